@@ -1,0 +1,29 @@
+"""What an instrument answers: numbers first, then a judgement of them."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A possible cause: a catalogue id (text), a score from 0 to 1 and the measured reason."""
+
+    cause: str
+    score: float
+    evidence: str
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`fired` means something is wrong; `message` says what was seen, with the number and what is usual."""
+
+    instrument: str
+    fired: bool
+    message: str
+    numbers: dict[str, float] = field(default_factory=dict)
+    suspects: tuple[Suspect, ...] = ()
+
+
+class NotApplicable(Exception):
+    """This instrument cannot say anything of this target; the text says why (shown under "not checked")."""

@@ -1,0 +1,29 @@
+"""`Run`: what came of executing one training script under watch."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bugzoo.watching.trace import Trace
+
+
+@dataclass
+class Run:
+    """A trace, what the script printed, and, when it ran in this process, its live objects.
+
+    `numbers` holds what instruments measured inside the worker: {"fresh_gradient": {"stale_share": 0.0}, ...};
+    an instrument that does not apply is there as {"not_applicable": "why"}.
+    """
+
+    trace: Trace
+    source: str = ""
+    file: str = ""
+    stdout: str = ""
+    namespace: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: float = 0.0
+    ranks: list["Run"] = field(default_factory=list)
+    """One run per rank for multi-process scripts; the outer run is rank 0's."""
+
+    @property
+    def outcome(self) -> str:
+        return self.trace.outcome

@@ -1,0 +1,102 @@
+"""`Trace`: what one watched training run did, as plain numbers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+OUTCOMES = ("finished", "crashed", "non_finite", "hung", "out_of_memory", "stopped", "timed_out")
+STATISTICS = ("mean", "std", "zeros", "saturated", "non_finite")
+"""Columns of `module_stats`; the last three are shares between 0 and 1."""
+
+
+@dataclass
+class Parameter:
+    """One parameter as the watch found it. `group` is the optimiser group's index, None in no optimiser."""
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool
+    dtype: str
+    device: str
+    group: int | None
+    changed: float
+    """|now - start| / |start| at the end of the run; 0 means untouched."""
+
+
+@dataclass
+class Event:
+    """Something that happened at a step (counted from 1).
+
+    `kind`: `non_finite` (data: module, op, direction "forward" | "backward" | "loss" | "gradient", file, line) ·
+    `skipped_step` · `mode` · `exception`.
+    """
+
+    step: int
+    kind: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def _empty(*shape: int) -> Any:
+    return field(default_factory=lambda: np.zeros(shape, dtype=np.float64))
+
+
+@dataclass
+class Trace:
+    """Numbers of one run. S optimiser steps, P parameters, M modules, K sampled steps.
+
+    NaN marks "not taken at this step"; non-finite losses and norms are kept as they are.
+    """
+
+    step: Any = _empty(0)
+    """(S,) number of the optimiser step, from 1."""
+    loss: Any = _empty(0)
+    """(S,) loss, unscaled (the GradScaler's factor divided out), mean over the step's backward calls."""
+    grad_norm: Any = _empty(0)
+    """(S,) global L2 norm of the gradient that the optimiser got, before its step."""
+    update_ratio: Any = _empty(0)
+    """(S,) |parameter change of the step| / |parameters|, NaN where not sampled."""
+    learning_rate: Any = _empty(0)
+    scale: Any = _empty(0)
+    """(S,) GradScaler's factor, NaN without a scaler."""
+    leftover: Any = _empty(0)
+    """(S,) norm of the gradient already present at the step's first backward, over the norm at the step; 0 is fresh."""
+    backwards: Any = _empty(0)
+    """(S,) backward calls since the step before."""
+    optimizer: Any = _empty(0)
+    """(S,) index of the optimiser that stepped."""
+    data_ms: Any = _empty(0)
+    forward_ms: Any = _empty(0)
+    backward_ms: Any = _empty(0)
+    step_ms: Any = _empty(0)
+    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimiser."""
+    memory_mib: Any = _empty(0)
+    """(S,) MiB: the process's resident memory on the CPU (sampled, NaN between), allocated memory on CUDA."""
+    parameters: list[Parameter] = field(default_factory=list)
+    param_grad_norm: Any = _empty(0, 0)
+    """(S, P) gradient norm; NaN where the gradient is None."""
+    param_norm_step: Any = _empty(0)
+    """(K,) steps at which parameter norms were taken."""
+    param_norm: Any = _empty(0, 0)
+    """(K, P)"""
+    modules: list[str] = field(default_factory=list)
+    """M names, such as `Net.layer2 (Linear)`."""
+    module_step: Any = _empty(0)
+    module_stats: Any = _empty(0, 0, 5)
+    """(K, M, 5) statistics of each module's output, columns STATISTICS."""
+    forwards: list[dict[str, Any]] = field(default_factory=list)
+    """Counts of root-module forwards by circumstance: {"module", "grad": bool, "training": bool, "in_training_loop", "count"}."""
+    graph: dict[str, Any] = field(default_factory=dict)
+    """What the autograd graph of a sampled step showed: loss op, classes, operations between model and loss."""
+    events: list[Event] = field(default_factory=list)
+    outcome: str = "finished"
+    error: dict[str, Any] = field(default_factory=dict)
+    """For a crash: type, message, traceback, file, line."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """The script's own final numbers: its top-level dict named `metrics`, where it has one."""
+    environment: dict[str, Any] = field(default_factory=dict)
+
+    def first_non_finite(self) -> Event | None:
+        """The earliest non-finite event, None in a finite run."""
+        found = [event for event in self.events if event.kind == "non_finite"]
+        return min(found, key=lambda event: event.step, default=None)
