@@ -28,13 +28,13 @@ class Swap:
 
     `$NAME` matches one node, `$$$REST` any number; lower-case `$name` in `after` is a parameter.
     A `before` of several lines matches consecutive statements. An empty `after` removes the statement.
-    `where` is a second pattern that must match somewhere in the file with the same metavariables
+    `where`: further patterns that must match somewhere in the file with the same metavariables
     (for example `$CRITERION = nn.CrossEntropyLoss($$$)`).
     """
 
     before: str
     after: str
-    where: str | None = None
+    where: str | tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,189 @@
+"""A scenario: a program, the faults in it, its settings and a seed -> source text that can be run."""
+
+import ast
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bugzoo import faults as catalogue
+from bugzoo import programs
+from bugzoo.errors import UserError, unknown
+from bugzoo.faults.model import Fault
+from bugzoo.injection import Injection, diff, inject
+
+if TYPE_CHECKING:
+    from bugzoo.running.result import Run
+
+SIZES = ("tiny", "full")
+_SPEC = re.compile(r"^(?P<id>[\w:/]+)(\?(?P<params>.*))?$")
+
+
+def parse_spec(text: str) -> tuple[str, dict[str, float | int]]:
+    """`numerics/log_at_step?step=73&eps=0` -> the fault's id and every parameter, defaults filled in.
+
+    Raises UserError for an unknown fault or parameter, or a value out of range.
+    """
+    match = _SPEC.match(text.strip())
+    if not match:
+        raise UserError(f"{text!r} is no fault spec; write family/name or family/name?param=value&param=value.")
+    fault = catalogue.load(match["id"])
+    values: dict[str, float | int] = {name: param.default for name, param in fault.params.items()}
+    for pair in filter(None, (match["params"] or "").split("&")):
+        name, _, value = pair.partition("=")
+        if name not in fault.params:
+            if not fault.params:
+                raise UserError(f"{fault.id} has no parameters; {pair!r} was given. Type `bugzoo show {fault.id}`.")
+            raise unknown(f"parameter of {fault.id}", name, fault.params, f"bugzoo show {fault.id}")
+        values[name] = _value(fault, name, value)
+    return fault.id, values
+
+
+def _value(fault: Fault, name: str, text: str) -> float | int:
+    param = fault.params[name]
+    whole = isinstance(param.default, int)
+    allowed = f"{'a whole number' if whole else 'a number'} from {param.low:g} to {param.high:g}"
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        value = None
+    if value is None or not param.low <= value <= param.high:
+        raise UserError(f"{fault.id}: {name}={text} is not allowed; {name} is {allowed} ({param.doc}).")
+    return value
+
+
+def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
+    """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
+    lines = source.splitlines(keepends=True)
+    places = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            places.setdefault(node.targets[0].id, node.value)
+    for name, value in settings.items():
+        if name not in places:
+            raise unknown(f"setting of {label}", name, places, f"bugzoo source {label}")
+        node = places[name]
+        if node.lineno != node.end_lineno:
+            raise UserError(f"{label}: the setting {name} spans several lines and cannot be replaced.")
+        # one-line literals in ASCII, so that columns in bytes are columns in characters
+        line = lines[node.lineno - 1]
+        lines[node.lineno - 1] = line[: node.col_offset] + repr(value) + line[node.end_col_offset :]
+    return "".join(lines)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One run that can be broken, watched and repaired.
+
+    `faults` are spec texts; `settings` replace assignments in the program's Settings section and win over the
+    tiny size's; `at` is for scripts whose swap fits several places. Construction checks names, values and fit.
+    """
+
+    program: str
+    faults: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+    seed: int = 0
+    device: str = "cpu"
+    size: str = "tiny"
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise UserError(f"size {self.size!r} is not known; it is one of {', '.join(SIZES)}.")
+        object.__setattr__(self, "faults", tuple(self.faults))
+        for fault, _ in self.specs:
+            if self.program not in fault.programs:
+                fits = ", ".join(fault.programs)
+                raise UserError(f"{fault.id} does not fit {self.program}: it is proved on {fits}. Choose one of them.")
+        assert self.injection  # finds conflicts now, where the user can see what caused them
+
+    @cached_property
+    def specs(self) -> tuple[tuple[Fault, dict[str, float | int]], ...]:
+        """(fault, its parameters) for each spec text."""
+        parsed = [parse_spec(text) for text in self.faults]
+        return tuple((catalogue.load(fault_id), params) for fault_id, params in parsed)
+
+    @cached_property
+    def base(self) -> str:
+        """The healthy text under this scenario's settings, seed and device."""
+        program = programs.load(self.program)
+        settings: dict[str, object] = dict(program.tiny) if self.size == "tiny" else {}
+        for fault, _ in self.specs:
+            settings |= fault.settings
+        settings |= {"seed": self.seed, "device": self.device} | dict(self.settings)
+        return with_settings(program.source, settings, self.program)
+
+    @cached_property
+    def injection(self) -> Injection:
+        return inject(self.base, self.specs, self.program)
+
+    @property
+    def source(self) -> str:
+        """The text that runs: ordinary Python with the faults in it."""
+        return self.injection.broken
+
+    def healthy(self) -> "Scenario":
+        """The twin: same program, settings and seed, no fault."""
+        settings: dict[str, object] = {}
+        for fault, _ in self.specs:
+            settings |= fault.settings
+        return Scenario(self.program, (), settings | dict(self.settings), self.seed, self.device, self.size)
+
+    def diff(self) -> str:
+        """Unified diff from the healthy text to the broken one: the answer key."""
+        return diff(self.base, self.source, f"{self.program}.py")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return programs.load(self.program).facts
+
+    @property
+    def ticket(self) -> str:
+        """An opaque name such as `Z-017`: it tells nothing of the fault, and the same scenario keeps it."""
+        text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size))
+        digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big")
+        return f"{chr(ord('A') + digest // 1000 % 26)}-{digest % 1000:03d}"
+
+    def need(self, kind: str) -> float | None:
+        """The number in a `needs` entry such as `memory 1500 MiB`; None where nobody asks for it."""
+        for fault, _ in self.specs:
+            for text in fault.needs:
+                if text.startswith(kind):
+                    return float(text.split()[1])
+        return None
+
+    @property
+    def ranks(self) -> int:
+        """Processes that this scenario needs."""
+        return int(self.facts.get("ranks", 1))
+
+    def job(self, *, after: str | None = None, **extra: Any) -> Any:
+        """This scenario as a running.Job: its text, limits and ranks. `extra` goes to Job as it is."""
+        from bugzoo.running import Job, Limits
+
+        limits = extra.pop("limits", None) or Limits(
+            seconds=self.need("timeout") or 120,
+            memory_mib=int(self.need("memory") or 0) or None,
+        )
+        return Job(self.source, file=f"{self.program}.py", limits=limits, ranks=self.ranks, after=after, **extra)
+
+    def run(
+        self,
+        where: str = "here",
+        on_step: Callable[[dict], None] | None = None,
+        after: str | None = None,
+        **extra: Any,
+    ) -> "Run":
+        """Execute it: `here` keeps the live objects; `worker` is a killable process with limits.
+
+        Scenarios that need ranks or limits always run in workers.
+        """
+        from bugzoo.running import run_here, run_worker
+
+        if where not in ("here", "worker"):
+            raise UserError(f"where={where!r} is not known; it is 'here' or 'worker'.")
+        alone = self.ranks == 1 and self.need("memory") is None
+        if where == "here" and alone:
+            return run_here(self.source, file=f"{self.program}.py", on_step=on_step, **extra)
+        return run_worker(self.job(after=after, **extra))
