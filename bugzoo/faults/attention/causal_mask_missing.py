@@ -1,0 +1,28 @@
+"""The language model's loss falls far below what anybody reports, but the text that it writes is nonsense."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Attention that sees the tokens it should predict",
+    level=2,
+    symptom="too_good",
+    programs=("mini_transformer",),
+    swaps=(Swap('$SCORES = $SCORES.masked_fill($MASK == 0, float("-inf"))', ""),),
+    evidence=("dependency.future_leak > 0.01",),
+    effect="loss_curve.final_loss < healthy",
+    why=(
+        "In training, position t is asked for the token at t + 1, which stands in the input at t + 1. Without the causal "
+        "mask attention simply copies it. The loss falls below the entropy of the text, which no honest model can."
+    ),
+    fix="Mask the scores of later positions with -inf before the softmax.",
+    hints=(
+        "Is the loss possible? Compare it with the entropy floor that the program states.",
+        "Change the last token of an input. Which outputs change, and which should?",
+        "Read the attention: which positions may position t look at?",
+    ),
+    confused_with={
+        "loss/next_token_not_shifted": "There the target is the input itself, and even a causal model copies it.",
+        "attention/mask_after_softmax": "There the rows of the weights do not add up to one.",
+    },
+    sources=("https://arxiv.org/abs/1706.03762",),
+)

@@ -1,0 +1,36 @@
+"""Training starts well, then the loss swings or climbs, and a smaller learning rate only delays it."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Gradients of earlier batches are never cleared",
+    level=1,
+    symptom="degraded",
+    programs=("mlp", "digits_cnn", "sentiment_lstm", "sequence_classifier", "mini_transformer", "data_parallel"),
+    swaps=(
+        (
+            Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$OPTIMIZER.step($$$)"),
+            Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$SCALER.step($OPTIMIZER)"),
+            Swap("$MODEL.zero_grad($$$ARGS)", "", where="$MODEL.parameters()"),
+            Swap("$ANY.zero_grad($$$ARGS)", ""),
+        ),
+    ),
+    evidence=("fresh_gradient.stale_share > 0.5",),
+    effect="gradient_health.total_norm > healthy",
+    why=(
+        "backward() adds to .grad. Without zero_grad() every step follows the sum of all gradients since the start: "
+        "a step that remembers everything and forgets nothing. With plain SGD that is momentum 1.0, an undamped "
+        "oscillation; Adam divides by the size of the gradient and so hides it longer."
+    ),
+    fix="Clear the gradients once per optimiser step: optimizer.zero_grad() before backward().",
+    hints=(
+        "Plot the gradient norm over the steps beside that of a healthy run.",
+        "At a step, compare the gradient that the optimiser gets with the gradient of the last batch alone.",
+        "List what the loop does between two optimiser steps. One of the usual four things is missing.",
+    ),
+    confused_with={
+        "optimizer/lr_too_high": "Fresh gradients: with lr too high the gradient at step() equals the last batch's.",
+        "loop/step_every_n_never_zeroed": "Count backward calls per step: one here, several there.",
+    },
+    sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),
+)

@@ -1,0 +1,27 @@
+"""The run ends at its first step: the allocator could not get the memory that it asked for."""
+
+from bugzoo.faults.model import Fault, Param, Swap
+
+FAULT = Fault(
+    title="Batch larger than the memory",
+    level=1,
+    symptom="oom",
+    programs=("mini_transformer",),
+    params={"factor": Param(1024, 2, 1_000_000, "how many times the healthy batch size")},
+    swaps=(Swap("batch_size = $SIZE", "batch_size = fold($SIZE * $factor)"),),
+    needs=("memory 1500 MiB",),
+    evidence=("outcome == out_of_memory",),
+    effect="outcome == out_of_memory",
+    why=(
+        "What training keeps for backward() grows in proportion to the batch; parameters, gradients and optimiser state "
+        "do not. Attention keeps a (time, time) table per head and sample on top."
+    ),
+    fix="A smaller batch with gradient accumulation, activation checkpointing, or mixed precision.",
+    hints=(
+        "Does it fail at the first step or after many? That tells a batch from a leak.",
+        "Estimate the memory of one sample's activations and multiply.",
+        "Which setting multiplies every activation?",
+    ),
+    confused_with={"memory/losses_kept_with_graph": "A leak fails late and grows; this fails at once."},
+    sources=("https://pytorch.org/docs/stable/notes/cuda.html#memory-management",),
+)

@@ -1,0 +1,28 @@
+"""Validation accuracy is lower than it should be and changes when the same model is evaluated again."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Evaluation in training mode",
+    level=1,
+    symptom="noisy_eval",
+    programs=("digits_cnn",),
+    swaps=((Swap("$MODEL.eval()", "", where="$MODEL.parameters()"), Swap("$MODEL.eval()", "")),),
+    evidence=("mode_watch.eval_in_train_mode > 0.5",),
+    effect="metrics.accuracy < healthy",
+    why=(
+        "Without eval() dropout goes on dropping units and BatchNorm normalises with the statistics of whatever batch "
+        "comes, and stores them. The numbers depend on chance and on the neighbours in the batch."
+    ),
+    fix="model.eval() before evaluating, model.train() before training goes on.",
+    hints=(
+        "Evaluate twice, without training in between. Do you get the same number?",
+        "Some layers behave differently in training and evaluation. Which are in this model, and in which mode are they?",
+        "Compare the lines before the evaluation loop with those before the training loop.",
+    ),
+    confused_with={
+        "modes/dropout_in_functional_form": "There the model is in eval mode and dropout acts all the same.",
+        "data/augmented_validation": "There the inputs differ from one pass to the next, not the layers.",
+    },
+    sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),
+)

@@ -1,0 +1,42 @@
+"""It trains for a while, then from one step to the next every loss is nan."""
+
+from bugzoo.faults.model import Fault, Param, Swap
+
+FAULT = Fault(
+    title="Logarithm that meets zero after some steps",
+    level=2,
+    symptom="non_finite",
+    programs=("mlp",),
+    params={
+        "step": Param(50, 0, 100_000, "optimiser steps that are done before the logarithm sets in"),
+        "eps": Param(0.0, 0.0, 1.0, "added inside the logarithm; 0 is log(0), 1e-9 stays finite behind a ReLU"),
+    },
+    swaps=(
+        Swap(
+            "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
+            "$HIDDEN = self.$LAYER($HIDDEN)\n"
+            "if step >= $step:\n"
+            "    $HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $eps)\n"
+            "$HIDDEN = F.relu($HIDDEN)",
+        ),
+    ),
+    evidence=("first_non_finite.found > 0.5",),
+    effect="first_non_finite.found > healthy",
+    why=(
+        "x - min(x) is exactly zero at the minimum, and log(0) is -inf. A ReLU behind it turns -inf into 0, so the loss "
+        "of that step is still finite; but the gradient of log is 1/0 = inf, times ReLU's 0, which is nan. The optimiser "
+        "writes that nan into every parameter of the layers below, and the next loss is nan. With eps = 1e-9 the "
+        "smallest value is log(1e-9) = -20.7 and the ReLU's zero gradient wins: nothing becomes nan."
+    ),
+    fix="Take the logarithm out, or keep its argument away from zero (clamp, log1p) with an eps that float32 can see.",
+    hints=(
+        "The first nan in the loss is not the first non-finite number of the run. Look one step earlier.",
+        "Watch what each layer puts out, forward and backward, around the step before the loss turns nan.",
+        "Read the forward pass and ask of each function for which input it is not defined.",
+    ),
+    confused_with={
+        "optimizer/lr_too_high": "Divergence grows over several steps; here the step before is still perfectly usual.",
+        "numerics/nan_in_data": "Look at the batch: its inputs are finite here.",
+    },
+    sources=("https://github.com/pytorch/pytorch/issues/4132",),
+)

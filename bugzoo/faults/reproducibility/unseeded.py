@@ -1,0 +1,28 @@
+"""Two runs of the same script give different numbers, and nobody can tell whether a change helped."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Random numbers without a seed",
+    level=1,
+    symptom="drift",
+    programs=("mlp", "digits_cnn", "mini_transformer"),
+    swaps=(Swap("torch.manual_seed($SEED)", "torch.seed()"),),
+    evidence=("determinism.first_difference > 0.5",),
+    effect="determinism.first_difference > healthy",
+    why=(
+        "Initial weights, the order of the batches and dropout all come from generators. Without a fixed seed each run is "
+        "another sample, and differences of a percent between two of them mean nothing."
+    ),
+    fix="Seed every generator that the run uses before the first draw, and report several seeds.",
+    hints=(
+        "Run it twice. From which step on do the losses differ?",
+        "They differ from the first step: what is random before it?",
+        "List the sources of random numbers and where each gets its seed.",
+    ),
+    confused_with={
+        "reproducibility/one_generator_unseeded": "There the first step agrees and the data differ later.",
+        "reproducibility/nondeterministic_kernel": "There the difference begins at about 1e-7.",
+    },
+    sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
+)

@@ -1,0 +1,43 @@
+"""backward() is called more than once before the optimiser steps. Are these stale gradients?"""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Gradient accumulation on purpose",
+    level=2,
+    symptom="none",
+    trap=True,
+    programs=("mlp", "sentiment_lstm", "sequence_classifier"),
+    swaps=(
+        (
+            Swap(
+                "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
+                "for part, labels in zip($INPUTS.chunk(2), $TARGETS.chunk(2)):\n"
+                "    $LOGITS = $MODEL(part)\n"
+                "    $LOSS = F.cross_entropy($LOGITS, labels) * len(labels) / len($TARGETS)\n"
+                "    $LOSS.backward()",
+            ),
+            Swap(
+                "$LOGITS = $MODEL($INPUTS, $LENGTHS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
+                "for part, sizes, labels in zip($INPUTS.chunk(2), $LENGTHS.chunk(2), $TARGETS.chunk(2)):\n"
+                "    $LOGITS = $MODEL(part, sizes)\n"
+                "    $LOSS = F.cross_entropy($LOGITS, labels) * len(labels) / len($TARGETS)\n"
+                "    $LOSS.backward()",
+            ),
+        ),
+    ),
+    evidence=(),
+    effect="none",
+    why=(
+        "Two halves of a batch, each weighted by its share, add up to the gradient of the whole batch. The gradients are "
+        "cleared once per step, so nothing old is left in them."
+    ),
+    fix="Nothing needs repair: this is how a large batch fits into a small memory.",
+    hints=(
+        "When are the gradients cleared, counted in optimiser steps?",
+        "Add up the weights of the parts.",
+        "Compare the gradient at a step with that of the undivided batch.",
+    ),
+    confused_with={"loop/stale_gradients": "There nothing is ever cleared, and the gradient norm grows."},
+    sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),
+)
