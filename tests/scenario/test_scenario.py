@@ -1,0 +1,67 @@
+"""Specs, settings, tickets and every mistake that a user can make in them."""
+
+import pytest
+
+from bugzoo.errors import UserError
+from bugzoo.scenario import Scenario, parse_spec, with_settings
+
+
+def test_spec_fills_in_defaults_and_reads_numbers():
+    assert parse_spec("numerics/log_at_step?step=73") == ("numerics/log_at_step", {"step": 73, "eps": 0.0})
+    assert parse_spec("numerics/log_at_step?eps=1e-9&step=5")[1] == {"step": 5, "eps": 1e-9}
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("numerics/log_at_step?steps=3", ["no parameter of numerics/log_at_step named 'steps'", "step"]),
+        ("numerics/log_at_step?step=-1", ["step=-1 is not allowed", "a whole number from 0 to 100000"]),
+        ("numerics/log_at_step?step=2.5", ["a whole number"]),
+        ("numerics/log_at_step?eps=many", ["eps=many is not allowed", "from 0 to 1"]),
+        ("numerics/log_at_step?eps=nan", ["eps=nan is not allowed"]),
+        ("loop/stale_gradients?x=1", ["has no parameters"]),
+        ("no spaces here", ["is no fault spec"]),
+        ("loop/stale_gradient", ["Did you mean loop/stale_gradients"]),
+    ],
+)
+def test_bad_specs_say_what_is_allowed(spec, words):
+    with pytest.raises(UserError) as caught:
+        parse_spec(spec)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_settings_replace_literals_and_keep_comments():
+    source = "seed = 0  # one\nrate = 1e-3\n"
+    assert with_settings(source, {"seed": 5}, "mlp") == "seed = 5  # one\nrate = 1e-3\n"
+    with pytest.raises(UserError, match=r"no setting of mlp named 'sed'.*Did you mean seed"):
+        with_settings(source, {"sed": 5}, "mlp")
+
+
+def test_twin_shares_settings_and_seed():
+    broken = Scenario("mlp", ("loop/stale_gradients",), {"batch_size": 16}, seed=3)
+    twin = broken.healthy()
+    assert twin.source == broken.base
+    assert "seed = 3" in twin.source and "batch_size = 16" in twin.source
+
+
+def test_two_faults_in_one_text_and_two_at_one_place():
+    both = Scenario("mlp", ("loop/stale_gradients", "freezing/frozen_layers"))
+    assert "zero_grad" not in both.source and "requires_grad = False" in both.source
+    with pytest.raises(UserError, match="both change line"):
+        Scenario("mlp", ("numerics/log_at_step", "graph/inplace_activation"))
+
+
+def test_misfit_names_the_programs_that_fit():
+    with pytest.raises(UserError, match=r"numerics/log_at_step does not fit sentiment_lstm: it is proved on mlp"):
+        Scenario("sentiment_lstm", ("numerics/log_at_step",))
+    with pytest.raises(UserError, match="no program named 'mpl'.*Did you mean mlp"):
+        Scenario("mpl")
+    with pytest.raises(UserError, match="one of tiny, full"):
+        Scenario("mlp", size="huge")
+
+
+def test_ticket_is_stable_and_depends_on_the_content():
+    one, two = Scenario("mlp", ("loop/stale_gradients",)), Scenario("mlp", ("freezing/frozen_layers",))
+    assert one.ticket == Scenario("mlp", ("loop/stale_gradients",)).ticket != two.ticket
+    assert one.ticket[0].isalpha() and one.ticket[1] == "-" and one.ticket[2:].isdigit()
