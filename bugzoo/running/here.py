@@ -1,0 +1,168 @@
+"""`run_here`: execute a training script in this process, so that its objects can be taken apart afterwards."""
+
+import contextlib
+import linecache
+import numbers
+import os
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.running.endings import describe
+from bugzoo.running.printing import Printed
+from bugzoo.running.result import Run
+from bugzoo.running.torch_state import preserved
+from bugzoo.watching.trace import Trace
+
+_one_at_a_time = threading.Lock()
+"""Generators, `sys.argv` and `__main__` belong to the whole process."""
+
+
+def run_here(
+    source: str,
+    file: str = "train.py",
+    on_step: Callable[[dict[str, Any]], None] | None = None,
+    *,
+    argv: tuple[str, ...] = (),
+    watch: bool = True,
+    pass_output: bool = False,
+    output_mib: float = 1,
+    after: str | None = None,
+    **watch_settings: Any,
+) -> Run:
+    """Execute `source` as the main program under the name `file` and return what came of it; never raises for the script.
+
+    `on_step` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"} and may raise
+    `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as `stopped`, with the steps that were taken.
+    `pass_output` shows the script's text as it comes, besides keeping it. `watch_settings` go to `watch()`.
+    `after` ("module:function") is called with the Run and fills `Run.numbers`.
+    Torch's generators, default dtype, threads and flags are as before when it returns.
+    Raises UserError when another thread of this process is running a script.
+    """
+    if not _one_at_a_time.acquire(timeout=5):
+        raise UserError("Another run is going on in this process. Stop it first, or run this one with where='worker'.")
+    try:
+        with preserved():
+            run = execute(
+                source,
+                file,
+                argv=argv,
+                on_step=on_step,
+                watch=watch,
+                watch_settings=watch_settings,
+                printed=Printed(int(output_mib * 2**20), pass_output),
+            )
+    finally:
+        _one_at_a_time.release()
+    if after:
+        run.numbers = resolve(after)(run)
+    return run
+
+
+def execute(
+    source: str,
+    file: str,
+    *,
+    argv: tuple[str, ...] = (),
+    on_step: Callable[[dict[str, Any]], None] | None = None,
+    watch: bool = True,
+    watch_settings: Mapping[str, Any] | None = None,
+    printed: contextlib.AbstractContextManager | None = None,
+    started: Callable[[Trace], None] | None = None,
+) -> Run:
+    """The run itself, in whatever process this is; `started` gets the trace that is being filled."""
+    settings = dict(watch_settings or {})
+    register(source, file)
+    module = types.ModuleType("__main__")
+    module.__file__ = file
+    run = Run(Trace(), source=source, file=file, namespace=module.__dict__)
+    begin = time.perf_counter()
+    failure: BaseException | None = None
+    with printed or contextlib.nullcontext(), _as_main(module, file, argv):
+        try:
+            code = compile(source, file, "exec", dont_inherit=True)
+            with _watching(watch, on_step, settings) as run.trace:
+                if started:
+                    started(run.trace)
+                exec(code, module.__dict__)
+        except BaseException as error:  # SystemExit, KeyboardInterrupt and StopRun are endings of a run as well
+            failure = error
+    run.seconds = time.perf_counter() - begin
+    run.stdout = printed.text() if isinstance(printed, Printed) else ""
+    run.trace.metrics = run.trace.metrics or _metrics(module.__dict__)
+    run.trace.outcome, run.trace.error = describe(failure, file, run.trace)
+    _retag(module, file)
+    return run
+
+
+def resolve(name: str) -> Callable[[Run], dict[str, Any]]:
+    """The function behind `module:function`. Raises UserError when there is none."""
+    import importlib
+
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"after={name!r} cannot be found: {error}. Write it as 'module:function'.") from error
+
+
+def register(source: str, file: str) -> None:
+    """Let tracebacks and `inspect` show the lines of a text that is in no file."""
+    # without a modification time, so that linecache.checkcache keeps the entry
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+
+
+def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib.AbstractContextManager[Trace]:
+    if not watch:
+        return contextlib.nullcontext(Trace())
+    from bugzoo.watching import watch as watcher
+
+    return watcher(on_step=on_step, **settings)
+
+
+@contextlib.contextmanager
+def _as_main(module: types.ModuleType, file: str, argv: tuple[str, ...]) -> Iterator[None]:
+    """Be `__main__`, with `sys.argv`, the script's folder first on the path and nothing to read from stdin."""
+    main, arguments, stdin = sys.modules.get("__main__"), sys.argv, sys.stdin
+    path = list(sys.path)
+    sys.modules["__main__"], sys.argv = module, [file, *argv]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
+    with open(os.devnull, encoding="utf-8") as nothing:
+        sys.stdin = nothing
+        try:
+            yield
+        finally:
+            sys.argv, sys.stdin, sys.path[:] = arguments, stdin, path
+            if main is not None:
+                sys.modules["__main__"] = main
+
+
+def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
+    """The script's top-level `metrics`, where it is a dict of numbers."""
+    found = namespace.get("metrics")
+    if not isinstance(found, dict):
+        return {}
+    result = {}
+    for name, value in found.items():
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):
+            if isinstance(value, numbers.Real) or getattr(value, "numel", lambda: 0)() == 1:
+                result[str(name)] = float(value)
+    return result
+
+
+def _retag(module: types.ModuleType, file: str) -> None:
+    """Give the script's classes a module of their own, as `__main__` is somebody else again.
+
+    `inspect.getsource(Net)` looks for the class's module; an empty one that knows the file is enough and holds no tensors.
+    """
+    name = "bugzoo_script_" + "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(file))
+    place = sys.modules[name] = types.ModuleType(name)
+    place.__file__ = file
+    for value in list(module.__dict__.values()):
+        if isinstance(value, type) and value.__module__ == "__main__":
+            with contextlib.suppress(TypeError, AttributeError):
+                value.__module__ = name

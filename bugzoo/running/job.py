@@ -1,0 +1,93 @@
+"""`Job`: a script to execute in a worker, with its limits. It crosses process borders as JSON and one .npz."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bugzoo.errors import UserError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a worker may use before it is ended."""
+
+    seconds: float = 60
+    """Wall clock, imports of torch not counted; beyond it the run is `timed_out`, or `hung` when its steps had ceased."""
+    memory_mib: int | None = None
+    """MiB on top of what the warm process with torch imported holds; beyond it the run is `out_of_memory`."""
+    output_mib: float = 1
+    """MiB of stdout and stderr kept, half from the start and half from the end; the rest is read and dropped."""
+    processes: int = 64
+    """Processes alive at once, the script's own included."""
+    quiet_seconds: float | None = None
+    """End the run as `hung` when steps had begun and none came for so long; None waits for `seconds`."""
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "memory_mib", "output_mib", "processes", "quiet_seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UserError(f"Limits: {name}={value!r} is not allowed; it is a number above 0.")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of `source` in a process of its own."""
+
+    source: str
+    file: str = "train.py"
+    """The name in tracebacks; nothing needs to exist under it."""
+    limits: Limits = field(default_factory=Limits)
+    ranks: int = 1
+    """Processes started by torch's elastic launcher when above 1."""
+    after: str | None = None
+    """`module:function`, called in the worker with the Run; returns {instrument: {name: number}} for `Run.numbers`."""
+    argv: tuple[str, ...] = ()
+    cwd: str | None = None
+    """Working directory: the caller's by default, an empty temporary one when isolated."""
+    cuda_fraction: float | None = None
+    """Share of the device's memory that the worker may allocate."""
+    watch: bool = True
+    watch_settings: dict[str, Any] = field(default_factory=dict)
+    """Keyword arguments of `watch()`, such as `{"snapshots": False}`."""
+    threads: int = 1
+    """`torch.set_num_threads`; twins need the same number, as sums depend on it."""
+    env: dict[str, str] = field(default_factory=dict)
+    """Environment variables on top of the worker's."""
+    isolated: bool = False
+    """For code of other people: no network, files read-only but a temporary folder, an empty environment."""
+    export: tuple[str, ...] = ()
+    """Names of the script whose tensors come back in `Run.arrays`: a module's state_dict, a tensor, an array."""
+    predict: tuple[np.ndarray, ...] = ()
+    """Inputs on which the script's `model` is called in eval mode after the run; the answer is `Run.arrays["predictions"]`.
+
+    The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
+    """
+
+    def __post_init__(self) -> None:
+        if self.ranks < 1:
+            raise UserError(f"Job: ranks={self.ranks!r} is not allowed; it is a whole number from 1.")
+        if self.after is not None and ":" not in self.after:
+            raise UserError(f"Job: after={self.after!r} is not allowed; write it as 'module:function'.")
+
+    def save(self, folder: Path) -> None:
+        """Write `job.json`, and `inputs.npz` where `predict` is given."""
+        values = {name: value for name, value in self.__dict__.items() if name not in ("limits", "predict")}
+        values["limits"] = asdict(self.limits)
+        (folder / "job.json").write_text(json.dumps(values), encoding="utf-8")
+        if self.predict:
+            np.savez(folder / "inputs.npz", **{f"input{i}": value for i, value in enumerate(self.predict)})
+
+    @classmethod
+    def load(cls, folder: Path) -> "Job":
+        values = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        values["limits"] = Limits(**values["limits"])
+        for name in ("argv", "export"):
+            values[name] = tuple(values[name])
+        inputs = folder / "inputs.npz"
+        if inputs.exists():
+            with np.load(inputs, allow_pickle=False) as stored:
+                values["predict"] = tuple(stored[f"input{i}"] for i in range(len(stored.files)))
+        return cls(**values)

@@ -1,0 +1,98 @@
+"""What a script printed: the first and the last part of it, however much there was."""
+
+import io
+import sys
+import threading
+from collections import deque
+from typing import Any
+
+
+class HeadTail:
+    """Keeps the first half and the last half of `limit` bytes (or characters) and counts what fell out."""
+
+    def __init__(self, limit: int) -> None:
+        self.half = max(1, limit // 2)
+        self.head: list[Any] = []
+        self.tail: deque[Any] = deque()
+        self.head_size = self.tail_size = self.dropped = 0
+
+    def add(self, piece: Any) -> None:
+        """`piece`: str or bytes, always the same kind."""
+        room = self.half - self.head_size
+        if room > 0:
+            self.head.append(piece[:room])
+            self.head_size += len(self.head[-1])
+            piece = piece[room:]
+        if not piece:
+            return
+        if len(piece) > self.half:
+            self.dropped += len(piece) - self.half
+            piece = piece[-self.half :]
+        self.tail.append(piece)
+        self.tail_size += len(piece)
+        while self.tail_size - len(self.tail[0]) >= self.half:
+            lost = len(self.tail.popleft())
+            self.tail_size -= lost
+            self.dropped += lost
+
+    def text(self) -> str:
+        """The kept text, with a line where something is missing."""
+        cut = max(0, self.tail_size - self.half) if self.dropped else 0
+        gap = f"\n[... {self.dropped + cut:,} characters not kept ...]\n" if self.dropped else ""
+        if self.head and isinstance(self.head[0], bytes):
+            head, tail = b"".join(self.head), b"".join(self.tail)[cut:]
+            return head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")
+        return "".join(self.head) + gap + "".join(self.tail)[cut:]
+
+
+class Tee(io.TextIOBase):
+    """Stands in for `sys.stdout` or `sys.stderr` while one thread runs a script.
+
+    That thread's text goes to `kept` and, if `passing`, to the stream behind; other threads write there as ever.
+    """
+
+    def __init__(self, behind: Any, kept: HeadTail, passing: bool) -> None:
+        self.behind, self.kept, self.passing = behind, kept, passing
+        self.owner = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        mine = threading.get_ident() == self.owner
+        if mine:
+            self.kept.add(text)
+        if self.passing or not mine:
+            self.behind.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        self.behind.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        return self.behind.fileno()
+
+    @property
+    def encoding(self) -> str:
+        return "utf-8"
+
+
+class Printed:
+    """Context manager: stdout and stderr of the calling thread go to `text()`."""
+
+    def __init__(self, limit: int, passing: bool) -> None:
+        self.kept, self.passing = HeadTail(limit), passing
+
+    def __enter__(self) -> "Printed":
+        self.before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = (Tee(stream, self.kept, self.passing) for stream in self.before)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout, sys.stderr = self.before
+
+    def text(self) -> str:
+        return self.kept.text()
