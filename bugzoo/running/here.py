@@ -34,9 +34,9 @@ def run_here(
     after: str | None = None,
     **watch_settings: Any,
 ) -> Run:
-    """Execute `source` as the main program under the name `file` and return what came of it; never raises for the script.
+    """Execute `source` as the main program under the name `file` and return what came of it.
 
-    `on_step` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"} and may raise
+    An error of the script is a result, not an exception here. `on_step` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"} and may raise
     `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as `stopped`, with the steps that were taken.
     `pass_output` shows the script's text as it comes, besides keeping it. `watch_settings` go to `watch()`.
     `after` ("module:function") is called with the Run and fills `Run.numbers`.
@@ -157,7 +157,7 @@ def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
 def _retag(module: types.ModuleType, file: str) -> None:
     """Give the script's classes a module of their own, as `__main__` is somebody else again.
 
-    `inspect.getsource(Net)` looks for the class's module; an empty one that knows the file is enough and holds no tensors.
+    `inspect.getsource(Net)` looks for the class's module; an empty one that knows the file is enough.
     """
     name = "bugzoo_script_" + "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(file))
     place = sys.modules[name] = types.ModuleType(name)

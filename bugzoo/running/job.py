@@ -15,7 +15,7 @@ class Limits:
     """What a worker may use before it is ended."""
 
     seconds: float = 60
-    """Wall clock, imports of torch not counted; beyond it the run is `timed_out`, or `hung` when its steps had ceased."""
+    """Wall clock, importing torch not counted; beyond it the run is `timed_out`, or `hung` when steps had ceased."""
     memory_mib: int | None = None
     """MiB on top of what the warm process with torch imported holds; beyond it the run is `out_of_memory`."""
     output_mib: float = 1
@@ -61,7 +61,7 @@ class Job:
     export: tuple[str, ...] = ()
     """Names of the script whose tensors come back in `Run.arrays`: a module's state_dict, a tensor, an array."""
     predict: tuple[np.ndarray, ...] = ()
-    """Inputs on which the script's `model` is called in eval mode after the run; the answer is `Run.arrays["predictions"]`.
+    """Inputs for the script's `model`, called in eval mode after the run; the answer is `Run.arrays["predictions"]`.
 
     The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
     """

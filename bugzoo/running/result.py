@@ -6,7 +6,7 @@ from typing import Any
 from bugzoo.watching.trace import Trace
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """A trace, what the script printed, and, when it ran in this process, its live objects.
 
@@ -21,9 +21,14 @@ class Run:
     namespace: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: float = 0.0
+    arrays: dict[str, Any] = field(default_factory=dict)
+    """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
     ranks: list["Run"] = field(default_factory=list)
     """One run per rank for multi-process scripts; the outer run is rank 0's."""
 
     @property
     def outcome(self) -> str:
         return self.trace.outcome
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.file}: {self.outcome}, {len(self.trace.step)} steps in {self.seconds:.1f} s>"

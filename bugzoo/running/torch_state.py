@@ -48,8 +48,9 @@ def preserved() -> Iterator[None]:
         torch.autograd.set_detect_anomaly(anomaly, anomaly_nan)
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
         torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = cudnn
-        os.environ.clear()
-        os.environ.update(environment)
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
         os.chdir(folder)
         if threading.current_thread() is threading.main_thread() and interrupt is not None:
             signal.signal(signal.SIGINT, interrupt)
