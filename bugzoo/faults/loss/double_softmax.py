@@ -29,12 +29,12 @@ FAULT = Fault(
             Swap(
                 "$LOSS = $CRITERION($LOGITS, $TARGETS)",
                 "$LOSS = $CRITERION(torch.softmax($LOGITS, dim=-1), $TARGETS)",
-                where=("$CRITERION = nn.CrossEntropyLoss($$$)", "$LOSS.backward()", "import torch"),
+                where=("$CRITERION = $NN.CrossEntropyLoss($$$)", "$LOSS.backward()", "import torch"),
             ),
             Swap(
                 "$LOSS = $CRITERION($LOGITS, $TARGETS)",
                 "$LOSS = $CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
-                where=("nn.CrossEntropyLoss($$$)", "$LOSS.backward()"),
+                where=("$NN.CrossEntropyLoss($$$)", "$LOSS.backward()"),
             ),
             Swap(
                 "$LOSS = $CRITERION($LOGITS, $TARGETS)",
