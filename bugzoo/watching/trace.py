@@ -1,9 +1,14 @@
 """`Trace`: what one watched training run did, as plain numbers."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bugzoo.watching.live import Live
+    from bugzoo.watching.replay import Replay
 
 OUTCOMES = ("finished", "crashed", "non_finite", "hung", "out_of_memory", "stopped", "timed_out")
 STATISTICS = ("mean", "std", "zeros", "saturated", "non_finite")
@@ -79,6 +84,8 @@ class Trace:
     """(K,) steps at which parameter norms were taken."""
     param_norm: Any = _empty(0, 0)
     """(K, P)"""
+    grad_zeros: Any = _empty(0, 0)
+    """(K, P) share of exact zeros in each gradient at the steps of `param_norm_step`; NaN where the gradient is None."""
     modules: list[str] = field(default_factory=list)
     """M names, such as `Net.layer2 (Linear)`."""
     module_step: Any = _empty(0)
@@ -95,6 +102,30 @@ class Trace:
     metrics: dict[str, float] = field(default_factory=dict)
     """The script's own final numbers: its top-level dict named `metrics`, where it has one."""
     environment: dict[str, Any] = field(default_factory=dict)
+    live: "Live | None" = field(default=None, repr=False, compare=False)
+    """The run's own objects (models, optimisers, batches, namespace); never saved, None in a loaded trace."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the trace to one .npz file without pickle, whole or not at all. Raises UserError, for a full disk say."""
+        from bugzoo.watching.storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> "Trace":
+        """Read a saved trace. Raises UserError for a file that is none."""
+        from bugzoo.watching.storage import load
+
+        return load(path)
+
+    def replay(self, step: int) -> "Replay":
+        """Run optimiser step `step` (from 1) once more, under anomaly mode, and leave everything as it was.
+
+        Raises UserError when the step is out of reach of the snapshots, or in a trace that was loaded from a file.
+        """
+        from bugzoo.watching.replay import replay
+
+        return replay(self, step)
 
     def first_non_finite(self) -> Event | None:
         """The earliest non-finite event, None in a finite run."""

@@ -1,0 +1,163 @@
+"""Module calls: which root module ran, in which mode, with or without gradients, and statistics of outputs now and then."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.modules import module as torch_module
+from torch.utils.hooks import RemovableHandle
+
+from bugzoo.watching.trace import STATISTICS, Event, Trace
+
+_pre_hooks = torch_module._global_forward_pre_hooks
+_hooks = torch_module._global_forward_hooks
+
+
+class Forwards:
+    """A global forward-pre hook that is there only until the first root module of a training step was called."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self._pre_id = RemovableHandle(_pre_hooks).id
+        self._post_id = RemovableHandle(_hooks).id
+        self._roots: dict[int, nn.Module] = {}
+        self._children: set[int] = set()
+        self._names: dict[int, int] = {}
+        self._modules: list[tuple[str, nn.Module]] = []
+        self._trained: dict[int, int] = {}
+        self._counts: dict[tuple[int, bool, bool, bool], int] = {}
+        self._modes: dict[tuple[int, bool], bool] = {}
+        self._stats: list[tuple[int, dict[int, list[torch.Tensor]]]] = []
+        self._sampling: dict[int, list[torch.Tensor]] | None = None
+        self._candidate: tuple[int, bool, bool] | None = None
+        self.last_call: tuple[nn.Module, tuple[Any, ...], dict[str, Any]] | None = None
+        self.evaluated = False
+        self.autocast: str | None = None
+
+    def arm(self) -> None:
+        _pre_hooks[self._pre_id] = self._before
+
+    def disarm(self) -> None:
+        _pre_hooks.pop(self._pre_id, None)
+        _hooks.pop(self._post_id, None)
+        self._sampling = None
+
+    def _before(self, module: nn.Module, args: tuple[Any, ...]) -> None:
+        if id(module) in self._children or type(module).__name__.endswith("Loss"):
+            return
+        try:
+            # Global pre-hooks are not given the keyword arguments; the frame that calls them has them.
+            self._root_called(module, args, sys._getframe(1).f_locals.get("kwargs") or {})
+        except Exception as error:
+            self.recorder.errors.append(f"forward: {type(error).__name__}: {error}")
+
+    def _root_called(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if id(module) not in self._roots:
+            self._add_root(module)
+        recorder = self.recorder
+        grad = torch.is_grad_enabled()
+        key = (id(module), grad)
+        if self._modes.get(key) is not module.training:
+            if key in self._modes:
+                recorder.trace.events.append(Event(recorder.step, "mode", {
+                    "module": type(module).__name__, "training": module.training, "grad": grad}))  # fmt: skip
+            self._modes[key] = module.training
+        inside = grad or recorder.loop.inside()
+        full = (id(module), grad, module.training, inside)
+        self._counts[full] = self._counts.get(full, 0) + 1
+        if not grad:
+            self.evaluated = True
+            return
+        self._candidate = full
+        self.last_call = (module, args, kwargs)
+        if self._sampling is None:
+            _pre_hooks.pop(self._pre_id, None)
+        recorder.training_forward(module)
+
+    def _add_root(self, module: nn.Module) -> None:
+        self._roots[id(module)] = module
+        for name, child in module.named_modules():
+            if child is not module:
+                self._children.add(id(child))
+            if id(child) not in self._names:
+                self._names[id(child)] = len(self._modules)
+                kind = type(child).__name__
+                self._modules.append((f"{type(module).__name__}.{name} ({kind})" if name else kind, child))
+        self.recorder.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
+
+    def confirm_training(self) -> None:
+        """A backward follows: the forward before it was a training forward."""
+        if self._candidate is not None:
+            root = self._candidate[0]
+            self._trained[root] = self._trained.get(root, 0) + 1
+            self._candidate = None
+            self.autocast = None
+            for device in ("cuda", "cpu"):
+                if torch.is_autocast_enabled(device):
+                    self.autocast = str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+        if self._sampling is not None:
+            self._stats.append((self.recorder.step, self._sampling))
+            self._sampling = None
+            _hooks.pop(self._post_id, None)
+
+    def after_step(self) -> None:
+        from bugzoo.watching.recorder import sampled
+
+        self.evaluated = False
+        self.arm()
+        if sampled(self.recorder.step):
+            self.sample()
+
+    def sample(self) -> None:
+        """Take statistics of every module's output until the next backward."""
+        self._sampling = {}
+        _hooks[self._post_id] = self._after
+
+    def _after(self, module: nn.Module, args: Any, output: Any) -> None:
+        column = self._names.get(id(module))
+        if column is None or self._sampling is None or not torch.is_grad_enabled():
+            return
+        try:
+            while isinstance(output, list | tuple) and output:
+                output = output[0]
+            if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
+                self._sampling[column] = statistics(output)
+        except Exception as error:
+            self.recorder.errors.append(f"statistics: {type(error).__name__}: {error}")
+
+    def models(self) -> list[nn.Module]:
+        """Root modules seen, those that were trained first."""
+        return sorted(self._roots.values(), key=lambda module: -self._trained.get(id(module), 0))
+
+    def publish(self, trace: Trace) -> None:
+        trace.modules = [name for name, _ in self._modules]
+        trace.module_step = np.asarray([float(step) for step, _ in self._stats])
+        stats = np.full((len(self._stats), len(self._modules), len(STATISTICS)), np.nan)
+        for row, (_, found) in enumerate(self._stats):
+            for column, values in found.items():
+                stats[row, column] = values.tolist()
+        trace.module_stats = stats
+        trace.forwards = [
+            {"module": type(self._roots[root]).__name__, "grad": grad, "training": training,
+             "in_training_loop": inside, "count": count}
+            for (root, grad, training, inside), count in self._counts.items()
+        ]  # fmt: skip
+
+
+@torch.no_grad()
+def statistics(output: torch.Tensor) -> torch.Tensor:
+    """(5,) mean, std, share of zeros, of saturated values and of non-finite values.
+
+    Saturated: within 0.03 of a bound, of an output that keeps to [-1, 1] or [0, 1]; 0 for an unbounded output.
+    """
+    values = output.detach().float()
+    finite = torch.isfinite(values)
+    low, high = values.aminmax()
+    edge = (values.abs() > 0.97) | ((values < 0.03) & (low >= 0) & (values > 0))
+    bounded = (low >= -1) & (high <= 1)
+    std = values.std(correction=0)
+    return torch.stack([
+        values.mean(), std, (values == 0).float().mean(), (edge & bounded).float().mean(), 1 - finite.float().mean(),
+    ])  # fmt: skip

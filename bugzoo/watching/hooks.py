@@ -1,0 +1,87 @@
+"""Where the watch attaches itself to torch, and how it lets go again."""
+
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from bugzoo.watching.recorder import Recorder
+
+_Scaler = torch.amp.GradScaler
+
+
+class Hooks:
+    """Global hooks of one watch. `install` and `remove` may be called in pairs any number of times."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._handles: list[Any] = []
+        self._patched: list[tuple[Any, str, Any]] = []
+        self._stepped = False
+
+    def install(self) -> None:
+        recorder = self.recorder
+
+        def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
+            recorder.before_step(optimizer, args, kwargs)
+
+        def post(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self._stepped = True
+            info = recorder.after_step(optimizer)
+            if recorder.on_step is not None and info is not None:
+                recorder.on_step(info)
+
+        self._handles = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]
+        self._patch(torch.autograd, "backward", self._backward(torch.autograd.backward))
+        self._patch(_Scaler, "scale", self._scale(_Scaler.scale))
+        self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
+        recorder.forwards.arm()
+        recorder.forwards.sample()
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        for place, name, original in reversed(self._patched):
+            setattr(place, name, original)
+        self._handles, self._patched = [], []
+        self.recorder.forwards.disarm()
+
+    def _patch(self, place: Any, name: str, new: Any) -> None:
+        self._patched.append((place, name, getattr(place, name)))
+        setattr(place, name, new)
+
+    def _backward(self, original: Any) -> Any:
+        recorder = self.recorder
+
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+            recorder.before_backward(tensors)
+            original(tensors, *args, **kwargs)
+            recorder.after_backward()
+
+        return backward
+
+    def _scale(self, original: Any) -> Any:
+        recorder = self.recorder
+
+        def scale(scaler: Any, outputs: Any) -> Any:
+            scaled = original(scaler, outputs)
+            if scaler._enabled and isinstance(outputs, torch.Tensor):
+                recorder.scaled, recorder.unscaled, recorder.scaler = scaled, outputs, scaler
+            return scaled
+
+        return scale
+
+    def _scaler_step(self, original: Any) -> Any:
+        recorder = self.recorder
+
+        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            self._stepped = False
+            result = original(scaler, optimizer, *args, **kwargs)
+            if scaler._enabled and not self._stepped:
+                recorder.before_step(optimizer, (), {})
+                info = recorder.after_step(optimizer, skipped=True)
+                if recorder.on_step is not None and info is not None:
+                    recorder.on_step(info)
+            return result
+
+        return step

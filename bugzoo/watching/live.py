@@ -1,0 +1,50 @@
+"""The watched run's own objects, for instruments that need more than numbers. Never saved."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+
+@dataclass
+class Batch:
+    """What one root module was called with. `targets` come from the loss node's saved tensors, None where it has none."""
+
+    step: int
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    targets: torch.Tensor | None
+    loss: float
+    module: torch.nn.Module | None = None
+
+
+@dataclass
+class Live:
+    """References into the run. `models`: root modules seen, those that were trained first."""
+
+    models: list[torch.nn.Module] = field(default_factory=list)
+    optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
+    first_batches: list[Batch] = field(default_factory=list)
+    latest_batches: deque = field(default_factory=lambda: deque(maxlen=4))
+    namespace: dict[str, Any] = field(default_factory=dict)
+    """Globals, and on top of them the locals, of the frame with the training loop."""
+    recorder: Any = None
+    """What `trace.replay` works from."""
+
+    @property
+    def batches(self) -> list[Batch]:
+        """At most 8: the first ones and the latest."""
+        return [*self.first_batches, *self.latest_batches]
+
+    def add(self, batch: Batch) -> None:
+        if len(self.first_batches) < 4:
+            self.first_batches.append(batch)
+        else:
+            self.latest_batches.append(batch)
+
+
+def detached(value: Any) -> Any:
+    """The same arguments without their autograd graph, so that holding them holds no activations."""
+    return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)

@@ -1,0 +1,91 @@
+"""Every parameter the watch meets: its name, its optimiser group, its norm now and then, and how far it moved."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from bugzoo.watching.trace import Parameter
+
+
+class Parameters:
+    """Columns of the per-parameter arrays, in the order in which parameters were met."""
+
+    def __init__(self) -> None:
+        self._column: dict[int, int] = {}
+        self._held: list[nn.Parameter] = []
+        self._names: list[str | None] = []
+        self._groups: list[int | None] = []
+        self._start: list[torch.Tensor] = []
+        self._sampled: list[tuple[int, list[float], list[float]]] = []
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def _add(self, parameter: nn.Parameter, name: str | None) -> int:
+        column = self._column.get(id(parameter))
+        if column is None:
+            column = self._column[id(parameter)] = len(self._held)
+            self._held.append(parameter)
+            self._names.append(name)
+            self._groups.append(None)
+            self._start.append(parameter.detach().clone())
+        elif name and self._names[column] is None:
+            self._names[column] = name
+        return column
+
+    def add_model(self, model: nn.Module, prefix: str = "") -> None:
+        for name, parameter in model.named_parameters():
+            if not isinstance(parameter, nn.parameter.UninitializedTensorMixin):
+                self._add(parameter, prefix + name)
+
+    def add_optimizer(self, optimizer: torch.optim.Optimizer, index: int) -> None:
+        for number, group in enumerate(optimizer.param_groups):
+            for parameter in group["params"]:
+                self._groups[self._add(parameter, None)] = number
+
+    def columns(self, parameters: list[nn.Parameter]) -> list[int]:
+        return [self._add(parameter, None) for parameter in parameters]
+
+    @torch.no_grad()
+    def take_norms(self, step: int) -> None:
+        """Norms of all parameters and the shares of exact zeros in their gradients."""
+        norms = torch.stack([p.detach().float().norm().to("cpu", non_blocking=True) for p in self._held])
+        zeros = []
+        for p in self._held:
+            g = p.grad
+            if g is None or g.is_sparse or not g.numel():
+                zeros.append(float("nan"))
+            else:
+                zeros.append(1 - torch.count_nonzero(g).item() / g.numel())
+        self._sampled.append((step, norms.tolist(), zeros))
+
+    def norms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(K,) steps, (K, P) norms, (K, P) shares of zeros."""
+        count, width = len(self._sampled), len(self)
+        norms, zeros = np.full((count, width), np.nan), np.full((count, width), np.nan)
+        for row, (_, some, shares) in enumerate(self._sampled):
+            norms[row, : len(some)] = some
+            zeros[row, : len(shares)] = shares
+        return np.asarray([float(step) for step, _, _ in self._sampled]), norms, zeros
+
+    @torch.no_grad()
+    def describe(self) -> list[Parameter]:
+        found = []
+        for column, parameter in enumerate(self._held):
+            start, now = self._start[column].double(), parameter.detach().double()
+            same = start.shape == now.shape
+            size = start.norm().item() if same else 0.0
+            moved = (now - start).norm().item() if same else float("nan")
+            changed = moved / size if size else (0.0 if moved == 0 else float("inf"))
+            found.append(
+                Parameter(
+                    name=self._names[column] or f"parameter {column}",
+                    shape=tuple(parameter.shape),
+                    trainable=parameter.requires_grad,
+                    dtype=str(parameter.dtype).removeprefix("torch."),
+                    device=str(parameter.device),
+                    group=self._groups[column],
+                    changed=changed,
+                )  # fmt: skip
+            )
+        return found

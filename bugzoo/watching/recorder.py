@@ -1,0 +1,355 @@
+"""What happens at each moment of a watched step: forward, backward, optimiser, in the order in which torch gets there."""
+
+import math
+import time
+from collections.abc import Callable
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from bugzoo.watching import graph as graphs
+from bugzoo.watching.forwards import Forwards
+from bugzoo.watching.guard import guarded
+from bugzoo.watching.live import Batch, Live, detached
+from bugzoo.watching.loop import LoopFinder
+from bugzoo.watching.parameters import Parameters
+from bugzoo.watching.table import NAN, Layout, Ragged, Table
+from bugzoo.watching.trace import Event, Trace
+
+_HALF = (torch.float16, torch.bfloat16)
+_now = time.perf_counter
+
+
+def sampled(step: int) -> bool:
+    """Steps at which the costlier things are taken: 1, 2, 5, 10, 25, then every 50th."""
+    return step in (1, 2, 5, 10, 25) or step % 50 == 0
+
+
+class _Optimizer:
+    """What the watch remembers of one optimiser between its steps."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.fresh = False  # at some backward since the last step, no older gradient was there
+        self.left: Any = None  # norm of the gradient found at the first backward
+        self.layouts: dict[Any, Layout] = {}
+        self.seen: tuple[int, ...] = ()
+        self.params: list[nn.Parameter] = []
+        self.before: list[torch.Tensor] | None = None
+
+
+class Recorder:
+    """Fills a Trace. Its methods are called by the hooks in `bugzoo.watching.hooks`; none may raise or draw randomness."""
+
+    def __init__(self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool) -> None:
+        self.trace, self.on_step, self.walk_graph = trace, on_step, graph
+        self.live = trace.live = Live(recorder=self)
+        self.table, self.norms = Table(), Ragged()
+        self.parameters = Parameters()
+        self.loop = LoopFinder()
+        self.forwards = Forwards(self)
+        self.optimizers: dict[int, _Optimizer] = {}
+        self.pending: list[tuple[int, str, Any]] = []  # (row, column, tensor on a device), drained in blocks
+        self.step = 1  # the number of the step that is being made now
+        self.finite = True
+        self.errors: list[str] = []
+        self.closing = False
+        self.published = self.began = self.mark = _now()
+        self._reset_step()
+
+    def _reset_step(self) -> None:
+        self.losses: list[Any] = []
+        self.data_s = self.forward_s = self.backward_s = 0.0
+        self.forward_at: float | None = None
+        self.scaler: Any = None
+        self.scaled: Any = None
+        self.unscaled: Any = None
+
+    # -- forward -----------------------------------------------------------------------------------------------------
+
+    def training_forward(self, module: nn.Module) -> None:
+        """The first root module call, with gradients, since the last backward or step."""
+        now = _now()
+        if self.forward_at is None:
+            self.data_s += now - self.mark
+            self.forward_at = now
+
+    # -- backward ----------------------------------------------------------------------------------------------------
+
+    @guarded
+    def before_backward(self, root: Any) -> None:
+        now = _now()
+        if self.forward_at is not None:
+            self.forward_s += now - self.forward_at
+        for state in self.optimizers.values():
+            if not state.fresh:
+                self._look_for_leftover(state)
+        if not isinstance(root, torch.Tensor):
+            root = root[0] if isinstance(root, list | tuple) and root and isinstance(root[0], torch.Tensor) else None
+        if root is not None:
+            plain, loss = self._unscale(root)
+            self.losses.append(loss)
+            if not self.losses[1:] and sampled(self.step):
+                self._sample(plain if plain is not None else root)
+        self.loop.at_backward()
+        self.forwards.confirm_training()
+        self.mark = _now()
+
+    @guarded
+    def after_backward(self) -> None:
+        now = _now()
+        self.backward_s += now - self.mark
+        self.mark = now
+        self.forward_at = None
+        self.forwards.arm()
+
+    def _unscale(self, root: torch.Tensor) -> tuple[torch.Tensor | None, Any]:
+        """The loss without the GradScaler's factor: (tensor with graph or None, value)."""
+        value = root.detach()
+        if self.scaled is not None:
+            scaled, plain, scaler = self.scaled, self.unscaled, self.scaler
+            self.scaled = self.unscaled = None
+            if scaled is root:
+                return plain, self._value(plain.detach())
+            factor = scaler._scale
+            return None, self._value(value.float() / factor.to(value.device))
+        return None, self._value(value)
+
+    @staticmethod
+    def _value(tensor: torch.Tensor) -> Any:
+        """A float for a tensor on the CPU; elsewhere the tensor itself, to be read later without a synchronisation."""
+        if tensor.numel() != 1:
+            tensor = tensor.float().mean()
+        return tensor.item() if tensor.device.type == "cpu" else tensor
+
+    def _look_for_leftover(self, state: _Optimizer) -> None:
+        old = [p.grad for p in state.params if p.grad is not None]
+        if not old:
+            state.fresh = True
+            return
+        with torch.no_grad():
+            left = _total(_norms(old))
+        if left == 0.0 and not isinstance(left, torch.Tensor):
+            state.fresh = True
+        elif state.left is None:
+            state.left = left
+
+    def _sample(self, loss: torch.Tensor) -> None:
+        """Everything that is looked at on sampled steps only."""
+        if self.walk_graph:
+            seen = graphs.walk(loss)
+            if seen:
+                self.trace.graph = {**seen, "step": self.step, "autocast": self.forwards.autocast}
+        call = self.forwards.last_call
+        if call is not None:
+            module, args, kwargs = call
+            targets = graphs.targets(loss)
+            value = self.losses[-1]
+            value = NAN if isinstance(value, torch.Tensor) else value
+            self.live.add(Batch(self.step, detached(args), detached(kwargs), targets, value, module))
+
+    # -- optimiser ---------------------------------------------------------------------------------------------------
+
+    def _state(self, optimizer: torch.optim.Optimizer) -> _Optimizer:
+        state = self.optimizers.get(id(optimizer))
+        if state is None:
+            state = self.optimizers[id(optimizer)] = _Optimizer(len(self.optimizers))
+            self.live.optimizers.append(optimizer)
+        sizes = tuple(len(group["params"]) for group in optimizer.param_groups)
+        if sizes != state.seen:
+            state.seen, state.layouts = sizes, {}
+            state.params = [p for group in optimizer.param_groups for p in group["params"]]
+            self.parameters.add_optimizer(optimizer, state.index)
+        return state
+
+    @guarded
+    def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        self.step_began = _now()
+        state = self._state(optimizer)
+        self.uses_closure = bool((len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None)
+        self.grad_norm, self.values, self.layout = NAN, None, None
+        self.loop.at_step()
+        if not self.uses_closure:
+            self._take_gradients(state)
+        state.before = None
+        if self.step % 10 == 0 or sampled(self.step):
+            with torch.no_grad():
+                state.before = [p.detach().clone() for p in state.params]
+        self.step_started = _now()
+
+    @torch.no_grad()
+    def _take_gradients(self, state: _Optimizer) -> None:
+        grads = [p.grad for p in state.params]
+        present = [g is not None for g in grads]
+        key = None if all(present) else tuple(present)
+        if key is not None:
+            grads = list(compress(grads, present))
+        layout = state.layouts.get(key)
+        if layout is None:
+            columns = self.parameters.columns(state.params)
+            layout = state.layouts[key] = Layout(columns if key is None else list(compress(columns, present)))
+        self.layout, self.values, self.grad_norm = layout, [], 0.0 if grads else NAN
+        if grads:
+            norms = _norms(grads)
+            self.values = norms.tolist() if norms.device.type == "cpu" else norms
+            self.grad_norm = _total(self.values)
+
+    @guarded
+    def after_step(self, optimizer: torch.optim.Optimizer, skipped: bool = False) -> dict[str, Any] | None:
+        ended = _now()
+        state = self._state(optimizer)
+        row = self.table.rows
+        if self.uses_closure:
+            self._take_gradients(state)
+        ratio = 0.0 if skipped else NAN
+        if state.before is not None and not skipped:
+            ratio = self._update_ratio(state)
+        if sampled(self.step):
+            self.parameters.take_norms(self.step)
+        memory = _memory_mib(state.params) if self.step % 25 == 1 or self.step <= 10 else NAN
+        leftover = self._leftover(state)
+        scale = self._scale()
+        rate = optimizer.param_groups[0].get("lr", NAN)
+        loss = self._mean_loss()
+        values = {"loss": loss, "grad_norm": self.grad_norm, "update_ratio": ratio, "scale": scale, "leftover": leftover,
+                  "learning_rate": rate}  # fmt: skip
+        for name, value in values.items():
+            if isinstance(value, torch.Tensor):
+                self.pending.append((row, name, value.detach()))
+                values[name] = NAN
+        known = self.forward_s > 0 and not self.forwards.evaluated
+        self.table.append((
+            self.step, values["loss"], values["grad_norm"], values["update_ratio"], float(values["learning_rate"]),
+            values["scale"], values["leftover"], len(self.losses), state.index, self.data_s * 1e3 if known else NAN,
+            self.forward_s * 1e3 if self.forward_s else NAN, self.backward_s * 1e3, (ended - self.step_started) * 1e3, memory,
+        ))  # fmt: skip
+        if self.layout is not None:
+            self.norms.append(row, self.layout, self.values)
+        if skipped:
+            self.trace.events.append(Event(self.step, "skipped_step", {"optimizer": state.index}))
+        if self.finite and not math.isfinite(values["loss"] + (0.0 if skipped else values["grad_norm"])):
+            self._found_non_finite(self.step, values["loss"], values["grad_norm"], state)
+        info = {
+            "step": self.step,
+            "loss": values["loss"],
+            "grad_norm": values["grad_norm"],
+            "seconds": ended - self.began,
+        }
+        state.fresh, state.left, state.before = False, None, None
+        self.loop.after_step(self.step)
+        self.step += 1
+        self._reset_step()
+        self.forwards.after_step()
+        if ended - self.published > 0.2 or len(self.pending) > 200:
+            self.publish()
+        self.mark = _now()
+        return info
+
+    def _found_non_finite(self, step: int, loss: float, grad_norm: float, state: _Optimizer) -> None:
+        """Note the step; what made it so is looked for when the watch ends."""
+        if math.isnan(loss) and not self.losses:  # no backward at this step: there is no loss to judge
+            loss = 0.0
+        if math.isnan(grad_norm) and not self.values:
+            grad_norm = 0.0
+        if math.isfinite(loss) and math.isfinite(grad_norm):
+            return
+        self.finite = False
+        direction = "gradient" if math.isfinite(loss) else "loss"
+        self.trace.events.append(Event(step, "non_finite", {"module": None, "op": None, "direction": direction}))
+
+    def _mean_loss(self) -> Any:
+        if not self.losses:
+            return NAN
+        return self.losses[0] if len(self.losses) == 1 else sum(self.losses) / len(self.losses)
+
+    def _leftover(self, state: _Optimizer) -> Any:
+        if state.fresh:
+            return 0.0
+        if not self.losses:  # a step without a backward of its own: all of it is old
+            return 1.0 if self.table.rows and self.values else NAN
+        if state.left is None:
+            return 0.0
+        norm = self.grad_norm
+        if isinstance(norm, float) and not norm > 0:
+            return NAN
+        return state.left / norm
+
+    def _scale(self) -> Any:
+        scaler = self.scaler
+        if scaler is None or scaler._scale is None:
+            return NAN
+        return scaler._scale.item() if scaler._scale.device.type == "cpu" else scaler._scale.clone()
+
+    @torch.no_grad()
+    def _update_ratio(self, state: _Optimizer) -> Any:
+        change = torch._foreach_sub([p.detach() for p in state.params], state.before)
+        size = _norms(state.before).norm()
+        ratio = _norms(change).norm() / size
+        return ratio.item() if ratio.device.type == "cpu" else ratio
+
+    # -- reading what waits on a device, and publishing ----------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Read the numbers that wait on a device, all at once."""
+        waiting, self.pending = self.pending, []
+        if waiting:
+            block = torch.stack([value.reshape(()).double() for _, _, value in waiting]).cpu()
+            for (row, column, _), value in zip(waiting, block.tolist(), strict=True):
+                self.table.put(row, column, value)
+
+    @guarded
+    def publish(self) -> None:
+        """Make the trace's arrays show what is known so far."""
+        self.drain()
+        self.published = _now()
+        trace, table = self.trace, self.table
+        for name in ("step", "loss", "grad_norm", "update_ratio", "learning_rate", "scale", "leftover", "backwards",
+                     "optimizer", "data_ms", "forward_ms", "backward_ms", "step_ms", "memory_mib"):  # fmt: skip
+            setattr(trace, name, table.column(name))
+        if self.closing:
+            trace.parameters = self.parameters.describe()
+            trace.param_grad_norm = self.norms.array(table.rows, len(self.parameters))
+            trace.param_norm_step, trace.param_norm, trace.grad_zeros = self.parameters.norms()
+            self.forwards.publish(trace)
+            self.live.models = self.forwards.models()
+            self.live.namespace = self.loop.namespace()
+            for name in ("step", "loss", "grad_norm", "update_ratio", "learning_rate", "scale", "leftover", "backwards",
+                         "optimizer", "data_ms", "forward_ms", "backward_ms", "step_ms", "memory_mib"):  # fmt: skip
+                setattr(trace, name, table.column(name).copy())
+
+    def close(self) -> None:
+        self.closing = True
+        self.publish()
+
+
+def _norms(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """(len(tensors),) L2 norms on the first tensor's device."""
+    plain = [t.coalesce()._values() if t.is_sparse else t for t in tensors]
+    if any(t.dtype in _HALF for t in plain):
+        norms = [t.float().norm() for t in plain]
+    else:
+        norms = torch._foreach_norm(plain)
+    device = norms[0].device
+    return torch.stack([n if n.device == device else n.to(device) for n in norms])
+
+
+def _total(norms: Any) -> Any:
+    """The norm of all of it: a float, or a tensor where the parts are still on a device."""
+    if isinstance(norms, torch.Tensor):
+        if norms.device.type != "cpu":
+            return norms.norm()
+        norms = norms.tolist()
+    total = math.sqrt(math.fsum(n * n for n in norms)) if all(map(math.isfinite, norms)) else float(np.sum(norms))
+    return total
+
+
+def _memory_mib(params: list[nn.Parameter]) -> float:
+    device = params[0].device if params else torch.device("cpu")
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated(device) / 2**20
+    import psutil
+
+    return psutil.Process().memory_info().rss / 2**20

@@ -1,0 +1,91 @@
+"""A trace on disk: one .npz with its arrays and one JSON text, no pickle, written whole or not at all."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from bugzoo.errors import UserError
+from bugzoo.watching.trace import Event, Parameter, Trace
+
+FORMAT = 1
+_SKIPPED = ("live",)
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it; what JSON has no word for becomes text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
+        return value.item()
+    return str(value)
+
+
+def save(trace: Trace, path: str | Path) -> Path:
+    """Write `trace` to `path` (".npz" is added when missing) and return the path.
+
+    Raises UserError when the place cannot be written or the disk is full; an older file there then stays as it was.
+    """
+    path = Path(path)
+    if path.suffix != ".npz":
+        path = path.with_name(path.name + ".npz")
+    arrays, rest = {}, {"format": FORMAT}
+    for part in fields(trace):
+        value = getattr(trace, part.name)
+        if part.name in _SKIPPED:
+            continue
+        if isinstance(value, np.ndarray):
+            arrays[part.name] = value
+        elif part.name in ("parameters", "events"):
+            rest[part.name] = [_plain(asdict(entry)) for entry in value]
+        else:
+            rest[part.name] = _plain(value)
+    arrays["json"] = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
+    scratch = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
+            scratch = file.name
+            np.savez_compressed(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+    except OSError as error:
+        raise UserError(
+            f"The trace could not be written to {path}: {error.strerror or error}. Nothing is left of the new file; "
+            "free some space or choose another folder, then call trace.save(path) again."
+        ) from error
+    finally:
+        if scratch and os.path.exists(scratch):
+            os.unlink(scratch)
+    return path
+
+
+def load(path: str | Path) -> Trace:
+    """Read a trace that `save` wrote. Raises UserError for a file that is missing or is no trace."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        rest = json.loads(arrays.pop("json").tobytes().decode())
+    except FileNotFoundError as error:
+        raise UserError(f"There is no trace at {path}; trace.save(path) writes one.") from error
+    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+        raise UserError(f"{path} is not a trace that bugzoo saved ({error}); trace.save(path) writes one.") from error
+    if rest.pop("format", None) != FORMAT:
+        raise UserError(f"{path} was saved by another version of bugzoo; run the training again under bugzoo.watch().")
+    trace = Trace()
+    for name, value in arrays.items():
+        setattr(trace, name, value)
+    rest["parameters"] = [Parameter(**{**entry, "shape": tuple(entry["shape"])}) for entry in rest["parameters"]]
+    rest["events"] = [Event(**entry) for entry in rest["events"]]
+    for name, value in rest.items():
+        setattr(trace, name, value)
+    return trace

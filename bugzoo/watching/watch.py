@@ -1,0 +1,128 @@
+"""`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
+
+import math
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.errors import UserError
+from bugzoo.watching.hooks import Hooks
+from bugzoo.watching.recorder import Recorder
+from bugzoo.watching.trace import Event, Trace
+
+_active: list["watch"] = []
+_lock = threading.Lock()
+
+
+class StopRun(BaseException):
+    """Raised by `on_step` to end the run: a BaseException, so that the watched code does not catch it by accident."""
+
+
+class watch:
+    """Watch the training that happens inside the `with` block, without changing it.
+
+    `on_step(info)` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"}; it may raise
+    StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs, `graph`
+    looks at the autograd graph on a few steps. Raises UserError when another watch is active in this process.
+    """
+
+    def __init__(
+        self, *, on_step: Callable[[dict[str, Any]], None] | None = None, snapshots: bool = True, graph: bool = True
+    ) -> None:
+        self.trace = Trace()
+        self._recorder = Recorder(self.trace, on_step, graph)
+        self._hooks = Hooks(self._recorder)
+        self._caller: FrameType | None = None
+
+    def __enter__(self) -> Trace:
+        with _lock:
+            if _active:
+                raise UserError(
+                    "A watch is active already, and watches do not nest: leave the first `with bugzoo.watch():` block "
+                    "before you enter another, or watch the outer block only."
+                )
+            _active.append(self)
+        self._caller = sys._getframe(1)
+        self.trace.environment = environment()
+        self._hooks.install()
+        return self.trace
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool:
+        try:
+            self._hooks.remove()
+            self._recorder.close()
+            self._conclude(error)
+            self.trace.metrics = self._metrics()
+            if self._recorder.errors:
+                self.trace.environment["watch_errors"] = self._recorder.errors
+        finally:
+            _active.remove(self)
+            self._caller = None
+        return isinstance(error, StopRun)
+
+    def _conclude(self, error: BaseException | None) -> None:
+        trace = self.trace
+        trace.outcome = outcome_of(error)
+        if trace.outcome in ("crashed", "out_of_memory") and error is not None:
+            frames = traceback.extract_tb(error.__traceback__)
+            user = [f for f in frames if "/torch/" not in f.filename and "/bugzoo/" not in f.filename] or frames
+            trace.error = {
+                "type": type(error).__name__, "message": str(error), "file": user[-1].filename, "line": user[-1].lineno,
+                "traceback": "".join(traceback.format_exception(error)),
+            }  # fmt: skip
+            trace.events.append(Event(self._recorder.step, "exception", {"type": type(error).__name__}))
+        elif trace.outcome == "finished" and len(trace.loss):
+            last = [trace.loss[-1]] if not math.isnan(trace.loss[-1]) or trace.backwards[-1] else []
+            if not np.all(np.isfinite(last)):
+                trace.outcome = "non_finite"
+
+    def _metrics(self) -> dict[str, float]:
+        """The script's own final numbers: a dict of numbers named `metrics` beside the loop or the `with`."""
+        places = [self.trace.live.namespace]
+        if self._caller is not None:
+            places += [self._caller.f_locals, self._caller.f_globals]
+        for place in places:
+            found = place.get("metrics")
+            if isinstance(found, dict) and found:
+                try:
+                    return {str(key): float(value) for key, value in found.items()}
+                except (TypeError, ValueError, RuntimeError):
+                    continue
+        return {}
+
+
+def outcome_of(error: BaseException | None) -> str:
+    """The word of `OUTCOMES` for what ended the block."""
+    if error is None or isinstance(error, GeneratorExit):
+        return "finished"
+    if isinstance(error, StopRun | KeyboardInterrupt):
+        return "stopped"
+    if isinstance(error, SystemExit):
+        return "finished" if error.code in (None, 0) else "crashed"
+    text = str(error)
+    if (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or "not enough memory" in text
+        or "out of memory" in text
+    ):
+        return "out_of_memory"
+    return "crashed"
+
+
+def environment() -> dict[str, Any]:
+    """Versions, machine and threads."""
+    return {
+        "python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}", "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_initialized() else None,
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }  # fmt: skip
