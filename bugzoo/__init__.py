@@ -1,29 +1,37 @@
-"""bugzoo: breakable training runs, and instruments that find out what broke.
+"""bugzoo: a teaching lab of breakable training runs.
 
-Names are loaded when they are first asked for, so that `import bugzoo` stays quick.
+    with bugzoo.watch() as trace:      # any PyTorch training code
+        ...
+
+    run = bugzoo.Scenario("mlp", faults=("loop/stale_gradients",)).run()
+
+The names below are looked up when they are first used: importing bugzoo loads neither torch nor the catalogue.
 """
 
-from importlib import import_module
+import importlib
 from typing import Any
 
 __version__ = "0.1.0"
+
 _HOMES = {
     "watch": "bugzoo.watching",
-    "StopRun": "bugzoo.watching",
-    "Trace": "bugzoo.watching",
+    "Trace": "bugzoo.watching.trace",
+    "Run": "bugzoo.running.result",
     "Scenario": "bugzoo.scenario",
-    "catalogue": "bugzoo.faults",
     "checkup": "bugzoo.diagnostics",
+    "Verdict": "bugzoo.diagnostics.verdict",
+    "Suspect": "bugzoo.diagnostics.verdict",
     "UserError": "bugzoo.errors",
 }
-__all__ = ["Scenario", "StopRun", "Trace", "UserError", "catalogue", "checkup", "watch"]
+
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'bugzoo' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'bugzoo' has no attribute {name!r}; it has {', '.join(_HOMES)}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *_HOMES})
