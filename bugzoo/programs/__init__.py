@@ -1,1 +1,59 @@
+"""The healthy references: plain percent scripts, read here as text and never imported."""
 
+import ast
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bugzoo.errors import unknown
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Program:
+    """One script: its text, the facts stated in its docstring, the settings of its tiny size and its defaults."""
+
+    name: str
+    file: str
+    source: str
+    facts: dict[str, Any]
+    tiny: dict[str, Any]
+    settings: dict[str, Any]
+    title: str = ""
+
+
+def names() -> list[str]:
+    """Every program, sorted."""
+    return sorted(path.stem for path in _FOLDER.glob("*.py") if not path.stem.startswith("_"))
+
+
+@cache
+def load(name: str) -> Program:
+    """One program by name. Raises UserError with the nearest names for an unknown one."""
+    if name not in names():
+        raise unknown("program", name, names(), "bugzoo list programs")
+    path = _FOLDER / f"{name}.py"
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    prose, _, block = (ast.get_docstring(tree) or "").partition("[facts]")
+    stated = tomllib.loads("[facts]" + block)
+    settings = {}
+    start, stop = _section(source, "Settings")
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and start <= node.lineno < stop:
+            try:
+                settings[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return Program(name, str(path), source, stated["facts"], stated.get("tiny", {}), settings, prose.strip().split("\n")[0])
+
+
+def _section(source: str, title: str) -> tuple[int, int]:
+    """First line of a `# %% title` section and the line of the next one."""
+    marks = [i for i, line in enumerate(source.splitlines(), 1) if line.startswith("# %%")]
+    lines = source.splitlines()
+    begin = next(i for i in marks if lines[i - 1].split("# %%")[1].strip() == title)
+    return begin, next((i for i in marks if i > begin), len(lines) + 1)

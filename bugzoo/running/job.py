@@ -44,6 +44,8 @@ class Job:
     """Processes started by torch's elastic launcher when above 1."""
     after: str | None = None
     """`module:function`, called in the worker with the Run; returns {instrument: {name: number}} for `Run.numbers`."""
+    after_args: dict[str, Any] = field(default_factory=dict)
+    """Keyword arguments of the `after` function, JSON-able."""
     argv: tuple[str, ...] = ()
     cwd: str | None = None
     """Working directory: the caller's by default, an empty temporary one when isolated."""
