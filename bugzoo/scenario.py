@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -54,6 +55,10 @@ def _value(fault: Fault, name: str, text: str) -> float | int:
     return value
 
 
+def _literal(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)  # double quotes, as the programs write them
+
+
 def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
     """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
     lines = source.splitlines(keepends=True)
@@ -69,7 +74,7 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
             raise UserError(f"{label}: the setting {name} spans several lines and cannot be replaced.")
         # one-line literals in ASCII, so that columns in bytes are columns in characters
         line = lines[node.lineno - 1]
-        lines[node.lineno - 1] = line[: node.col_offset] + repr(value) + line[node.end_col_offset :]
+        lines[node.lineno - 1] = line[: node.col_offset] + _literal(value) + line[node.end_col_offset :]
     return "".join(lines)
 
 

@@ -12,16 +12,16 @@ FAULT = Fault(
         (
             Swap(
                 "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
-                "for part, labels in zip($INPUTS.chunk(2), $TARGETS.chunk(2)):\n"
+                "for part, part_targets in zip($INPUTS.chunk(2), $TARGETS.chunk(2)):\n"
                 "    $LOGITS = $MODEL(part)\n"
-                "    $LOSS = F.cross_entropy($LOGITS, labels) * len(labels) / len($TARGETS)\n"
+                "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
                 "    $LOSS.backward()",
             ),
             Swap(
                 "$LOGITS = $MODEL($INPUTS, $LENGTHS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
-                "for part, sizes, labels in zip($INPUTS.chunk(2), $LENGTHS.chunk(2), $TARGETS.chunk(2)):\n"
+                "for part, sizes, part_targets in zip($INPUTS.chunk(2), $LENGTHS.chunk(2), $TARGETS.chunk(2)):\n"
                 "    $LOGITS = $MODEL(part, sizes)\n"
-                "    $LOSS = F.cross_entropy($LOGITS, labels) * len(labels) / len($TARGETS)\n"
+                "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
                 "    $LOSS.backward()",
             ),
         ),
