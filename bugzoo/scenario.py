@@ -4,7 +4,7 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -192,3 +192,12 @@ class Scenario:
         if where == "here" and alone:
             return run_here(self.source, file=f"{self.program}.py", on_step=on_step, **extra)
         return run_worker(self.job(after=after, **extra))
+
+
+def break_source(source: str, specs: Iterable[str], label: str = "this script", at: int | None = None) -> Injection:
+    """Put faults into a text that is no program of ours; `at` (a line) chooses where a swap fits several places.
+
+    Raises UserError for an unknown fault, a swap that does not fit exactly once, or a text that is not Python.
+    """
+    parsed = [parse_spec(text) for text in specs]
+    return inject(source, [(catalogue.load(fault_id), params) for fault_id, params in parsed], label, at)

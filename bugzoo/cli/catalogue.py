@@ -1,0 +1,190 @@
+"""`list`, `show`, `source` and `new`: what there is, and how to add to it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.output import console, emit, json_option, table
+
+Json = Annotated[str | None, json_option()]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault", "-f", metavar="SPEC", help="`family/name` or `family/name?param=value&param=value`; repeatable."
+    ),
+]
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="faults, programs, diagnostics or exercises; all when left out."),
+    ] = None,
+    json: Json = None,
+) -> None:
+    """Show what there is: faults, programs, diagnostics, exercises.
+
+    Examples:
+
+    - `bugzoo list`
+    - `bugzoo list faults`
+    - `bugzoo list --json` prints an array of objects with `id`, `kind`, `title`
+    """
+    from bugzoo.proving import shelf
+
+    rows = shelf.rows(kind)
+    if json:
+        emit(rows, json)
+        return
+    of = {
+        name: [row for row in rows if row["kind"] == name]
+        for name in ("fault", "trap", "program", "diagnostic", "exercise")
+    }
+    broken = of["fault"] + of["trap"]
+    if broken:
+        lines = [[r["id"], str(r["level"]), r["symptom"], r["title"]] for r in broken]
+        table(["fault", "level", "symptom", "what is wrong"], lines, f"{len(broken)} faults")
+    if of["program"]:
+        lines = [[r["id"], r["facts"].get("task", ""), r["title"]] for r in of["program"]]
+        table(["program", "task", "what it is"], lines, f"{len(lines)} programs")
+    if of["diagnostic"]:
+        costs = {0: "reads the run", 1: "calls the model", 2: "runs it again"}
+        lines = [[r["id"], costs.get(r["cost"], ""), r["title"]] for r in of["diagnostic"]]
+        table(["diagnostic", "cost", "what it tells"], lines, f"{len(lines)} diagnostics")
+    if of["exercise"]:
+        lines = [[r["id"], r["title"]] for r in of["exercise"]]
+        table(["exercise", "what it is"], lines, f"{len(lines)} exercises")
+    if not rows:
+        console().print(f"No {kind} yet.")
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, diagnostic or exercise.")],
+    json: Json = None,
+) -> None:
+    """Explain one fault, program, diagnostic or exercise. For a fault this is the whole answer: cause, repair, evidence.
+
+    Examples:
+
+    - `bugzoo show loop/stale_gradients`
+    - `bugzoo show mlp`
+    - `bugzoo show gradient_health`
+    """
+    from bugzoo.proving import shelf
+
+    found = shelf.detail(name)
+    if json:
+        emit(found, json)
+        return
+    {"program": _program, "diagnostic": _diagnostic, "exercise": _exercise}.get(found["kind"], _fault)(found)
+
+
+def _say(*lines: str) -> None:
+    from rich.text import Text
+
+    for line in lines:
+        console().print(Text(line))
+
+
+def _head(title: str) -> None:
+    from rich.text import Text
+
+    console().print(Text(title, style="bold"))
+
+
+def _fault(row: dict[str, Any]) -> None:
+    _head(f"{row['id']}: {row['title']}")
+    _say(f"level {row['level']} · symptom {row['symptom']} · programs {', '.join(row['programs'])}")
+    for label, text in (("reported as", row["report"]), ("why", row["why"]), ("repair", row["fix"])):
+        _say("")
+        _head(label)
+        _say(text)
+    if row["params"]:
+        lines = [[n, f"{p['default']:g}", f"{p['low']:g} to {p['high']:g}", p["doc"]] for n, p in row["params"].items()]
+        table(["parameter", "default", "range", "meaning"], lines, "\nparameters")
+    _head("proved by")
+    _say(*(f"  {text}" for text in row["evidence"]), f"  effect: {row['effect']}")
+    if row["confused_with"]:
+        table(
+            ["looks like", "what tells them apart"],
+            [list(pair) for pair in row["confused_with"].items()],
+            "\nlook-alikes",
+        )
+    if row["sources"]:
+        _head("seen at")
+        _say(*(f"  {text}" for text in row["sources"]))
+    _say("", f'Try it: bugzoo run {row["programs"][0]} --fault "{row["id"]}"')
+
+
+def _program(row: dict[str, Any]) -> None:
+    _head(row["id"])
+    _say(row["doc"].split("[facts]")[0].strip())
+    table(["fact", "value"], [[name, str(value)] for name, value in row["facts"].items()], "\nfacts")
+    table(["setting", "value"], [[name, repr(value)] for name, value in row["settings"].items()], "settings")
+    _say(f"Read it: bugzoo source {row['id']}    Run it: bugzoo run {row['id']}")
+
+
+def _diagnostic(row: dict[str, Any]) -> None:
+    _head(row["id"])
+    _say(row["doc"] or row["title"])
+
+
+def _exercise(row: dict[str, Any]) -> None:
+    _head(row["id"])
+    _say(row["title"], row["file"], "Work on it: bugzoo lab my_lab")
+
+
+@app.command()
+def source(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
+    fault: Faults = None,
+    seed: Annotated[int, typer.Option(help="Written into the text.")] = 0,
+    size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
+    diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
+) -> None:
+    """Print a program's text, healthy or with faults in it.
+
+    Examples:
+
+    - `bugzoo source mlp > train.py`
+    - `bugzoo source mlp --fault loop/stale_gradients --diff`
+    """
+    from bugzoo.scenario import Scenario
+
+    scenario = Scenario(program, tuple(fault or ()), seed=seed, size=size)
+    print(scenario.diff() if diff else scenario.source, end="")
+
+
+new = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Write the stub of something new.")
+app.add_typer(new, name="new")
+
+
+@new.command("fault")
+def new_fault(
+    name: Annotated[
+        str, typer.Argument(metavar="FAMILY/NAME", help="Named after what is wrong, e.g. loop/step_missing.")
+    ],
+    folder: Annotated[
+        Path | None, typer.Option(help="The package of a fault pack of your own; bugzoo's own catalogue when left out.")
+    ] = None,
+) -> None:
+    """Write the file of a new fault, with every field and what belongs in it.
+
+    Example: `bugzoo new fault loop/step_missing`
+    """
+    from bugzoo.proving.stub import write_fault
+
+    path = write_fault(name, folder)
+    _say(
+        f"{path}",
+        "",
+        "Next:",
+        "  1. fill it in; the docstring is the symptom as a learner would report it",
+        f'  2. bugzoo source mlp --fault "{name}" --diff     does it change what it should?',
+        f'  3. bugzoo run mlp --fault "{name}"               does it show?',
+        f"  4. bugzoo verify {name}                          is it proved on five seeds?",
+    )

@@ -1,0 +1,85 @@
+"""Printing for people and for machines."""
+
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from bugzoo.errors import UserError
+
+JSON_HELP = "Write the result as JSON to this file; without a name, or with `-`, print it."
+
+
+def json_option(help: str = JSON_HELP) -> Any:
+    return typer.Option("--json", metavar="[OUT]", help=help)
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON knows it: non-finite numbers become the texts NaN, Infinity and -Infinity, arrays become lists."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return str(value)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Whole or not at all. Raises UserError for a folder that is missing or a disk that is full."""
+    partial = None
+    try:
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(partial, 0o666 & ~_umask())
+        os.replace(partial, path)
+    except OSError as error:
+        if partial:
+            Path(partial).unlink(missing_ok=True)
+        raise UserError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def emit(value: Any, out: str) -> None:
+    """JSON to a file, or to stdout for `-`."""
+    text = json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
+    if out == "-":
+        sys.stdout.write(text)
+    else:
+        write_text(Path(out), text)
+
+
+def console(stderr: bool = False) -> Any:
+    """A rich console that writes paths and ids as they are."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False)
+    for number, name in enumerate(columns):
+        shown.add_column(name, no_wrap=number == 0, overflow="fold")
+    for line in lines:
+        shown.add_row(*(Text(cell) for cell in line))
+    console().print(shown)

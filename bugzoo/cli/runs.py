@@ -1,0 +1,202 @@
+"""`run` and `break`: a broken program beside its healthy twin, and a fault put into a script of one's own."""
+
+import math
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.catalogue import Faults
+from bugzoo.cli.output import console, emit, json_option, table, write_text
+from bugzoo.errors import UserError
+
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+
+
+def check_device(device: str) -> None:
+    """Raises UserError for a device that this machine does not have."""
+    if device == "cpu":
+        return
+    if device != "cuda" and not device.startswith("cuda:"):
+        raise UserError(f"There is no device named {device!r}; it is cpu or cuda.")
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UserError("No CUDA device can be used here; leave --device out to run on the CPU.")
+
+
+@app.command()
+def run(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
+    fault: Faults = None,
+    seed: Annotated[int, typer.Option(help="Both twins start from it.")] = 0,
+    device: Device = "cpu",
+    size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw both runs: a .png, .svg or .pdf file.")
+    ] = None,
+    json: Annotated[str | None, json_option()] = None,
+) -> None:
+    """Run a program with faults in it beside its healthy twin, and say what the instruments see.
+
+    Examples:
+
+    - `bugzoo run mlp --fault "numerics/log_at_step?step=50&eps=0" --picture nan.png`
+    - `bugzoo run mlp --fault loop/stale_gradients --fault loss/double_softmax --seed 3`
+    - `bugzoo run mlp --fault loss/double_softmax --json out.json`
+
+    In the JSON steps count from 1, and numbers that are not finite are the texts NaN, Infinity and -Infinity.
+    """
+    from bugzoo.scenario import Scenario
+
+    scenario = Scenario(program, tuple(fault or ()), seed=seed, device=device, size=size)
+    check_device(device)
+    if picture and picture.suffix not in (".png", ".svg", ".pdf"):
+        raise UserError(f"--picture {picture}: the file's ending says the format; it is .png, .svg or .pdf.")
+    for out in filter(None, (picture, Path(json) if json and json != "-" else None)):
+        if out.is_dir():
+            raise UserError(f"{out} is a folder; name a file.")
+    from bugzoo.proving.twins import run_twins
+
+    with Progress() as progress:
+        found = run_twins(scenario, progress.step)
+    if picture:
+        from bugzoo.plots.twins import save
+
+        try:
+            save(found, picture, _title(found))
+        except OSError as error:
+            raise UserError(f"{picture} could not be written: {error.strerror}.") from None
+    if json:
+        emit(found, json)
+    if json != "-":
+        report(found)
+        for path in filter(None, (picture, json)):
+            print(f"written: {path}")
+
+
+def _title(found: dict[str, Any]) -> str:
+    return f"{found['program']}, seed {found['seed']}: {' + '.join(found['faults']) or 'healthy'}"
+
+
+class Progress:
+    """A line on stderr that says which run is at which step; silent where stderr is no terminal."""
+
+    def __enter__(self) -> "Progress":
+        self._last = 0.0
+        self._shown = sys.stderr.isatty()
+        if self._shown:
+            print("starting (torch is being loaded) ...", end="\r", file=sys.stderr, flush=True)
+        return self
+
+    def step(self, which: str, info: dict[str, Any]) -> None:
+        import time
+
+        now = time.monotonic()
+        if self._shown and now - self._last > 0.1:  # ten times a second are enough for an eye
+            self._last = now
+            loss = info.get("loss")
+            text = f"{which:8} step {info['step']:5}   loss {loss if loss is None else f'{loss:.4f}'}"
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}" if math.isfinite(value) else str(value)
+
+
+def report(found: dict[str, Any]) -> None:
+    """The comparison as a table, then the verdict in words."""
+    from rich.text import Text
+
+    out = console()
+    sides = [which for which in ("broken", "healthy") if found[which]]
+    names = list(dict.fromkeys(name for which in sides for name in found[which]["metrics"]))
+
+    def row(label: str, value: Any) -> list[str]:
+        return [label, *(value(found[which]) for which in sides)]
+
+    lines = [
+        row("outcome", lambda side: side["outcome"]),
+        row("steps", lambda side: str(len(side["losses"]))),
+        row("first loss", lambda side: _number(next(iter(side["losses"]), None))),
+        row("last loss", lambda side: _number(side["losses"][-1] if side["losses"] else None)),
+        *(row(f"validation {name}", lambda side, name=name: _number(side["metrics"].get(name))) for name in names),
+        row("seconds", lambda side: f"{side['seconds']:.1f}"),
+    ]
+    table(["", *sides], lines, _title(found))
+    first, error = found["first_non_finite"], found["error"]
+    if first:
+        place = " ".join(str(first[key]) for key in ("direction", "op") if first.get(key))
+        where = f", line {first['line']}" if first.get("line") else ""
+        out.print(Text(f"First non-finite number: step {first['step']}, {first.get('module') or '?'} ({place}{where})"))
+    if error:
+        out.print(Text(f"{error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}"))
+    main = found["broken"] or found["healthy"]
+    out.print(Text("Verdict", style="bold"))
+    for fired in main["fired"]:
+        out.print(Text(f"  {fired['diagnostic']}: {fired['message']}"))
+    if not main["fired"]:
+        out.print(
+            Text(
+                "  No instrument fires"
+                + ("." if main["outcome"] == "finished" else f"; the run ended as {main['outcome']}.")
+            )
+        )
+
+
+@app.command("break")
+def break_(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A training script of your own.")],
+    fault: Faults = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="OUT", help="The broken script to write.")] = None,
+    at: Annotated[
+        int | None, typer.Option(metavar="LINE", help="The line to change where a fault fits several places.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over OUT when it exists.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what was changed, the answer.")] = False,
+) -> None:
+    """Put a fault into a training script that bugzoo has never seen.
+
+    Examples:
+
+    - `bugzoo break train.py --fault loop/stale_gradients -o broken.py`
+    - `bugzoo break train.py --fault loss/double_softmax --at 48 -o broken.py`
+    """
+    from bugzoo.scenario import break_source
+
+    if not fault:
+        raise UserError("Nothing to break with: add --fault SPEC. `bugzoo list faults` shows them all.")
+    if out is None and not diff:
+        raise UserError("Where to? Add -o OUT for the broken script, or --diff to see the change only.")
+    text = read_script(script)
+    made = break_source(text, fault, script.name, at)
+    if out is not None:
+        if out.resolve() == script.resolve():
+            raise UserError(f"{out} is the script itself; write the broken one to another file.")
+        if out.exists() and not force:
+            raise UserError(f"{out} exists; choose another name, or add --force to write over it.")
+        write_text(out, made.broken)
+    if diff:
+        from bugzoo.injection import diff as unified
+
+        print(unified(text, made.broken, script.name), end="")
+    elif out is not None:
+        print(
+            f"written: {out} ({len(made.edits)} {'change' if len(made.edits) == 1 else 'changes'}; --diff shows them)"
+        )
+
+
+def read_script(script: Path) -> str:
+    """The text of a script. Raises UserError when it is missing, a folder or no text."""
+    try:
+        return script.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{script} is no text in UTF-8.") from None
+    except OSError as error:
+        raise UserError(f"{script} cannot be read: {error.strerror}.") from None

@@ -1,0 +1,108 @@
+"""Lessons and exercises: where they are, and how they get into a learner's folder without harm to anything there."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bugzoo.errors import UserError
+
+MANIFEST = ".bugzoo.json"
+"""In the learner's folder: the hash of each file as it was copied, so that a change can be told from an old version."""
+
+
+def root() -> Path:
+    """The folder that holds `notebooks/` and `exercises/`: inside the wheel, or the repository of an editable install."""
+    here = Path(__file__).resolve().parent
+    for place in (here, here.parent):
+        if (place / "notebooks").is_dir() and (place / "exercises").is_dir():
+            return place
+    raise UserError(
+        "This installation of bugzoo holds no lessons. Install it again: pip install --force-reinstall bugzoo"
+    )
+
+
+def exercise_files() -> list[Path]:
+    """The exercise notebooks, in order."""
+    return sorted((root() / "exercises").glob("*.ipynb"))
+
+
+@dataclass
+class Copied:
+    """What `copy_to` did, as paths below the learner's folder."""
+
+    new: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    """Changed by the learner: left alone."""
+    beside: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all. Raises UserError, for a full disk say."""
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UserError(
+            f"{path} could not be written: {error.strerror}. Nothing that was there has been changed."
+        ) from None
+
+
+def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:
+    """Copy lessons and exercises to `folder`. A file that the learner changed is never overwritten.
+
+    A file that is still as it was copied gets the newer version. `beside` writes the newer version of a changed one
+    next to it, as `NAME.new.ipynb`. Raises UserError when the folder cannot be written.
+    """
+    source, done = root(), Copied()
+    if folder.resolve() == source:
+        return done  # the repository itself: there is nothing to copy
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; name a folder for lessons and exercises.")
+    manifest = folder / MANIFEST
+    known = _read(manifest)
+    kinds = ["notebooks", "exercises", *(["solutions"] if solutions else [])]
+    files = [file for kind in kinds for file in sorted((source / kind).rglob("*")) if file.is_file()]
+    for file in files:
+        name = file.relative_to(source).as_posix()
+        if any(part.startswith(".") or part == "__pycache__" for part in file.relative_to(source).parts):
+            continue
+        fresh, target = file.read_bytes(), folder / name
+        present = target.read_bytes() if target.is_file() else None
+        if present is None:
+            done.new.append(name)
+        elif present == fresh:
+            done.same.append(name)
+            known[name] = _hash(fresh)
+            continue
+        elif _hash(present) == known.get(name):
+            done.updated.append(name)
+        else:
+            done.kept.append(name)
+            if beside:
+                new = target.with_name(f"{target.stem}.new{target.suffix}")
+                _write(new, fresh)
+                done.beside.append(new.relative_to(folder).as_posix())
+            continue
+        _write(target, fresh)
+        known[name] = _hash(fresh)
+    _write(manifest, json.dumps(known, indent=1, sort_keys=True).encode())
+    return done
+
+
+def _read(manifest: Path) -> dict[str, str]:
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,68 @@
+"""A broken run over its healthy twin: loss above, gradient norm below.
+
+Read it from the left: while the curves lie on each other nothing has gone wrong yet; the step at which they part is
+where to look. A cross marks the first number that was not finite.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+BROKEN, HEALTHY = "#c8452f", "#7d8b99"
+
+
+def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: float) -> None:
+    steps = range(1, len(values) + 1)
+    shown = [value if math.isfinite(value) else math.nan for value in values]  # a gap where a number is not finite
+    ax.plot(steps, shown, color=colour, linewidth=width, label=label)
+
+
+def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
+    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}."""
+    for ax, key, name in ((upper, "losses", "loss (nats)"), (lower, "grad_norms", "gradient norm")):
+        for which, colour, width in (("healthy", HEALTHY, 1.0), ("broken", BROKEN, 1.3)):
+            if numbers.get(which):
+                _curve(ax, numbers[which][key], colour, which, width)
+        values = [v for which in ("healthy", "broken") for v in (numbers.get(which) or {}).get(key, ())]
+        if any(v > 0 and math.isfinite(v) for v in values):
+            ax.set_yscale("log")
+        ax.set_ylabel(name)
+        ax.spines[["top", "right"]].set_visible(False)
+    first = numbers.get("first_non_finite")
+    if first:
+        for ax in (upper, lower):
+            ax.axvline(first["step"], color=BROKEN, linestyle=":", linewidth=1)
+        place = first.get("module") or first.get("op") or ""
+        upper.annotate(
+            f"step {first['step']}: first non-finite number\n{place}".strip(),
+            xy=(first["step"], 0.97), xycoords=("data", "axes fraction"), xytext=(6, 0), textcoords="offset points",
+            va="top", color=BROKEN, fontsize=9,
+        )  # fmt: skip
+    upper.legend(frameon=False, loc="upper right")
+    lower.set_xlabel("optimiser step")
+
+
+def picture(numbers: Mapping[str, Any], title: str = "") -> Figure:
+    """The figure, made without pyplot so that nothing is kept open."""
+    figure = Figure(figsize=(8, 4.8), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    draw(numbers, upper, lower)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def save(numbers: Mapping[str, Any], path: Path, title: str = "") -> Path:
+    """Write the picture; the file's ending says in which format (.png, .svg, .pdf).
+
+    Raises ValueError for an ending that matplotlib does not know and OSError when the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # no date in the file: the same numbers give the same bytes
+    extra = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+    picture(numbers, title).savefig(path, dpi=130, **extra)
+    return path

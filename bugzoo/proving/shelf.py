@@ -1,0 +1,94 @@
+"""What there is: faults, programs, diagnostics and exercises as plain rows, without importing torch."""
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bugzoo import diagnostics, faults, programs
+from bugzoo.errors import UserError, unknown
+from bugzoo.material import exercise_files
+
+Row = dict[str, Any]
+
+
+def first_line(text: str | None) -> str:
+    """The first sentence-like line of a docstring."""
+    return (text or "").strip().split("\n\n")[0].replace("\n", " ").strip()
+
+
+def _fault(fault: faults.Fault) -> Row:
+    return {
+        "id": fault.id,
+        "kind": "trap" if fault.trap else "fault",
+        "title": fault.title,
+        "level": fault.level,
+        "symptom": fault.symptom,
+        "programs": list(fault.programs),
+        "params": {
+            name: {"default": p.default, "low": p.low, "high": p.high, "doc": p.doc} for name, p in fault.params.items()
+        },
+        "needs": list(fault.needs),
+    }
+
+
+def _program(name: str) -> Row:
+    program = programs.load(name)
+    title = first_line(ast.get_docstring(ast.parse(program.source)))
+    return {"id": name, "kind": "program", "title": title, "facts": program.facts, "settings": program.settings}
+
+
+def _diagnostic(name: str) -> Row:
+    # read, not imported: an instrument imports torch
+    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    cost = next((n.value.value for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "COST"), None)
+    return {"id": name, "kind": "diagnostic", "title": first_line(ast.get_docstring(tree)), "cost": cost}
+
+
+def _exercise(file: Path) -> Row:
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    text = "".join(next((c["source"] for c in cells if c["cell_type"] == "markdown"), ""))
+    return {"id": file.stem, "kind": "exercise", "title": text.lstrip("# ").split("\n")[0], "file": str(file)}
+
+
+def _rows() -> dict[str, Callable[[], list[Row]]]:
+    return {
+        "faults": lambda: [_fault(fault) for fault in faults.catalogue().values()],
+        "programs": lambda: [_program(name) for name in programs.names()],
+        "diagnostics": lambda: [_diagnostic(name) for name in diagnostics.names()],
+        "exercises": lambda: [_exercise(file) for file in exercise_files()],
+    }
+
+
+KINDS = ("faults", "programs", "diagnostics", "exercises")
+
+
+def rows(kind: str | None = None) -> list[Row]:
+    """One dict with `id`, `kind` and `title` for everything there is, or for one of KINDS. Raises UserError."""
+    makers = _rows()
+    if kind is None:
+        return [row for name in KINDS for row in makers[name]()]
+    if kind not in KINDS:
+        raise UserError(f"There is nothing of the kind {kind!r} to list; it is one of {', '.join(KINDS)}.")
+    return makers[kind]()
+
+
+def detail(name: str) -> Row:
+    """Everything about one fault, program, diagnostic or exercise. Raises UserError with the nearest names."""
+    if name in faults.catalogue():
+        fault = faults.load(name)
+        more = ("report", "evidence", "effect", "why", "fix", "hints", "confused_with", "sources")
+        swaps = [entry if isinstance(entry, tuple) else (entry,) for entry in fault.swaps]
+        shown = [[{"before": swap.before, "after": swap.after} for swap in entry] for entry in swaps]
+        return _fault(fault) | {field: getattr(fault, field) for field in more} | {"swaps": shown}
+    if name in programs.names():
+        return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
+    if name in diagnostics.names():
+        file = Path(diagnostics.__file__).parent / f"{name}.py"
+        return _diagnostic(name) | {"doc": ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))}
+    found = {file.stem: file for file in exercise_files()}
+    if name in found:
+        return _exercise(found[name])
+    known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]
+    raise unknown("fault, program, diagnostic or exercise", name, known, "bugzoo list")

@@ -1,0 +1,67 @@
+"""`bugzoo new fault`: the file of a new fault, complete enough that the loader takes it as it is."""
+
+import re
+from pathlib import Path
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+
+_NAME = re.compile(r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")
+
+_STUB = '''\
+"""The symptom as a learner would report it, in one or two sentences, without naming the cause."""
+
+from bugzoo.faults.model import Fault, Param, Swap
+
+FAULT = Fault(
+    title="{title}",
+    level=2,
+    symptom="stuck",  # one of: {symptoms}
+    programs=("mlp",),  # every program on which `bugzoo verify` is to prove it
+    params={{
+        # what makes it louder or subtler; written $factor in a swap; delete where no number makes sense
+        "factor": Param(1.0, 0.0, 100.0, "what the number means"),
+    }},
+    swaps=(
+        # before -> after, ast-grep's Python patterns: $NAME is one node, $$$REST any number; it must fit exactly once.
+        # A tuple of Swaps in place of one Swap lists alternatives, for scripts in other styles.
+        Swap("loss.backward()", "(loss * $factor).backward()"),
+    ),
+    evidence=("loss_curve.stuck_at_chance > 0.5",),  # instrument.number against a threshold; `bugzoo list diagnostics`
+    effect="metrics.accuracy < healthy",  # the number whose change has the same sign on every seed
+    why="What happens, and why it shows the way it does.",
+    fix="What to write instead.",
+    hints=(
+        "A nudge: what to ask.",
+        "Narrower: which instrument, which part of the program.",
+        "The place, without the repair.",
+    ),
+    confused_with={{
+        # "family/look_alike": "The test that tells the two apart.",
+    }},
+    sources=(),  # a public issue, paper or page where it happened to somebody
+)
+'''
+
+
+def write_fault(name: str, folder: Path | None = None) -> Path:
+    """Write `<folder>/<family>/<name>.py`; nothing that exists is overwritten. Raises UserError."""
+    if not _NAME.match(name):
+        raise UserError(f"{name!r} is no fault id; write family/bad_pattern in lower case, such as loop/step_missing.")
+    family, stem = name.split("/")
+    base = folder or Path(faults.__file__).parent
+    if not base.is_dir():
+        raise UserError(f"{base} is no folder; name the package folder of your fault pack.")
+    path = base / family / f"{stem}.py"
+    if path.exists():
+        raise UserError(f"{path} exists; choose another name, or edit it. `bugzoo show {name}` shows what it says.")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        package = path.parent / "__init__.py"
+        if not package.exists():
+            package.write_text("", encoding="utf-8")
+        title = stem.replace("_", " ").capitalize()
+        path.write_text(_STUB.format(title=title, symptoms=", ".join(faults.SYMPTOMS)), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} could not be written: {error.strerror}.") from None
+    return path

@@ -1,0 +1,62 @@
+"""A broken run beside its healthy twin: run both, say what was seen, as one JSON-able record."""
+
+from collections.abc import Callable
+from typing import Any
+
+from bugzoo.diagnostics import judge_all, measure_all
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+OnStep = Callable[[str, dict[str, Any]], None]
+
+
+def run_twins(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]:
+    """Run `scenario` and, where it has a fault, its healthy twin. `on_step(which, info)` hears of every step.
+
+    Raises KeyboardInterrupt when the user stopped one of the runs: half a comparison is none.
+    """
+    broken = _one(scenario, "broken", on_step) if scenario.faults else None
+    healthy = _one(scenario.healthy(), "healthy", on_step)
+    main = broken or healthy
+    return {
+        "program": scenario.program,
+        "faults": list(scenario.faults),
+        "seed": scenario.seed,
+        "device": scenario.device,
+        "size": scenario.size,
+        "metric": scenario.facts["metric"],
+        "outcome": main["outcome"],
+        "error": main.pop("error"),
+        "first_non_finite": main.pop("first_non_finite"),
+        "broken": broken,
+        "healthy": {key: value for key, value in healthy.items() if key not in ("error", "first_non_finite")},
+        "environment": main.pop("environment"),
+    }
+
+
+def _one(scenario: Scenario, which: str, on_step: OnStep | None) -> dict[str, Any]:
+    tell = (lambda info: on_step(which, info)) if on_step else None
+    run = scenario.run(on_step=tell)
+    if run.outcome == "stopped":
+        raise KeyboardInterrupt
+    return record(run)
+
+
+def record(run: Run) -> dict[str, Any]:
+    """What a run did: losses (one a step, step 1 first), gradient norms, metrics, and the instruments that fired."""
+    trace = run.trace
+    numbers = run.numbers or measure_all(run, max_cost=1)
+    first = trace.first_non_finite()
+    places = ("module", "op", "direction", "file", "line")
+    error = {key: trace.error.get(key) for key in ("type", "message", "file", "line")} if trace.error else None
+    return {
+        "outcome": run.outcome,
+        "losses": [float(value) for value in trace.loss],
+        "grad_norms": [float(value) for value in trace.grad_norm],
+        "metrics": dict(trace.metrics),
+        "seconds": round(run.seconds, 3),
+        "fired": [{"diagnostic": v.instrument, "message": v.message} for v in judge_all(numbers) if v.fired],
+        "error": error,
+        "first_non_finite": {"step": first.step} | {key: first.data.get(key) for key in places} if first else None,
+        "environment": dict(trace.environment),
+    }
