@@ -1,4 +1,4 @@
-"""The one thing pyproject.toml cannot say: lessons and exercises, kept at the top of the repository, go into the wheel."""
+"""What pyproject.toml cannot say: lessons and exercises, kept at the top of the repository, go into the wheel."""
 
 import shutil
 from pathlib import Path

@@ -13,7 +13,7 @@ MANIFEST = ".bugzoo.json"
 
 
 def root() -> Path:
-    """The folder that holds `notebooks/` and `exercises/`: inside the wheel, or the repository of an editable install."""
+    """The folder that holds `notebooks/` and `exercises/`: in the wheel, or the repository of an editable install."""
     here = Path(__file__).resolve().parent
     for place in (here, here.parent):
         if (place / "notebooks").is_dir() and (place / "exercises").is_dir():

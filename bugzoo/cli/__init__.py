@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Each group of commands is one file; nothing heavy is imported before it is used."""
+"""The command line: parses, calls, prints. One file a group of commands; imports wait for their use."""
 
 import os
 import sys
@@ -37,7 +37,7 @@ def top(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """A teaching lab of breakable training runs: break one, watch it beside its healthy twin, find the cause, repair it.
+    """A teaching lab of breakable training runs: break one, watch it beside its healthy twin, find the cause, fix it.
 
     First steps:
 

@@ -66,7 +66,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, diagnostic or exercise.")],
     json: Json = None,
 ) -> None:
-    """Explain one fault, program, diagnostic or exercise. For a fault this is the whole answer: cause, repair, evidence.
+    """Explain one fault, program, diagnostic or exercise. For a fault that is the answer: cause, repair, evidence.
 
     Examples:
 

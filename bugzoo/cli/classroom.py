@@ -1,0 +1,97 @@
+"""`lab`: lessons and exercises in a folder, open in JupyterLab."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.errors import UserError
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def lab(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the notebooks go; it is made when it is missing.")
+    ] = Path("bugzoo_lab"),
+    lesson: Annotated[str, typer.Option(help="The lesson to open, by its number.")] = "03",
+    update: Annotated[
+        bool, typer.Option("--update", help="Write the newer version of a notebook you changed beside it, as NAME.new.")
+    ] = False,
+    solutions: Annotated[bool, typer.Option("--solutions", help="Copy the solutions as well.")] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Copy only.")] = False,
+) -> None:
+    """Copy lessons and exercises to a folder and open them in JupyterLab.
+
+    What you changed is never overwritten; a notebook that is still as it was copied gets the newer version.
+    What follows `--` goes to JupyterLab.
+
+    Examples:
+
+    - `bugzoo lab my_lab`
+    - `bugzoo lab my_lab -- --port 9000 --no-browser`
+    - `bugzoo lab my_lab --update --no-open`
+    """
+    from bugzoo.material import copy_to
+
+    extra = list(context.args)
+    if str(folder).startswith("-"):  # `bugzoo lab -- --no-browser`: an option of Jupyter's, not a folder
+        folder, extra = Path("bugzoo_lab"), [str(folder), *extra]
+    done = copy_to(folder, solutions=solutions, beside=update)
+    for names, text in ((done.new, "new"), (done.updated, "updated to the newer version")):
+        if names:
+            print(f"{text}: {len(names)} file{'s' if len(names) > 1 else ''}")
+    for name in done.kept:
+        print(f"kept as you left it: {name}")
+    for name in done.beside:
+        print(f"the newer version is beside it: {name}")
+    if done.kept and not done.beside:
+        print("`--update` writes the newer version of those beside them.")
+    notebook = _lesson(folder, lesson)
+    if not no_open:
+        _open(folder, notebook, extra)
+
+
+def _lesson(folder: Path, number: str) -> str:
+    found = sorted((folder / "notebooks").glob("*.ipynb"))
+    for file in found:
+        if file.stem == number or file.stem.split("_")[0] == number.zfill(2):
+            return file.relative_to(folder).as_posix()
+    names = ", ".join(file.stem.split("_")[0] for file in found) or "none"
+    raise UserError(f"There is no lesson {number!r}; there is {names}.")
+
+
+def _open(folder: Path, notebook: str, extra: list[str]) -> None:
+    """Become JupyterLab, so that Ctrl-C and its exit code are its own."""
+    # nbgrader calls `alembic` by its bare name, so the environment's programs must be found
+    programs = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": programs + os.pathsep + os.environ.get("PATH", "")}
+    arguments = [sys.executable, "-m", "jupyterlab", notebook, "--ServerApp.root_dir=."]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--allow-root")  # in a container everybody is root, and Jupyter would refuse to start
+    if not browser() and not any(word.startswith("--no-browser") for word in extra):
+        arguments.append("--no-browser")
+        print("No browser found here: open the address below in one.")
+    print("Starting JupyterLab; Ctrl-C stops it.", flush=True)
+    os.chdir(folder)
+    if os.name == "posix":
+        os.execve(sys.executable, [*arguments, *extra], environment)
+    import subprocess
+
+    raise typer.Exit(subprocess.call([*arguments, *extra], env=environment))
+
+
+def browser() -> bool:
+    """Whether a browser can be opened here: one that shows windows, on a machine that has a screen."""
+    import webbrowser
+
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return bool(os.environ.get("BROWSER"))
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True

@@ -21,7 +21,7 @@ def json_option(help: str = JSON_HELP) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON knows it: non-finite numbers become the texts NaN, Infinity and -Infinity, arrays become lists."""
+    """`value` as JSON knows it: non-finite numbers become texts (NaN, Infinity, -Infinity), arrays lists."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
