@@ -1,1 +1,75 @@
+"""Instruments: each file measures one thing about a training run and judges what it measured.
 
+An instrument is a module of this folder with `COST`, `measure(run) -> numbers` and `judge(numbers) -> Verdict`; putting
+a file here is all that it takes to add one. `COST` is 0 for what reads the trace, 1 for what needs the live model and a
+batch, 2 for what runs the script again.
+"""
+
+import importlib
+import pkgutil
+import traceback
+from collections.abc import Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.errors import unknown
+
+if TYPE_CHECKING:
+    from bugzoo.diagnostics.checkup import Report
+
+__all__ = ["NotApplicable", "Suspect", "Verdict", "examine", "instrument", "judge_all", "measure_all", "names"]
+_NO_INSTRUMENTS = {"verdict", "checkup", "places"}
+
+
+def names() -> list[str]:
+    """Stems of all instruments, in alphabetical order."""
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in found if not name.startswith("_") and name not in _NO_INSTRUMENTS)
+
+
+def instrument(name: str) -> ModuleType:
+    """The instrument's module, with COST, measure and judge. Raises UserError for an unknown name."""
+    if name not in names():
+        raise unknown("instrument", name, names(), "bugzoo list --diagnostics")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def measure_all(run: Any, names: Iterable[str] | None = None, max_cost: int = 1) -> dict[str, dict[str, Any]]:
+    """Numbers of every instrument up to `max_cost`; one that says nothing is there as {"not_applicable": why}.
+
+    An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
+    """
+    results: dict[str, dict[str, Any]] = {}
+    chosen = list(globals()["names"]() if names is None else names)
+    for name in sorted(chosen, key=lambda name: instrument(name).COST):
+        module = instrument(name)
+        if module.COST > max_cost:
+            why = f"costs another run of the script (cost {module.COST}, allowed {max_cost})"
+            results[name] = {"not_applicable": why}
+            continue
+        try:
+            results[name] = module.measure(run)
+        except NotApplicable as why:
+            results[name] = {"not_applicable": str(why)}
+        except Exception as error:  # a target may do anything when its model is called again
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            results[name] = {"not_applicable": f"could not measure ({text}; {where.name}, line {where.lineno})"}
+    return results
+
+
+def judge_all(numbers: dict[str, dict[str, Any]]) -> list[Verdict]:
+    """A verdict for each instrument that measured something, those that fired first."""
+    verdicts = [instrument(name).judge(found) for name, found in numbers.items() if "not_applicable" not in found]
+    return sorted(verdicts, key=lambda verdict: not verdict.fired)
+
+
+def examine(trace: Any, max_cost: int = 1) -> "Report":
+    """Judge a trace of your own: `with bugzoo.watch() as trace: ...` and then `examine(trace)`."""
+    from bugzoo.diagnostics.checkup import report
+    from bugzoo.running.result import Run
+
+    run = Run(trace)
+    run.numbers = measure_all(run, max_cost=max_cost)
+    return report(run)

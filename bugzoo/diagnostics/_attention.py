@@ -1,0 +1,76 @@
+"""What happens between a softmax and the product that uses it, seen while a model is called once."""
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+_SAME = (
+    "view",
+    "_unsafe_view",
+    "expand",
+    "clone",
+    "_to_copy",
+    "detach",
+    "alias",
+    "reshape",
+    "unsqueeze",
+    "squeeze",
+    "contiguous",
+)
+_MASKS = ("masked_fill", "mul", "where")
+_PRODUCTS = ("bmm", "mm", "baddbmm", "matmul")
+
+
+class AttentionRows(TorchDispatchMode):
+    """Follows softmax results into matrix products and adds up the rows of the weights that are used there.
+
+    `partial_share`: share of rows, after masking, that add up to neither 0 nor 1; `deficit`: how much those fall short on
+    average. `wrong_axis`: products whose weights add up to 1 along the queries and not along the keys.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights: dict[int, tuple[torch.Tensor, bool]] = {}  # storage -> (kept alive, masked since the softmax)
+        self.partial_share = self.deficit = 0.0
+        self.products = self.wrong_axis = self.fused = 0
+
+    @staticmethod
+    def _key(tensor: Any) -> int | None:
+        return tensor.untyped_storage().data_ptr() if isinstance(tensor, torch.Tensor) and tensor.numel() else None
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = function.__name__.split(".")[0].rstrip("_")
+        if name.lstrip("_") in ("softmax", "safe_softmax"):
+            self.weights[self._key(result)] = (result, False)
+        elif "scaled_dot_product" in name:
+            self.fused += 1
+        elif self.weights:
+            self._follow(name, args, result)
+        return result
+
+    def _follow(self, name: str, args: Any, result: Any) -> None:
+        places = [arg for arg in args if isinstance(arg, torch.Tensor)]
+        known = next((self.weights[self._key(arg)] for arg in places if self._key(arg) in self.weights), None)
+        if known is None:
+            return
+        if name in _PRODUCTS:
+            if self._key(places[0]) in self.weights:
+                self._used(places[0], self.weights[self._key(places[0])][1])
+        elif name in _MASKS and isinstance(result, torch.Tensor) and result.shape == known[0].shape:
+            self.weights[self._key(result)] = (result, True)
+        elif name in _SAME and isinstance(result, torch.Tensor) and self._key(result) is not None:
+            self.weights[self._key(result)] = (result, known[1])
+
+    def _used(self, weights: torch.Tensor, masked: bool) -> None:
+        if weights.ndim < 2 or weights.shape[-1] < 2:
+            return
+        self.products += 1
+        rows, columns = weights.float().sum(-1), weights.float().sum(-2)
+        if not masked and weights.shape[-2] > 1 and (columns - 1).abs().max() < 1e-3 and (rows - 1).abs().mean() > 1e-2:
+            self.wrong_axis += 1
+        partial = (rows > 1e-3) & (rows < 1 - 1e-3)
+        if masked and partial.any():
+            self.partial_share = max(self.partial_share, float(partial.float().mean()))
+            self.deficit = max(self.deficit, float((1 - rows[partial]).mean()))

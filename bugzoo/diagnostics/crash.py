@@ -1,0 +1,68 @@
+"""How did the run end, and what does torch's error message mean?
+
+Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a value
+changed in place the place is the line that changed it, not backward().
+"""
+
+import re
+from typing import Any
+
+from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+_MEANINGS = (
+    (r"modified by an inplace operation", "graph/inplace_activation", 0.95,
+     "a tensor that backward() needs was changed in place after the forward pass had saved it"),
+    (r"Trying to backward through the graph a second time", "graph/backward_twice", 0.95,
+     "backward() went through a graph that was used up: something is carried over from the step before without detach()"),
+    (r"leaf Variable that requires grad", "graph/leaf_changed_in_place", 0.95,
+     "a parameter was changed in place outside torch.no_grad()"),
+    (r"does not require grad and does not have a grad_fn", "graph/detached_activation", 0.8,
+     "the loss has no graph: it was detached, rebuilt from a number, or computed under no_grad()"),
+    (r"Expected all tensors to be on the same device", "device/batch_left_on_cpu", 0.9,
+     "the model and its input are on different devices"),
+    (r"mat1 and mat2 shapes cannot be multiplied|size mismatch|shape '.*' is invalid|must match the size|sizes? of tensor",
+     "shape/shape_mismatch_deep", 0.85, "two shapes do not fit"),
+    (r"Target \S+ is out of bounds|Assertion .t >= 0 && t < n_classes", "loss/labels_off_by_one", 0.7,
+     "a label is not in 0 .. C - 1"),
+    (r"can't convert|Can't call numpy\(\) on Tensor that requires grad", "graph/numpy_round_trip", 0.8,
+     "a tensor with a graph was turned into a NumPy array"),
+    (r"Only Tensors of floating point", "graph/integer_cast", 0.8, "an integer tensor was asked for gradients"),
+    (r"element 0 of tensors does not require grad", "graph/detached_activation", 0.8, "the loss has no graph"),
+)  # fmt: skip
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """The outcome and the error's parts. Raises NotApplicable when the run finished."""
+    trace, error = run.trace, run.trace.error or {}
+    if trace.outcome not in ("crashed", "out_of_memory"):
+        raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
+    return {
+        "outcome": trace.outcome,
+        "steps": float(len(column(trace.step))),
+        "type": str(error.get("type") or ""),
+        "message": str(error.get("message") or "")[:2000],
+        "file": error.get("file"),
+        "line": error.get("line"),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on every crash; names a cause where the message is one of torch's well-known ones."""
+    kind, message, steps = numbers["type"], numbers["message"], numbers["steps"]
+    place = {"file": numbers["file"], "line": numbers["line"]}
+    if numbers["outcome"] == "out_of_memory":
+        first = steps <= 2
+        text = f"out of memory at step {steps + 1:.0f}: " + (
+            "the batch does not fit" if first else "memory had grown until then"
+        )
+        cause, score = ("memory/batch_too_large", 0.85) if first else ("memory/losses_kept_with_graph", 0.5)
+        return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
+    said = f"{kind}: {message.splitlines()[0][:160] if message else ''}"
+    for pattern, cause, score, meaning in _MEANINGS:
+        if re.search(pattern, message):
+            text = f"{meaning} ({said})"
+            return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
+    where = f" at line {numbers['line']}" if numbers["line"] else ""
+    return Verdict("crash", True, f"the script stopped after {steps:.0f} steps with {said}{where}", {"steps": steps})

@@ -1,0 +1,128 @@
+"""Look at the data that really went in: shapes, types, ranges, label counts, and whether labels go with inputs.
+
+`neighbour_agreement` asks whether samples that look alike have the same label, over the kept batches, against what
+shuffled labels would give. Images and tables agree far above chance. Agreement at chance together with a loss that does not
+fall below the entropy of the labels: the labels belong to other samples. Texts and parity-like tasks agree weakly by
+nature, which is why agreement alone accuses nobody.
+"""
+
+import math
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._sequences import Call
+from bugzoo.diagnostics._tools import batches, column, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 1
+NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 96
+
+
+def _table(run: Any) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """(samples, ...) inputs and (samples,) or (samples, ...) targets of all kept batches, where their shapes agree."""
+    inputs, targets = [], []
+    for batch in batches(run):
+        arguments = Call.of(batch)
+        main = arguments.main()
+        if main is None:
+            continue
+        x = arguments.leaves[main].detach().cpu()
+        if inputs and x.shape[1:] != inputs[0].shape[1:]:
+            continue
+        inputs.append(x)
+        y = batch.targets
+        targets.append(y.detach().cpu() if y is not None and y.ndim and y.shape[0] == x.shape[0] else None)
+    if not inputs:
+        raise NotApplicable("the model was called with no tensor of tokens or numbers")
+    known = all(y is not None and y.shape[1:] == targets[0].shape[1:] for y in targets)
+    return torch.cat(inputs), torch.cat(targets) if known else None
+
+
+def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, float]:
+    """(share of neighbours with the same label, the same under shuffled labels, its standard deviation).
+
+    x: (samples, features). Copies of a sample are no neighbours: they agree by themselves.
+    """
+    x = x.double()
+    x = (x - x.mean(0)) / (x.std(0) + 1e-6 + 0.05 * x.std())
+    distance = torch.cdist(x, x)
+    distance[distance < 1e-5] = math.inf
+    near = distance.topk(min(NEIGHBOURS, len(x) - 1), largest=False).indices
+    found = float((labels[near] == labels[:, None]).float().mean())
+    generator = torch.Generator().manual_seed(0)
+    by_chance = []
+    for _ in range(SHUFFLES):
+        mixed = labels[torch.randperm(len(labels), generator=generator)]
+        by_chance.append(float((mixed[near] == mixed[:, None]).float().mean()))
+    chance = torch.tensor(by_chance)
+    return found, float(chance.mean()), float(chance.std()) + 1e-9
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Ranges and counts of what went into the model. Raises NotApplicable where no batch was kept."""
+    x, y = _table(run)
+    numbers: dict[str, Any] = {
+        "samples": float(len(x)),
+        "shape": list(x.shape[1:]),
+        "dtype": str(x.dtype).removeprefix("torch."),
+    }
+    values = x.float()
+    numbers["non_finite_share"] = float((~torch.isfinite(values)).float().mean())
+    finite = values[torch.isfinite(values)]
+    if finite.numel():
+        numbers |= {
+            "min": float(finite.min()),
+            "max": float(finite.max()),
+            "mean": float(finite.mean()),
+            "std": float(finite.std(correction=0)),
+        }
+    if not x.is_floating_point():
+        numbers["commonest_token_share"] = float((x == x.flatten().mode().values).float().mean())
+    loss = column(run.trace.loss)
+    finite_loss = torch.as_tensor(loss[~(loss != loss)])
+    numbers["final_loss"] = (
+        float(finite_loss[-max(3, len(finite_loss) // 10) :].mean()) if len(finite_loss) else math.nan
+    )
+    early = finite_loss[: max(3, len(finite_loss) // 4)]
+    numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
+    if y is None or y.is_floating_point() or y.ndim != 1:
+        return numbers
+    counts = torch.bincount(y.long().clamp(min=0))
+    shares = counts[counts > 0].double() / counts.sum()
+    numbers |= {"classes": float((counts > 0).sum()), "majority_share": float(shares.max()),
+                "label_entropy": float(-(shares * shares.log()).sum())}  # fmt: skip
+    if len(x) >= LEAST and x.is_floating_point() and numbers["classes"] >= 2 and not numbers["non_finite_share"]:
+        found, chance, spread = agreement(values.flatten(1), y)
+        numbers |= {
+            "neighbour_agreement": found,
+            "chance_agreement": chance,
+            "agreement_over_chance": found - chance,
+            "agreement_sigmas": (found - chance) / spread,
+        }
+    return numbers
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on NaN in the inputs, and on labels at chance among neighbours that the loss does not get below either."""
+    shown = pick(
+        numbers, "samples", "min", "max", "classes", "neighbour_agreement", "agreement_over_chance", "final_loss"
+    )
+    text = f"{numbers['samples']:.0f} samples of shape {tuple(numbers['shape'])}, {numbers['dtype']}"
+    if "min" in numbers:
+        text += f", values {numbers['min']:.3g} .. {numbers['max']:.3g}"
+    if numbers["non_finite_share"]:
+        text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite"
+        return Verdict("data_inspection", True, text, shown, (Suspect("numerics/nan_in_data", 0.9, text),))
+    agreement = numbers.get("neighbour_agreement")
+    if agreement is not None:
+        text += f"; neighbours share their label in {share(agreement)} (shuffled: {share(numbers['chance_agreement'])})"
+        chance = numbers["agreement_sigmas"] < 3 and numbers["agreement_over_chance"] < 0.06
+        entropy = numbers["label_entropy"]
+        untaught = numbers["early_loss"] > 0.9 * entropy and numbers["final_loss"] > 0.6 * entropy
+        if chance and untaught and entropy > 0.3:
+            text += (
+                f", and the loss ({numbers['final_loss']:.3g}) does not get below the labels' entropy ({entropy:.3g})"
+            )
+            return Verdict("data_inspection", True, text, shown, (Suspect("data/labels_out_of_sync", 0.8, text),))
+    return Verdict("data_inspection", False, text, shown)

@@ -1,0 +1,179 @@
+"""Which inputs does each output depend on? Change some, see which outputs move.
+
+`batch_leak`: other samples of the batch reach an output in eval mode (an axis was mixed up). `future_leak`: where the
+target is the input one position later, later positions reach earlier outputs: the answer is visible. `padding_leak`: a
+sample's output depends on how much padding its neighbours gave it. All are relative: movement where nothing should move,
+over usual movement. Sequences, padding and shift are found in the tensors; a classifier or a bidirectional encoder may look
+at all positions and is not asked about the future.
+"""
+
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._attention import AttentionRows
+from bugzoo.diagnostics._sequences import Call, lengths, shifted
+from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 1
+
+
+def _changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
+    """`x` with everything from `start` on along `axis` replaced by plausible other values of the same kind."""
+    new = x.clone()
+    part = new.narrow(axis, start, x.shape[axis] - start)
+    if x.is_floating_point():
+        part.add_(torch.randn_like(part) * (x.float().std().to(x.dtype) + 1e-3))
+    else:
+        values = x.reshape(-1)[torch.randint(x.numel(), part.shape, device=x.device)]
+        part.copy_(torch.where(values == part, x.reshape(-1)[0].expand_as(values), values))
+    return new
+
+
+def _moved(before: torch.Tensor, after: torch.Tensor, axis: int, start: int) -> tuple[float, float]:
+    """Mean movement of outputs before `start` along `axis`, and from it on."""
+    change = (after - before).abs()
+    return float(change.narrow(axis, 0, start).mean()), float(
+        change.narrow(axis, start, change.shape[axis] - start).mean()
+    )
+
+
+def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
+    return call(model, *arguments.arguments({place: x}))
+
+
+def _batch_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> tuple[float | None, int]:
+    """(relative leak between samples, batch axis); None when input and output share no axis."""
+    x, found = arguments.leaves[place], []
+    for axis in (0, 1):
+        if axis >= min(x.ndim, out.ndim) or x.shape[axis] != out.shape[axis] or x.shape[axis] < 2:
+            continue
+        if axis == 1 and out.ndim < 3:
+            continue
+        start = x.shape[axis] // 2
+        still, usual = _moved(out, _ask(model, arguments, place, _changed(x, axis, start)), axis, start)
+        found.append((still / usual if usual > 0 else 0.0, axis))
+        if found[-1][0] < 1e-5:
+            return found[-1]
+    return min(found, default=(None, 0))
+
+
+def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int) -> dict[str, float]:
+    """Movement of earlier outputs when later inputs change; `beyond_next` leaves the very next position alone."""
+    x = arguments.leaves[place]
+    if out.shape[0] == x.shape[0] * x.shape[1]:
+        out = out.reshape(*x.shape[:2], -1)
+    if out.ndim < 3 or out.shape[:2] != x.shape[:2]:
+        return {}
+    leak = beyond = 0.0
+    size = x.shape[time]
+    for cut in sorted({max(1, size // 4), size // 2, 3 * size // 4}):
+        for skip in (0, 1):
+            if cut + skip >= size:
+                continue
+            after = _ask(model, arguments, place, _changed(x, time, cut + skip)).reshape(out.shape)
+            change = (after - out).abs()
+            usual = float(change.narrow(time, cut + skip, size - cut - skip).mean())
+            ratio = float(change.narrow(time, 0, cut).mean()) / usual if usual > 0 else 0.0
+            leak, beyond = (max(leak, ratio), beyond) if not skip else (leak, max(beyond, ratio))
+    return {"future_leak": leak, "future_leak_beyond_next": beyond}
+
+
+def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
+    """Movement of a sample's output when its padding is cut off, over the spread between samples."""
+    x = arguments.leaves[place]
+    valid = lengths(x)
+    if valid is None or out.shape[0] != x.shape[0]:
+        return None
+    batch, time = x.shape[:2]
+    spread = float(out.std(0).mean()) + 1e-12
+    padded = [i for i in range(batch) if 1 < valid[i] < time][:8]
+    worst = []
+    for index in padded:
+        keep = int(valid[index])
+        try:
+            long = call(model, *arguments.alone(index, batch, time, time))
+            short = call(model, *arguments.alone(index, batch, time, keep))
+        except Exception:  # a model of fixed length
+            return None
+        if long.ndim >= 3 and long.shape[1] == time:
+            long, short = long[:, :keep], short[:, :keep]
+        if long.shape != short.shape:
+            return None
+        worst.append(float((long - short).abs().mean()) / spread)
+    return sum(worst) / len(worst) if worst else None
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a usable batch."""
+    batch = batches(run)[-1]
+    arguments = Call.of(batch)
+    main = arguments.main()
+    if main is None:
+        raise NotApplicable("the model was called with no tensor of tokens or numbers")
+    with quiet(model_of(run, batch)) as model, AttentionRows() as attention:
+        out = call(model, batch.args, batch.kwargs)
+    numbers: dict[str, Any] = {
+        "attention_partial_rows": attention.partial_share,
+        "attention_deficit": attention.deficit,
+        "softmax_over_queries": float(attention.wrong_axis > 0 and attention.wrong_axis == attention.products),
+        "attention": float(attention.products + attention.fused),
+        "recurrent": float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
+        "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
+    }
+    with quiet(model_of(run, batch)) as model:
+        if not torch.equal(out, call(model, batch.args, batch.kwargs)):
+            raise NotApplicable("the model answers differently when it is asked twice, even in eval mode")
+        leak, _ = _batch_leak(model, arguments, main, out)
+        if leak is not None:
+            numbers["batch_leak"] = leak
+        for place, leaf in enumerate(arguments.leaves):
+            shift = shifted(leaf, batch.targets) if isinstance(leaf, torch.Tensor) else None
+            if shift is not None:
+                numbers |= _future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
+                break
+        padding = _padding_leak(model, arguments, main, out)
+        if padding is not None:
+            numbers["padding_leak"] = padding
+    numbers["masked_leak"] = max(numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0))
+    return numbers
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 % with attention, > 5 % with an RNN), across the batch."""
+    shown = pick(numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "attention_partial_rows")
+    future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
+    partial, suspects = numbers["attention_partial_rows"] > 0.05, []
+    rows = f"; {share(numbers['attention_partial_rows'])} of the attention rows add up to less than one"
+    if future > 1e-3:
+        text = f"changing later positions moves earlier outputs ({future:.2g} of the usual movement; 0 is right)"
+        if numbers.get("copies_input"):
+            pass  # an encoder that reconstructs its input may look everywhere
+        elif partial:
+            suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
+        elif numbers.get("future_leak_beyond_next", 1.0) < 1e-3 * future + 1e-6:
+            suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + ", and only the very next one does"))
+        else:
+            suspects.append(Suspect("attention/causal_mask_missing", 0.95, text + ": the answer is visible"))
+    elif numbers.get("copies_input") and "future_leak" in numbers:
+        text = "the target at each position is the input at that position: copying it is all there is to learn"
+        suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
+    if padding > 1e-3 and not (future > 1e-3 and partial):
+        text = f"cutting off a sample's padding moves its output by {padding:.2g} of the spread between samples (0 is right)"
+        if partial:
+            suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
+        elif numbers["recurrent"] and padding > 0.05:
+            suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
+        elif numbers["attention"] and padding > 0.02:
+            suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention sees the padding"))
+    batch = numbers.get("batch_leak", 0.0)
+    if batch > 0.01 and numbers["other_inputs"] == 0 and not numbers.get("future_leak"):
+        text = f"other samples of the batch move an output ({batch:.2g} of the usual movement; 0 is right)"
+        cause = "recurrent/batch_first_mismatch" if numbers["recurrent"] else "shape/view_instead_of_permute"
+        suspects.append(Suspect(cause, 0.7, text))
+    if numbers["softmax_over_queries"]:
+        text = "attention weights add up to one along the queries, not along the keys"
+        suspects.append(Suspect("attention/softmax_over_queries", 0.85, text))
+    message = suspects[0].evidence if suspects else "each output depends on what it may depend on"
+    return Verdict("dependency", bool(suspects), message, shown, tuple(suspects))

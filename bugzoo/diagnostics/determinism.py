@@ -1,0 +1,75 @@
+"""Run it twice: from which step on do the losses differ?
+
+From step 1, by a lot: initial weights or the data order are not seeded. Later: a generator that is used later (numpy,
+Python's random, workers) is not. By about 1e-7 from some step on: sums in another order (threads, CUDA atomics), which is
+no mistake of the script. `first_difference` is that step, 0 for none.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 2
+NOISE = 1e-5
+
+
+def compare(first: Any, second: Any) -> dict[str, float]:
+    """First differing step (0 for none) and relative size of the difference there, of two (S,) loss curves."""
+    a, b = column(first), column(second)
+    shared = min(len(a), len(b))
+    if not shared:
+        raise NotApplicable("the second run took no step")
+    same = (a[:shared] == b[:shared]) | (np.isnan(a[:shared]) & np.isnan(b[:shared]))
+    different = np.flatnonzero(~same)
+    if not len(different):
+        return {"first_difference": 0.0, "size": 0.0, "largest": 0.0, "compared": float(shared)}
+    gap = np.abs(a[:shared] - b[:shared]) / (np.abs(a[:shared]) + 1e-12)
+    beyond = np.flatnonzero(~same & ~(gap < NOISE))
+    return {
+        "first_difference": float(different[0] + 1),
+        "first_large_difference": float(beyond[0] + 1) if len(beyond) else 0.0,
+        "size": float(gap[different[0]]),
+        "largest": float(np.nanmax(gap)),
+        "compared": float(shared),
+    }
+
+
+def measure(run: Any, again: Any = None) -> dict[str, Any]:
+    """Compare with `again`, or with a second run of the same source in a worker. Raises NotApplicable without source."""
+    need_steps(run, 1)
+    if again is None:
+        if not run.source:
+            raise NotApplicable("needs the script's source, to run it a second time")
+        from bugzoo.running import Job, Limits, run_worker
+
+        seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
+        ranks = max(1, len(run.ranks))
+        threads = int(run.trace.environment.get("threads") or 1)
+        again = run_worker(
+            Job(run.source, file=run.file or "train.py", limits=Limits(seconds=seconds), ranks=ranks, threads=threads)
+        )
+    return compare(run.trace.loss, again.trace.loss) | {"steps": float(len(column(run.trace.step)))}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when two runs of the same script differ by more than rounding."""
+    shown = pick(numbers, "first_difference", "size", "largest", "compared")
+    first = numbers["first_difference"]
+    if not first:
+        text = f"two runs agree to the last bit over {numbers['compared']:.0f} steps"
+        return Verdict("determinism", False, text, shown)
+    text = f"two runs of the same script differ from step {first:.0f} on, by {numbers['size']:.1g} of the loss"
+    if not numbers.get("first_large_difference") or (first > 1 and numbers["size"] < NOISE):
+        text += ": rounding in another order, no missing seed"
+        return Verdict(
+            "determinism", False, text, shown, (Suspect("reproducibility/nondeterministic_kernel", 0.3, text),)
+        )
+    if math.isclose(first, 1):
+        text += ": what is random before it (initial weights, order of the batches) has no fixed seed"
+        return Verdict("determinism", True, text, shown, (Suspect("reproducibility/unseeded", 0.55, text),))
+    text += ": a generator that is first used there has no fixed seed"
+    return Verdict("determinism", True, text, shown, (Suspect("reproducibility/one_generator_unseeded", 0.55, text),))

@@ -1,0 +1,92 @@
+"""Are the "logits" already probabilities?
+
+Cross-entropy applies log-softmax itself. Fed with probabilities it still falls, the ranking stays right and the accuracy
+may look fine, but it cannot go below ln(e + C - 1) - 1: 0.313 for two classes, 1.461 for ten, and gradients of confident
+rows vanish. Two signs: a softmax directly before the loss's own in the autograd graph, and log-probabilities of one row
+that lie within 1 nat of each other. log_softmax fed to cross-entropy is idempotent and right. The same for sigmoid before
+binary cross-entropy with logits.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+
+
+def _outputs_are_probabilities(run: Any) -> bool | None:
+    """Rows of the model's own output are non-negative and sum to 1; None when that cannot be asked."""
+    try:
+        batch = batches(run)[-1]
+        with quiet(model_of(run, batch)) as model:
+            output = call(model, batch.args, batch.kwargs)
+    except Exception:
+        return None
+    if output.ndim < 2 or output.shape[-1] < 2 or not torch.isfinite(output).all():
+        return None
+    return bool((output >= 0).all() and torch.allclose(output.sum(-1), torch.ones(()).to(output.device), atol=1e-3))
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """0/1 flags; the spread of log-probabilities and losses in nats. Raises NotApplicable without a known loss."""
+    need_steps(run, 1)
+    graph = run.trace.graph
+    operation = str(graph.get("loss_op") or "")
+    ops = [str(op) for op in graph.get("ops", ())]
+    binary = operation.startswith("BinaryCrossEntropyWithLogits")
+    classes = graph.get("classes") or 0
+    if not classes and not binary:
+        raise NotApplicable("the loss contains no softmax of its own" if operation else "no loss was seen")
+    loss = column(run.trace.loss)
+    loss = loss[np.isfinite(loss)]
+    spread = graph.get("log_prob_spread")
+    before = bool(graph.get("softmax_before_loss"))
+    numbers: dict[str, Any] = {
+        "softmax_before_loss": float(before),
+        "log_prob_spread": math.nan if spread is None else float(spread),
+        "classes": float(classes),
+        "lowest_loss": float(loss.min()) if len(loss) else math.nan,
+        "floor": math.log(math.e + classes - 1) - 1 if classes else math.nan,
+        "sigmoid_before_loss": 0.0,
+    }
+    if binary and len(ops) > 1:
+        after = [
+            op
+            for op in ops[ops.index(operation) + 1 :]
+            if not op.startswith(("View", "Squeeze", "Unsqueeze", "Reshape"))
+        ]
+        numbers["sigmoid_before_loss"] = float(bool(after) and after[0].startswith("Sigmoid"))
+    if before:
+        numbers["model_ends_in_softmax"] = float(bool(_outputs_are_probabilities(run)))
+    return numbers
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on a softmax (sigmoid) directly before the loss's own."""
+    shown = pick(numbers, "softmax_before_loss", "log_prob_spread", "lowest_loss", "floor")
+    if numbers["sigmoid_before_loss"]:
+        text = "a sigmoid feeds binary cross-entropy with logits, which applies its own: probabilities are squeezed into 0.5 .. 0.73"
+        return Verdict(
+            "double_normalisation", True, text, shown, (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
+        )
+    spread = numbers["log_prob_spread"]
+    if numbers["softmax_before_loss"] and not spread > 1.0 + 1e-3:
+        where = (
+            "the model itself ends in a softmax"
+            if numbers.get("model_ends_in_softmax")
+            else "a softmax is applied to the output"
+        )
+        text = (
+            f"{where} and feeds the loss, which applies its own; the lowest loss was {numbers['lowest_loss']:.3g}, and with "
+            f"{numbers['classes']:.0f} classes it cannot fall below {numbers['floor']:.3g}"
+        )
+        return Verdict("double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text),))
+    text = "the loss normalises once"
+    if not math.isnan(spread):
+        text += f"; log-probabilities of one row span {spread:.3g} nats"
+    return Verdict("double_normalisation", False, text, shown)

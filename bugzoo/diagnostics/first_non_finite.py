@@ -1,0 +1,117 @@
+"""The first NaN or infinity: which step, module and operation, forward or backward, which line.
+
+The first NaN in the loss is late: it was made one step earlier by an operation outside its domain, and the optimiser
+carried it into the weights. Read the operation: log, sqrt, division and exp each have their own cure. A step that a
+GradScaler skips because of an infinity is how mixed precision works and does not count.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, pick
+from bugzoo.diagnostics.verdict import Suspect, Verdict
+
+COST = 0
+_CAUSES = (
+    ("log", "numerics/log_at_step", "log of zero or less"),
+    ("sqrt", "numerics/sqrt_at_zero", "square root at zero: its slope is infinite there"),
+    ("pow", "numerics/sqrt_at_zero", "a power whose slope is infinite at zero"),
+    ("norm", "numerics/sqrt_at_zero", "the norm of a zero vector has no slope"),
+    ("div", "numerics/zero_norm_division", "division by zero"),
+    ("exp", "numerics/exp_overflow", "exp of a large number"),
+    ("softmax", "numerics/all_masked_row", "softmax over a row of -inf"),
+)
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """`found` 0/1 and the step, from 1; `module`, `op`, `direction`, `file`, `line` as far as the trace knows them."""
+    trace = run.trace
+    loss, norm, scale = column(trace.loss), column(trace.grad_norm), column(trace.scale)
+    skipped = {event.step for event in trace.events if event.kind == "skipped_step"}
+    event = next(
+        (
+            event
+            for event in sorted(trace.events, key=lambda event: event.step)
+            if event.kind == "non_finite" and event.step not in skipped
+        ),
+        None,
+    )
+    bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (column(trace.backwards) > 0)
+    bad = np.flatnonzero(bad_loss | np.isinf(norm) | (np.isnan(norm) & bad_loss))
+    bad = [int(trace.step[i]) for i in bad if int(trace.step[i]) not in skipped]
+    numbers: dict[str, Any] = {
+        "found": float(
+            event is not None and (bool(bad) or event.data.get("direction") in ("loss", "gradient", "backward"))
+        ),
+        "step": float(event.step) if event else math.nan,
+        "loss_step": float(bad[0]) if bad else math.nan,
+        "autocast": str(trace.graph.get("autocast") or ""),
+        "scaler": float(np.isfinite(scale).any()),
+    }
+    if event:
+        numbers |= {key: event.data.get(key) for key in ("module", "op", "direction", "file", "line", "code")}
+        before = loss[: max(0, event.step - 1)]
+        before = before[np.isfinite(before)]
+        numbers["loss_before"] = float(before[-1]) if len(before) else math.nan
+        numbers["first_loss"] = float(before[0]) if len(before) else math.nan
+        norms = norm[: max(0, event.step - 1)]
+        norms = norms[np.isfinite(norms)]
+        numbers["norm_growth"] = float(norms[-1] / (np.median(norms) + 1e-30)) if len(norms) else math.nan
+    numbers["bad_input"] = float(_bad_input(run, event))
+    return numbers
+
+
+def _bad_input(run: Any, event: Any) -> bool:
+    """Did a kept batch hold NaN or infinity before the model touched it?"""
+    import torch
+
+    from bugzoo.diagnostics._tools import tensors
+
+    live = getattr(run.trace, "live", None)
+    if event is None or live is None:
+        return False
+    for batch in live.batches:
+        for tensor in tensors((batch.args, batch.kwargs, batch.targets)):
+            if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+                return bool(torch.isnan(tensor).any())
+    return False
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when a loss or a gradient that reached the optimiser was not finite."""
+    shown = pick(numbers, "found", "step", "loss_step")
+    if not numbers["found"]:
+        return Verdict("first_non_finite", False, "every loss and gradient was finite", shown)
+    op, module = str(numbers.get("op") or ""), numbers.get("module") or "the model"
+    where = f"step {numbers['step']:.0f}: the first non-finite number"
+    where += f" comes out of {op or 'an operation'} in {module}" if op or numbers.get("module") else " was seen"
+    direction = numbers.get("direction")
+    where += f" ({direction})" if direction else ""
+    place = {"file": numbers.get("file"), "line": int(numbers["line"]) if numbers.get("line") else None}
+    suspects: list[Suspect] = []
+    grown = (
+        numbers.get("loss_before", 0.0) > 5 * abs(numbers.get("first_loss", math.inf))
+        or numbers.get("norm_growth", 0) > 1e3
+    )
+    if numbers.get("bad_input"):
+        suspects.append(Suspect("numerics/nan_in_data", 0.9, f"{where}; the batch itself holds NaN", **place))
+    elif numbers.get("autocast") == "float16" and not numbers.get("scaler"):
+        suspects.append(
+            Suspect("precision/no_grad_scaler", 0.85, f"{where}, under float16 without a GradScaler", **place)
+        )
+    elif grown:
+        text = f"{where}, after the loss or the gradient had grown many times over"
+        suspects.append(Suspect("optimizer/lr_too_high", 0.75, text, **place))
+        suspects.append(Suspect("clipping/clipping_missing", 0.4, text, **place))
+    name = op.lower().removesuffix("0").removesuffix("backward")
+    code = str(numbers.get("code") or "").lower()
+    for word, cause, meaning in _CAUSES:
+        hit = (word in name and not (word == "log" and "softmax" in name)) or (not name and f"{word}(" in code)
+        if hit and not suspects:
+            suspects.append(Suspect(cause, 0.85, f"{where}: {meaning}", **place))
+            break
+    if not suspects:
+        suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; which operation made it is not known", **place))
+    return Verdict("first_non_finite", True, suspects[0].evidence, shown, tuple(suspects))

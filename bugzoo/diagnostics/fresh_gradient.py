@@ -1,0 +1,70 @@
+"""Does the gradient that the optimiser follows belong to this step alone?
+
+backward() adds to `.grad`. If something is still there when the first backward() of a step begins, the optimiser follows
+a sum over old batches. `stale_share` near 1: the gradients are never cleared (zero_grad is missing), with one backward
+per step, or with several (accumulation whose clearing was forgotten). Near 0: they are cleared once per step, also where
+several backward() calls accumulate on purpose. `empty_share` near 1: the gradient was there after backward and gone at
+step(): cleared between the two, or step() came first.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one at the step
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Shares of the steps after each optimiser's first, between 0 and 1. Raises NotApplicable below 3 steps."""
+    trace = run.trace
+    need_steps(run, 3)
+    leftover, backwards = column(trace.leftover), column(trace.backwards)
+    optimizer = column(trace.optimizer)
+    later = np.zeros(len(leftover), dtype=bool)  # an optimiser's first step has nothing before it
+    worst, counted = 0.0, 0
+    for index in np.unique(optimizer[np.isfinite(optimizer)]):
+        rows = np.flatnonzero(optimizer == index)[1:]
+        rows = rows[np.isfinite(leftover[rows]) | np.isinf(leftover[rows])]
+        later[rows] = True
+        if len(rows) >= 2:
+            worst = max(worst, float((leftover[rows] > TRACE).mean()))
+            counted += len(rows)
+    if not counted:
+        raise NotApplicable("what was left in the gradients before backward() was not recorded")
+    norms = column(trace.grad_norm)
+    absent = ~np.isfinite(norms) & ~np.isinf(norms) | (norms == 0)
+    # gradients that are exactly zero have other causes; wiped means that backward ran and nothing is there
+    return {
+        "stale_share": worst,
+        "empty_share": float(absent.mean()),
+        "backwards_per_step": median(backwards, 1.0),
+        "backwards_before_first_step": float(backwards[0]) if len(backwards) else float("nan"),
+        "leftover": median(leftover[later], 0.0),
+        "update_ratio": median(trace.update_ratio),
+        "optimizers": float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when more than half of the steps follow old gradients, or follow none."""
+    stale, empty = numbers["stale_share"], numbers["empty_share"]
+    shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
+    per_step = numbers.get("backwards_per_step", 1.0)
+    if stale > 0.5:
+        cause = "loop/stale_gradients" if per_step <= 1 else "loop/step_every_n_never_zeroed"
+        text = (
+            f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "
+            f"(usual: 0 %), with {per_step:g} backward call(s) per step: nothing clears it"
+        )
+        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text),))
+    if empty > 0.9 and not numbers.get("update_ratio", 0.0) > 0:
+        first = numbers.get("backwards_before_first_step", 1.0)
+        cause = "loop/gradients_wiped" if first >= 1 else "loop/step_before_backward"
+        text = f"at {share(empty)} of the steps the optimiser found no gradient, or exactly zero, though backward() ran"
+        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.8, text),))
+    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps held old ones"
+    return Verdict("fresh_gradient", False, text, shown)

@@ -1,0 +1,82 @@
+"""Gradients by layer: size, missing, vanishing, exploding, and their ratio to the parameters.
+
+Usual: gradient over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, the total norm
+falling slowly. A total that grows without end: stale gradients or a rate that is too high. A first layer a million times
+smaller than the last: saturated or too deep without skips. Exact zeros everywhere below one layer: dead units, or
+weights of zero. Read it beside a healthy run; alone it fires on the extremes only.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Norms and ratios; medians over the steps. Raises NotApplicable below 2 steps or without any gradient."""
+    trace = run.trace
+    need_steps(run, 2)
+    total = column(trace.grad_norm)
+    finite = total[np.isfinite(total)]
+    if not len(finite):
+        raise NotApplicable("no step had a finite gradient")
+    numbers: dict[str, Any] = {
+        "total_norm": float(np.median(finite)),
+        "largest_norm": float(finite.max()),
+        "growth": float(
+            np.median(finite[-max(1, len(finite) // 5) :]) / (np.median(finite[: max(1, len(finite) // 5)]) + 1e-30)
+        ),
+        "non_finite_share": float((~np.isfinite(total)).mean()),
+        "update_ratio": median(trace.update_ratio),
+    }
+    norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
+    if norms.ndim == 2 and norms.shape[1] == len(trace.parameters) and norms.size:
+        numbers |= _by_layer(trace, norms)
+    return numbers
+
+
+def _by_layer(trace: Any, norms: np.ndarray) -> dict[str, Any]:
+    weights = [i for i, p in enumerate(trace.parameters) if len(p.shape) >= 2 and p.trainable and p.group is not None]
+    masked = np.where(np.isfinite(norms), norms, np.nan)
+    typical = np.asarray([median(masked[:, i], math.nan) for i in range(norms.shape[1])])
+    present = [i for i in weights if np.isfinite(typical[i])]
+    sizes = np.asarray(trace.param_norm, dtype=np.float64)
+    ratios = []
+    if sizes.ndim == 2 and sizes.size and sizes.shape[1] == len(typical):
+        last = sizes[-1]
+        ratios = [typical[i] / last[i] for i in present if last[i] > 0]
+    first, final = (typical[present[0]], typical[present[-1]]) if present else (math.nan, math.nan)
+    return {
+        "missing_share": 1 - len(present) / len(weights) if weights else 0.0,
+        "zero_share": float(np.mean([typical[i] == 0 for i in present])) if present else 0.0,
+        "first_over_last": float(first / final) if present and final > 0 else math.nan,
+        "smallest_ratio": float(min(ratios)) if ratios else math.nan,
+        "largest_ratio": float(max(ratios)) if ratios else math.nan,
+        "layers": float(len(present)),
+        "names": [trace.parameters[i].name for i in present][:40],
+        "norms": [float(typical[i]) for i in present][:40],
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when gradients vanish by more than 1e-7 from the last to the first layer, are all zero, or are enormous."""
+    shown = pick(numbers, "total_norm", "largest_norm", "growth", "first_over_last", "missing_share", "zero_share")
+    ratio, layers = numbers.get("first_over_last", math.nan), numbers.get("layers", 0)
+    if numbers["total_norm"] == 0:
+        text = "the gradient is exactly zero at most steps"
+        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/zero_weights", 0.4, text),))
+    if layers >= 4 and ratio < 1e-7:
+        text = f"the first layer's gradient is {ratio:.1g} of the last one's (usual: above 1e-4): it vanishes on its way down"
+        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/saturating_stack", 0.6, text),))
+    if layers >= 4 and ratio > 1e5:
+        text = f"the first layer's gradient is {ratio:.1g} times the last one's: it explodes on its way down"
+        return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/weights_too_large", 0.5, text),))
+    text = f"gradient norm {numbers['total_norm']:.3g} (largest {numbers['largest_norm']:.3g})"
+    if not math.isnan(ratio):
+        text += f"; first layer over last {ratio:.2g}"
+    return Verdict("gradient_health", False, text, shown)

@@ -1,0 +1,150 @@
+"""Names the pattern of the loss over the steps.
+
+healthy: falls and settles · still falling: stopped early · plateau: falls a little, then flat · stuck at chance: never
+left ln C · divergence: ends above where it began, or leaves the numbers · oscillation: swings without falling · spike:
+leaves and comes back (often one bad batch) · cliff: jumps up once and stays.
+The curve alone names few causes: being flat at ln C is shared by a learning rate of zero, dead units, zero weights and
+shuffled labels. Update size, share of zeros in the activations and gradient size tell them apart, so they are measured
+here too; without one of those reasons the pattern is named and nobody is blamed.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.watching.trace import STATISTICS
+
+COST = 0
+
+
+def _smooth(loss: np.ndarray, width: int) -> np.ndarray:
+    return np.convolve(loss, np.ones(width) / width, mode="valid") if len(loss) >= width else loss
+
+
+def _main_losses(trace: Any) -> tuple[np.ndarray, int]:
+    """Losses of the optimiser with most steps, and how many optimisers there are."""
+    loss, optimizer = column(trace.loss), column(trace.optimizer)
+    kinds, counts = np.unique(optimizer[np.isfinite(optimizer)], return_counts=True)
+    if len(kinds) <= 1 or len(optimizer) != len(loss):
+        return loss, max(1, len(kinds))
+    return loss[optimizer == kinds[counts.argmax()]], len(kinds)
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Losses in nats (or the loss's own unit), steps counted from 1. Raises NotApplicable below 8 steps."""
+    trace = run.trace
+    need_steps(run, 8)
+    loss, optimizers = _main_losses(trace)
+    finite = loss[np.isfinite(loss)]
+    numbers: dict[str, Any] = {"steps": float(len(loss)), "optimizers": float(optimizers)}
+    numbers["non_finite_share"] = 1.0 - len(finite) / len(loss)
+    if len(finite) < 4:
+        return numbers | {"diverged": 1.0, "stuck_at_chance": 0.0, "pattern": "divergence"}
+    width = max(2, len(finite) // 20)
+    smooth = _smooth(finite, width)
+    head, tail = float(np.median(finite[: max(2, width // 2)])), float(np.mean(finite[-max(3, len(finite) // 10) :]))
+    best, peak = float(smooth.min()), float(smooth.max())
+    spread = float(np.std(np.diff(finite)))
+    chance = math.log(trace.graph["classes"]) if trace.graph.get("classes", 0) > 1 else math.nan
+    grown = tail > 1.5 * head + 0.1 and tail > 2 * best and head > 0
+    never_back = peak > 4 * head > 0 and tail > 0.95 * head
+    blown = numbers["non_finite_share"] > 0 and peak > 3 * head > 0
+    diverged = bool(grown or never_back or blown)
+    if optimizers > 1:  # two players: one's loss rises because the other gets better
+        diverged = bool(blown or tail > 1000 * abs(head) + 1000)
+    third = len(finite) // 3
+    falling = float(np.mean(finite[third : 2 * third]) - np.mean(finite[2 * third :])) if third >= 2 else 0.0
+    noise = spread / math.sqrt(max(1, third))
+    near = not math.isnan(chance) and abs(tail - chance) < 0.03 * chance and abs(best - chance) < 0.06 * chance
+    stats = np.asarray(trace.module_stats, dtype=np.float64)
+    zeros = stats[-1, :, STATISTICS.index("zeros")] if stats.ndim == 3 and stats.size else np.zeros(0)
+    dead = float(np.nanmax(zeros)) if np.isfinite(zeros).any() else 0.0
+    stuck = bool(near and len(finite) >= 20 and falling < 3 * noise)
+    worst = int(np.nanargmax(np.abs(np.diff(finite)))) + 2
+    numbers |= {
+        "first_loss": head,
+        "final_loss": tail,
+        "best_loss": best,
+        "peak_loss": peak,
+        "chance": chance,
+        "diverged": float(diverged),
+        "stuck_at_chance": float(stuck),
+        "noise": spread,
+        "falling": falling,
+        "largest_jump_step": float(worst),
+        "largest_jump": float(np.abs(np.diff(finite)).max()),
+        "update_ratio": median(trace.update_ratio),
+        "learning_rate": median(trace.learning_rate),
+        "grad_norm": median(trace.grad_norm),
+        "dead_share": dead,
+    }
+    return numbers | {"pattern": _name(numbers, finite)}
+
+
+def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
+    head, tail, best = numbers["first_loss"], numbers["final_loss"], numbers["best_loss"]
+    if numbers["diverged"]:
+        return "divergence"
+    if numbers["non_finite_share"]:
+        return "cliff into nan"
+    if numbers["stuck_at_chance"]:
+        return "stuck at chance"
+    jump = numbers["largest_jump"]
+    if jump > 6 * (np.median(np.abs(np.diff(loss))) + 1e-12) and jump > 0.5 * abs(head):
+        at = int(numbers["largest_jump_step"]) - 1
+        return "cliff" if np.median(loss[at:]) > np.median(loss[:at]) + 0.5 * jump else "spike"
+    swings = np.sign(np.diff(loss))
+    back_and_forth = float((swings[1:] * swings[:-1] < 0).mean())
+    if back_and_forth > 0.85 and tail > 0.8 * head:
+        return "oscillation"
+    if head - best < 0.05 * abs(head):
+        return "plateau"
+    if numbers["falling"] > 0.05 * abs(head):
+        return "still falling"
+    return "healthy"
+
+
+def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
+    where = f"the loss stays at {numbers['final_loss']:.3g}, chance is ln C = {numbers['chance']:.3g}"
+    update, gradient = numbers["update_ratio"], numbers["grad_norm"]
+    if gradient < 1e-9:
+        return [Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})")]
+    if update < 1e-6:
+        text = f"{where}; one update changes the parameters by {update:.1g} of their size (usual: about 1e-3)"
+        return [Suspect("optimizer/lr_too_low", 0.7, text)]
+    if numbers["dead_share"] > 0.98:
+        text = f"{where}; a layer puts out {numbers['dead_share']:.0%} zeros"
+        lr_high = update > 0.03
+        return [Suspect("optimizer/lr_too_high" if lr_high else "initialisation/dead_relu", 0.6, text)]
+    if update > 0.1:
+        return [Suspect("optimizer/lr_too_high", 0.6, f"{where}; one update changes the parameters by {update:.0%}")]
+    return []
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on divergence, and on a loss stuck at chance where update, gradient or activations give a reason."""
+    shown = pick(numbers, "first_loss", "final_loss", "best_loss", "peak_loss", "diverged", "stuck_at_chance")
+    pattern = numbers["pattern"]
+    if numbers["diverged"]:
+        if "final_loss" not in numbers:
+            text = "the loss was not finite from the first steps on"
+            return Verdict("loss_curve", True, f"divergence: {text}", shown)
+        update = numbers.get("update_ratio", math.nan)
+        text = (
+            f"the loss began at {numbers['first_loss']:.3g}, rose to {numbers['peak_loss']:.3g} and ended at "
+            f"{numbers['final_loss']:.3g}; one update changes the parameters by {update:.2g} of their size "
+            "(usual: about 1e-3)"
+        )
+        score = 0.8 if update > 0.02 else 0.5
+        return Verdict(
+            "loss_curve", True, f"divergence: {text}", shown, (Suspect("optimizer/lr_too_high", score, text),)
+        )
+    if numbers["stuck_at_chance"]:
+        suspects = _stuck_suspects(numbers)
+        text = suspects[0].evidence if suspects else "the loss stays at chance; the curve alone does not say why"
+        return Verdict("loss_curve", bool(suspects), f"stuck at chance: {text}", shown, tuple(suspects))
+    text = f"{pattern}: from {numbers['first_loss']:.3g} to {numbers['final_loss']:.3g} in {numbers['steps']:.0f} steps"
+    return Verdict("loss_curve", False, text, shown)

@@ -1,0 +1,119 @@
+"""In which mode did each forward pass run?
+
+Dropout and BatchNorm behave differently in training and evaluation. Forward passes without gradients in training mode are
+evaluations whose eval() was forgotten: results change from call to call. Training passes in eval mode mean that train()
+was never called again after an evaluation. A dropout that acts in eval mode is called in functional form without
+`training=self.training`. A model without such layers does not care, and neither does this instrument.
+"""
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, call, live, model_of, need_steps, pick, quiet, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 1
+_RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")
+
+
+class _Drops(TorchDispatchMode):
+    """Notes whether anything is dropped at random during a call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = function.__name__
+        if name.startswith(_RANDOM) and not (name.startswith("native_dropout") and len(args) > 2 and args[2] is False):
+            self.seen = True
+        return function(*args, **(kwargs or {}))
+
+
+def sensitive(model: torch.nn.Module) -> list[str]:
+    """Kinds of layers in `model` whose mode matters: active dropout (also inside RNNs and attention), batch norm."""
+    found = set()
+    for module in model.modules():
+        if isinstance(module, DROPOUTS) and module.p > 0:
+            found.add("dropout")
+        if isinstance(module, NORMS):
+            found.add("batch norm")
+        if isinstance(getattr(module, "dropout", None), float) and module.dropout > 0:
+            found.add("dropout")
+    return sorted(found)
+
+
+def _own_mode(model: torch.nn.Module) -> bool:
+    """Are all mode-dependent layers in eval mode although the root says training (frozen batch norm, say)?"""
+    layers = [m for m in model.modules() if isinstance(m, (*DROPOUTS, *NORMS))]
+    return bool(layers) and not any(m.training for m in layers)
+
+
+def _drops_in_eval(run: Any) -> bool:
+    try:
+        batch = batches(run)[-1]
+        with quiet(model_of(run, batch)) as model, _Drops() as drops:
+            call(model, batch.args, batch.kwargs)
+    except Exception:  # the model cannot be called again; the counts below still tell
+        return False
+    return drops.seen
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Counts of forward passes by circumstance. Raises NotApplicable where no layer's mode matters."""
+    steps = need_steps(run, 1)
+    models = live(run).models
+    kinds: dict[str, list[str]] = {}
+    for model in models:
+        if not _own_mode(model):
+            kinds.setdefault(type(model).__name__, []).extend(sensitive(model))
+    drops = _drops_in_eval(run)
+    if not any(kinds.values()) and not drops:
+        raise NotApplicable("no layer behaves differently in training and evaluation")
+    evaluated = trained = wrong_eval = wrong_train = with_graph = 0
+    for entry in run.trace.forwards:
+        if not kinds.get(entry["module"]):
+            continue
+        count = entry["count"]
+        if entry["grad"]:
+            trained += count
+            if not entry["training"]:
+                wrong_train += count if entry.get("followed_by_backward", True) else 0
+                with_graph += 0 if entry.get("followed_by_backward", True) else count
+            continue
+        if entry["in_training_loop"] and 0.8 * steps <= count <= 1.25 * steps:
+            continue  # one a step: a target network, or a generator that feeds a discriminator
+        evaluated += count
+        wrong_eval += count if entry["training"] else 0
+    return {
+        "eval_in_train_mode": float(wrong_eval),
+        "evaluations": float(evaluated),
+        "train_in_eval_mode": float(wrong_train),
+        "train_in_eval_share": wrong_train / trained if trained else 0.0,
+        "drops_in_eval": float(drops),
+        "kinds": sorted({kind for found in kinds.values() for kind in found}),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on evaluation in training mode, on training in eval mode, and on dropout that acts in eval mode."""
+    shown = pick(numbers, "eval_in_train_mode", "evaluations", "train_in_eval_mode", "drops_in_eval")
+    layers = " and ".join(numbers["kinds"]) or "dropout"
+    suspects = []
+    if numbers["eval_in_train_mode"] > 0:
+        text = (
+            f"{numbers['eval_in_train_mode']:.0f} of {numbers['evaluations']:.0f} forward passes without gradients ran in "
+            f"training mode, and the model has {layers}"
+        )
+        score = 0.9 if numbers["eval_in_train_mode"] >= 0.5 * numbers["evaluations"] else 0.7
+        suspects.append(Suspect("modes/eval_mode_missing", score, text))
+    if numbers["train_in_eval_share"] > 0.2:
+        text = f"{share(numbers['train_in_eval_share'])} of the training passes ran in eval mode, and the model has {layers}"
+        suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
+    if numbers["drops_in_eval"]:
+        text = "in eval mode the model still drops units at random: a functional dropout does not ask for the mode"
+        suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text))
+    message = suspects[0].evidence if suspects else f"training and evaluation ran in their modes ({layers})"
+    return Verdict("mode_watch", bool(suspects), message, shown, tuple(suspects))

@@ -1,0 +1,136 @@
+"""Which parameters take part in training: name, shape, trainable, optimiser group, moved since the start.
+
+A frozen layer is right when it holds something learnt before: it moved earlier in this run, or was loaded. A frozen layer
+that still looks like freshly drawn random numbers was frozen too early, and what lies above it learns on noise.
+Trainable parameters in no optimiser get gradients and never move; parameters in an optimiser that never move get no
+gradient (cut off from the loss) or a gradient of zero.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.diagnostics._tools import column, median, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+
+
+def _random_looking(weight: torch.Tensor) -> bool:
+    """Is this matrix distributed like torch's own initialisations (uniform or normal around 0), by its moments?
+
+    Kurtosis is 1.8 for a uniform and 3 for a normal distribution; trained weights mix scales and lie off both.
+    """
+    values = weight.detach().double().flatten()
+    if weight.ndim < 2 or values.numel() < 32 or not torch.isfinite(values).all():
+        return False
+    std = values.std()
+    if std == 0:
+        return False
+    centred = (values - values.mean()) / std
+    kurtosis = centred.pow(4).mean().item()
+    error = math.sqrt(24 / values.numel())
+    centre = abs(values.mean() / std).item() < 4 / math.sqrt(values.numel())
+    uniform = abs(kurtosis - 1.8) < max(0.06, 2 * error) and centred.abs().max().item() < 1.85
+    normal = abs(kurtosis - 3.0) < max(0.15, 3 * error)
+    return centre and (uniform or normal)
+
+
+def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
+    """(elements, names) of parameters frozen at random values in models of which another part is trained."""
+    live = getattr(run.trace, "live", None)
+    if live is None or not live.models:
+        return None
+    loaded = set(run.trace.environment.get("loaded_parameters", ()))
+    moved = {p.name for p in run.trace.parameters if p.changed > 0}
+    elements, found, seen = 0, [], set()
+    for model in live.models:
+        named = list(model.named_parameters())
+        if not any(p.requires_grad for _, p in named):
+            continue  # a teacher or a target network: frozen as a whole
+        prefix = "" if model is live.models[0] else f"{type(model).__name__}."
+        for name, parameter in named:
+            if parameter.requires_grad or id(parameter) in seen:
+                continue
+            seen.add(id(parameter))
+            untouched = not {name, prefix + name} & moved and not {name, prefix + name} & loaded
+            if untouched and _random_looking(parameter):
+                elements += parameter.numel()
+                found.append(name)
+    return float(elements), found
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Shares of parameter elements, between 0 and 1. Raises NotApplicable when no parameter was seen."""
+    trace = run.trace
+    parameters = trace.parameters
+    sizes = np.asarray([math.prod(p.shape) for p in parameters], dtype=np.float64)
+    total = sizes.sum() if len(sizes) else 0.0
+    if not total:
+        raise NotApplicable("no parameters were seen")
+    frozen = np.asarray([not p.trainable for p in parameters])
+    outside = np.asarray([p.group is None for p in parameters])
+    still = np.asarray([p.changed == 0 for p in parameters])
+    rates = column(trace.learning_rate)
+    unchanged = still & ~frozen & ~outside
+    norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
+    without = np.zeros(len(parameters), dtype=bool)
+    if norms.ndim == 2 and norms.shape[1] == len(parameters) and len(norms):
+        without = np.isnan(norms).all(axis=0)
+    numbers: dict[str, Any] = {
+        "elements": float(total),
+        "frozen_share": float(sizes[frozen].sum() / total),
+        "frozen_untouched_share": float(sizes[frozen & still].sum() / total),
+        "unchanged_share": float(sizes[unchanged].sum() / total),
+        "without_gradient_share": float(sizes[unchanged & without].sum() / total),
+        "not_in_optimizer_share": float(sizes[outside & ~frozen].sum() / total),
+        "outside_and_untouched_share": float(sizes[outside & ~frozen & still].sum() / total),
+        "optimised_share": float(sizes[~outside].sum() / total),
+        "steps": float(len(rates)),
+        "learning_rate": median(rates, math.nan),
+        "frozen_names": [p.name for p, flag in zip(parameters, frozen, strict=True) if flag][:8],
+        "outside_names": [p.name for p, flag in zip(parameters, outside & ~frozen, strict=True) if flag][:8],
+        "unchanged_names": [p.name for p, flag in zip(parameters, unchanged, strict=True) if flag][:8],
+    }
+    found = _frozen_at_random(run)
+    if found is not None:
+        numbers["frozen_at_random_share"] = found[0] / float(total)
+    return numbers
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on layers frozen at random values, on trainable ones outside every optimiser, and on ones that never move."""
+    shown = pick(numbers, "frozen_share", "unchanged_share", "not_in_optimizer_share", "frozen_at_random_share")
+    suspects, remarks = [], []
+    frozen, random = numbers["frozen_share"], numbers.get("frozen_at_random_share")
+    if frozen > 0:
+        which = ", ".join(numbers["frozen_names"])
+        text = f"{share(frozen)} of the parameters are frozen ({which})"
+        if random is None:
+            random = numbers["frozen_untouched_share"] if numbers["frozen_untouched_share"] > 0.3 else 0.0
+        if random > 0.1:
+            text += ", and they still are as random as a new layer: nothing was trained or loaded into them"
+            suspects.append(Suspect("freezing/frozen_layers", 0.6 + 0.35 * random, text))
+        else:
+            text += "; they hold what was learnt or loaded before, or are small"
+        remarks.append(text)
+    outside = numbers["outside_and_untouched_share"]
+    if outside > 0.02 and numbers["steps"] >= 2:
+        which = ", ".join(numbers["outside_names"])
+        text = f"{share(outside)} of the parameters are trainable, but in no optimiser, and never moved ({which})"
+        half = numbers["optimised_share"] < 0.5 + 1e-9 and outside > 0.45 and numbers["unchanged_share"] > 0.4
+        cause = "freezing/optimizer_on_old_model" if half else "optimizer/some_parameters_left_out"
+        suspects.append(Suspect(cause, 0.6 + 0.3 * outside, text))
+        remarks.append(text)
+    still, learning = numbers["unchanged_share"], numbers["learning_rate"] > 0
+    if still > 0.1 and numbers["steps"] >= 2 and learning:
+        which = ", ".join(numbers["unchanged_names"])
+        text = f"{share(still)} of the parameters are in the optimiser, but never moved ({which})"
+        if numbers["without_gradient_share"] > 0.5 * still:
+            text += "; they got no gradient at all: the path from the loss to them is cut"
+            suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
+        remarks.append(text)
+    message = "; ".join(remarks) or "every parameter is trainable, in an optimiser and has moved"
+    return Verdict("parameter_audit", bool(suspects), message, shown, tuple(suspects))

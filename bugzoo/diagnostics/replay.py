@@ -1,0 +1,49 @@
+"""One step again, under anomaly mode: the operation, file and line that made the first non-finite number.
+
+The watch keeps snapshots, so the step can be run once more without running the training. `faithful` says whether the
+replayed loss equals the recorded one to the last bit; where it does not, the script draws on something that no snapshot
+holds, and the line is an indication only.
+"""
+
+from typing import Any
+
+from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.first_non_finite import judge as _judge_first
+from bugzoo.diagnostics.first_non_finite import measure as _measure_first
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.errors import UserError
+
+COST = 1
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """`found` 0/1, op, module, file and line. Raises NotApplicable in a finite run, or without snapshots of the step."""
+    first = _measure_first(run)
+    if not first["found"]:
+        raise NotApplicable("every loss and gradient was finite; there is no step to replay")
+    if getattr(run.trace, "live", None) is None:
+        raise NotApplicable("needs the live run; this trace has numbers only")
+    try:
+        replay = run.trace.replay(int(first["step"]))
+    except UserError as why:
+        raise NotApplicable(str(why)) from None
+    found = replay.first or {}
+    numbers = first | {key: value for key, value in found.items() if value is not None}
+    return numbers | {
+        "found": float(replay.first is not None),
+        "faithful": float(replay.faithful),
+        "step": float(replay.step),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when the replayed step makes a non-finite number; the suspect's place is the line that made it."""
+    shown = pick(numbers, "found", "faithful", "step")
+    if not numbers["found"]:
+        return Verdict("replay", False, f"step {numbers['step']:.0f} stays finite when it is run again", shown)
+    verdict = _judge_first(numbers)
+    where = f"{numbers.get('file')}:{numbers.get('line')}" if numbers.get("line") else "a line that is not known"
+    doubt = "" if numbers["faithful"] else " (the replay was not exact)"
+    text = f"{verdict.message}, at {where}{doubt}"
+    suspects = tuple(Suspect(s.cause, min(1.0, s.score + 0.05), text, s.file, s.line) for s in verdict.suspects)
+    return Verdict("replay", True, text, shown, suspects)

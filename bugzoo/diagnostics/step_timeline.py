@@ -1,0 +1,66 @@
+"""Where does a step's time go: fetching data, forward, backward, optimiser?
+
+A starved model waits: most of a step is spent before the forward pass begins. Shares alone mislead on tiny models, where
+a millisecond of Python is half a step, so the milliseconds count as well. Cures: more workers, cheaper or cached
+transforms, pinned memory; first find out which part is slow.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+
+COST = 0
+SLOW_MS = 8.0
+
+
+def _workers(run: Any) -> float:
+    """num_workers of the DataLoader beside the training loop with most samples; NaN where there is none."""
+    from torch.utils.data import DataLoader
+
+    live = getattr(run.trace, "live", None)
+    values = list(getattr(live, "namespace", {}).values()) if live else []
+    for value in list(values):
+        if hasattr(value, "__dict__") and not isinstance(value, type):
+            values += list(vars(value).values())[:50]
+    loaders = [value for value in values if isinstance(value, DataLoader)]
+    return float(max(loader.num_workers for loader in loaders)) if loaders else math.nan
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """Milliseconds (medians over the steps after the first two) and shares. Raises NotApplicable below 5 steps."""
+    need_steps(run, 5)
+    trace = run.trace
+    parts = {name: median(column(getattr(trace, f"{name}_ms"))[2:]) for name in ("data", "forward", "backward", "step")}
+    if not all(math.isfinite(value) for value in parts.values()):
+        raise NotApplicable("step times were not recorded")
+    total = sum(parts.values())
+    numbers = {f"{name}_ms": value for name, value in parts.items()}
+    numbers |= {f"{name}_share": value / total if total else 0.0 for name, value in parts.items()}
+    data = column(trace.data_ms)[2:]
+    data = data[np.isfinite(data)]
+    everything = sum(np.nansum(column(getattr(trace, f"{name}_ms"))[2:]) for name in parts)
+    numbers["data_share_of_all"] = float(data.sum() / everything) if everything else 0.0
+    numbers["mean_data_ms"] = float(data.mean()) if len(data) else math.nan
+    return numbers | {"num_workers": _workers(run)}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when more than 60 % of a step, and more than 8 ms, go by before the forward pass."""
+    shown = pick(numbers, "data_share", "data_ms", "forward_ms", "backward_ms", "step_ms", "num_workers")
+    text = (
+        f"a step takes {numbers['data_ms']:.3g} ms for data, {numbers['forward_ms']:.3g} forward, "
+        f"{numbers['backward_ms']:.3g} backward, {numbers['step_ms']:.3g} optimiser"
+    )
+    starved = numbers["data_share"] > 0.6 and numbers["data_ms"] > SLOW_MS
+    if not starved:
+        return Verdict("step_timeline", False, text, shown)
+    text += f": {share(numbers['data_share'])} of it passes before the model sees the batch"
+    workers = numbers["num_workers"]
+    if workers == 0:
+        text += ", and the DataLoader has num_workers=0"
+    score = 0.75 if workers == 0 else 0.5
+    return Verdict("step_timeline", True, text, shown, (Suspect("speed/starved_loader", score, text),))
