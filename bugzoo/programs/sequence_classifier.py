@@ -35,7 +35,7 @@ batch_size = 32
 learning_rate = 3e-3
 epochs = 6
 reviews = 5000
-width = 32
+width = 48
 heads = 2
 
 # %% Data
@@ -128,7 +128,10 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(len(vocabulary), width, padding_idx=0)
+        self.previous = nn.Embedding(len(vocabulary), width, padding_idx=0)
         self.positions = nn.Embedding(60, width)
+        nn.init.normal_(self.positions.weight, std=0.1)
+        self.feed_forward = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
         self.attention1, self.attention2 = Attention(), Attention()
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.head = nn.Linear(width, 2)
@@ -137,7 +140,9 @@ class Net(nn.Module):
         places = torch.arange(inputs.shape[1], device=inputs.device)
         present = places < lengths.to(inputs.device)[:, None]  # (batch, time), False at padding
         mask = present[:, None, None, :]
-        hidden = self.embedding(inputs) + self.positions(places)
+        shifted = F.pad(inputs, (1, 0))[:, :-1]  # the word before: "not" turns what follows
+        hidden = self.embedding(inputs) + self.previous(shifted) + self.positions(places)
+        hidden = hidden + self.feed_forward(hidden)
         hidden = hidden + self.attention1(self.norm1(hidden), mask)
         hidden = hidden + self.attention2(self.norm2(hidden), mask)
         hidden = hidden * present[:, :, None]
