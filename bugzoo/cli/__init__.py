@@ -73,7 +73,7 @@ def optional_value(argv: Sequence[str]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence."""
-    from bugzoo.cli import catalogue, classroom, proof, runs  # noqa: F401  (each adds its commands to `app`)
+    from bugzoo.cli import catalogue, classroom, interviewing, proof, runs  # noqa: F401  (each adds its commands to `app`)
 
     code = 0
     try:

@@ -1,1 +1,79 @@
+"""Five minutes, a script that does not train as it should, and a price on every look."""
 
+import contextlib
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from bugzoo.errors import UserError
+from bugzoo.interview.deck import draw
+from bugzoo.interview.history import History
+from bugzoo.interview.play import Say, Talk, debrief, edit
+
+LONGEST = 240
+"""Minutes."""
+
+
+def interview(
+    minutes: float = 5,
+    seed: int | None = None,
+    folder: Path | None = None,
+    history: History | None = None,
+    stream: TextIO | None = None,
+    say: Say = print,
+    only: str | None = None,
+) -> dict[str, Any]:
+    """Hold one interview over `stream` (stdin) and return its report, which is in the history by then as well.
+
+    Ctrl-C ends it as abandoned and raises KeyboardInterrupt once the report is stored; the folder stays as it is.
+    """
+    if not 0 < minutes <= LONGEST:
+        raise UserError(f"--minutes {minutes:g} is not allowed; it is a number above 0, up to {LONGEST}.")
+    from bugzoo.interview.evidence import collect
+    from bugzoo.interview.lines import Lines
+    from bugzoo.interview.repair import grade
+    from bugzoo.interview.session import Session, brief, open_folder
+
+    seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
+    history = history or History()
+    case = draw(seed, only)
+    folder = folder or Path(f"interview-{case.ticket}")
+    history.rows()  # a history that cannot be used is told before anything is written
+    script = open_folder(case, folder, minutes)
+    number = history.start(case.ticket, seed, minutes, folder.resolve())
+    stream = stream or sys.stdin
+    session, status = None, "abandoned"
+    try:
+        say(brief(case, minutes))
+        say(f"The script: {script.resolve()}\nIt is run once to collect the evidence; your time starts after that ...")
+        evidence = collect(case.scenario)
+        session = Session(case, evidence, script, minutes, grade)
+        if stream.isatty():
+            edit(script, say)
+        status = Talk(session, Lines(stream), say).run()
+    finally:
+        with _undisturbed():
+            if session is None:
+                history.finish(number, "abandoned", {"status": "abandoned", "ticket": case.ticket, "seed": seed})
+            else:
+                result = session.close(status)
+                history.finish(number, status, result)
+    debrief(result, say)
+    return result
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C waits until the history is written."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not the main thread: Ctrl-C does not come here
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

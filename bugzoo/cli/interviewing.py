@@ -1,0 +1,66 @@
+"""`interview`: five minutes, an unknown fault, a score and a debrief."""
+
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.output import emit, json_option, table
+
+
+@app.command()
+def interview(
+    minutes: Annotated[float, typer.Option(help="Your time; collecting the evidence is not part of it.")] = 5,
+    seed: Annotated[int | None, typer.Option(help="The same seed draws the same case; drawn at random else.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the script goes; interview-TICKET when left out.")
+    ] = None,
+    past: Annotated[bool, typer.Option("--history", help="Show past interviews.")] = False,
+    json: Annotated[str | None, json_option()] = None,
+) -> None:
+    """Draw a case, look at evidence at a price, name the cause, hand in a repair, and be scored.
+
+    The commands are read line by line from stdin, so that a session can be a file:
+
+    - a number asks for that piece of evidence
+    - `diagnose` is followed by four lines: cause (its number), line in the script, evidence (its number), test
+      (its number; asked when the cause was right and has look-alikes)
+    - `submit [FILE]` hands in the repaired script, `done` ends, `quit` gives up
+
+    With `--json` the conversation goes to stderr and the report, one object, to stdout.
+
+    Examples:
+
+    - `bugzoo interview --minutes 5 --seed 3`
+    - `bugzoo interview --seed 3 --json < answers.txt`
+    - `bugzoo interview --history`
+    """
+    from bugzoo import interview as room
+    from bugzoo.interview.history import History
+
+    if past:
+        rows = History().rows()
+        if json:
+            emit(rows, json)
+            return
+        lines = [
+            [
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(row["started"])),
+                row["ticket"],
+                str(row["seed"]),
+                row["status"],
+                "-" if row["points"] is None else f"{row['points']:g}/{row['possible']:g}",
+                row["folder"],
+            ]
+            for row in rows
+        ]
+        table(["started", "ticket", "seed", "ended", "points", "folder"], lines, f"{len(lines)} interviews")
+        return
+    say = partial(print, file=sys.stderr) if json == "-" else print
+    result = room.interview(minutes, seed, folder, say=say)
+    if json:
+        emit(result, json)

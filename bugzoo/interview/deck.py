@@ -1,0 +1,78 @@
+"""Which case comes: drawn by how often interviewers ask for it, always the same for one seed."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+from bugzoo.faults.model import Fault
+from bugzoo.scenario import Scenario
+
+WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
+"""Topic -> weight, as interviewers report them."""
+
+BY_SYMPTOM = {
+    "non_finite": "NaN and loss",
+    "diverges": "NaN and loss",
+    "crash": "device",
+    "stuck": "not learning",
+    "plateau": "not learning",
+    "degraded": "not learning",
+    "too_good": "leakage and evaluation",
+    "noisy_eval": "leakage and evaluation",
+    "drift": "leakage and evaluation",
+    "leak": "memory",
+    "oom": "memory",
+    "hang": "device",
+    "slow": "slow",
+}
+"""Symptom class -> topic. Crashes and hangs go to "device", the topic of everything that stops the machine."""
+
+HEALTHY_SHARE = 0.1
+"""Share of cases in which nothing is wrong: a candidate who always finds something should notice."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One drawn case. `topic` is for the debrief, not for the candidate."""
+
+    seed: int
+    topic: str
+    fault: Fault
+    scenario: Scenario
+
+    @property
+    def ticket(self) -> str:
+        return self.scenario.ticket
+
+
+def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
+    """Topic -> the faults that can be drawn under it; traps are under "nothing is wrong"."""
+    found: dict[str, list[Fault]] = {}
+    for fault in catalogue.values():
+        if "cuda" in fault.needs:
+            continue
+        topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
+        found.setdefault(topic, []).append(fault)
+    return found
+
+
+def draw(seed: int, only: str | None = None) -> Case:
+    """The case of this seed. `only` (a fault's id) fixes the fault, for rehearsals and tests. Raises UserError."""
+    generator = random.Random(seed)
+    if only is not None:
+        fault = faults.load(only)
+        topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
+    else:
+        table = topics(faults.catalogue())
+        healthy = table.pop("nothing is wrong", None)
+        names = sorted(table)
+        if not names:
+            raise UserError("There is no fault to draw from. `bugzoo list faults` shows the catalogue.")
+        topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
+        if healthy and generator.random() < HEALTHY_SHARE:
+            topic, table["nothing is wrong"] = "nothing is wrong", healthy
+        fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
+    program = generator.choice(sorted(fault.programs))
+    return Case(seed, topic, fault, Scenario(program, (fault.id,), seed=seed % 1000))

@@ -1,0 +1,126 @@
+"""What a candidate can ask for: real numbers of one real run of the broken program, each at a price."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from bugzoo import diagnostics
+from bugzoo.proving.evidence import parse
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+PRICES = {0: 2, 1: 4, 2: 8}
+"""Cost class of an instrument (reads the run, calls the model, runs again) -> points of the budget."""
+
+BUDGET = 30
+
+TWIN, PRINTED = "healthy_twin", "terminal"
+"""Two requests beside the instruments: the losses of a healthy run, and what the script printed."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One line of the list: its number, what it is, what it costs."""
+
+    number: int
+    name: str
+    price: int
+    about: str
+
+
+@dataclass
+class Evidence:
+    """The run's numbers, and what of them the candidate has seen."""
+
+    numbers: dict[str, dict[str, Any]]
+    losses: list[float]
+    twin_losses: list[float]
+    printed: str
+    outcome: str
+    error: dict[str, Any]
+    seen: list[str] = field(default_factory=list)
+    spent: int = 0
+
+    def requests(self) -> list[Request]:
+        """Every request, in a fixed order that says nothing of the case."""
+        names = [(TWIN, 6), (PRINTED, 2)]
+        names += [(name, PRICES[diagnostics.instrument(name).COST]) for name in diagnostics.names()]
+        about = {TWIN: "the losses of a healthy run beside yours", PRINTED: "what the script printed, and how it ended"}
+        return [
+            Request(number, name, price, about.get(name) or _about(name))
+            for number, (name, price) in enumerate(names, start=1)
+        ]
+
+    def ask(self, request: Request) -> str:
+        """The numbers as text. What was seen before is shown again free of charge; beyond the budget nothing is."""
+        if request.name not in self.seen:
+            if self.spent + request.price > BUDGET:
+                left = BUDGET - self.spent
+                return f"{request.name} costs {request.price}; {left} of {BUDGET} are left. Diagnose now."
+            self.spent += request.price
+            self.seen.append(request.name)
+        return self.text(request.name)
+
+    def text(self, name: str) -> str:
+        """What one request shows: numbers, no judgement; judging is the candidate's part."""
+        if name == TWIN:
+            return f"your run   {curve(self.losses)}\nhealthy    {curve(self.twin_losses)}"
+        if name == PRINTED:
+            ending = f"the run ended as: {self.outcome}"
+            said = f"{self.error['type']}: {self.error['message']}" if self.error else ""
+            return "\n".join(filter(None, [self.printed.strip()[-2000:], ending, said]))
+        found = self.numbers.get(name, {"not_applicable": "it was not measured"})
+        if "not_applicable" in found:
+            return f"{name}: cannot say anything here ({found['not_applicable']})"
+        return "\n".join(f"{name}.{key} = {value(number)}" for key, number in found.items())
+
+    def fired(self) -> list[str]:
+        """Instruments that judge this run to be ill: what a good candidate looks at."""
+        return [verdict.instrument for verdict in diagnostics.judge_all(self.numbers) if verdict.fired]
+
+    def contradicts(self, claims: tuple[str, ...]) -> bool:
+        """Whether something that the candidate has seen speaks against a cause with these evidence claims."""
+        result = {"numbers": self.numbers, "outcome": self.outcome, "metrics": {}}
+        for claim in map(parse, claims):
+            known = claim.instrument in self.seen or (claim.instrument == "outcome" and PRINTED in self.seen)
+            if known and not claim.holds(result):
+                return True
+        return False
+
+
+def _about(name: str) -> str:
+    text = (diagnostics.instrument(name).__doc__ or "").strip()
+    return text.split("\n")[0].rstrip(".")
+
+
+def value(number: Any) -> str:
+    """A number as people write it."""
+    if isinstance(number, float) and math.isfinite(number):
+        return f"{number:.4g}"
+    if isinstance(number, str) and len(number) > 200:
+        return number[:200] + " ..."
+    return str(number)
+
+
+def curve(losses: list[float], points: int = 12) -> str:
+    """A few losses along a run, with their steps."""
+    if not losses:
+        return "no step was taken"
+    last = len(losses) - 1
+    steps = sorted({round(last * i / (points - 1)) for i in range(points)})
+    return "  ".join(f"{step + 1}: {value(losses[step])}" for step in steps)
+
+
+def collect(scenario: Scenario) -> Evidence:
+    """Run the broken program and its healthy twin once, each in a worker that can be killed, under every instrument."""
+    arguments = {"max_cost": 2} if scenario.ranks == 1 else {"max_cost": 1}
+    run: Run = scenario.run("worker", after="bugzoo.diagnostics:measure_all", after_args=arguments)
+    twin: Run = scenario.healthy().run("worker")
+    return Evidence(
+        numbers=run.numbers,
+        losses=[float(loss) for loss in run.trace.loss],
+        twin_losses=[float(loss) for loss in twin.trace.loss],
+        printed=run.stdout,
+        outcome=run.outcome,
+        error={key: run.trace.error.get(key) for key in ("type", "message")} if run.trace.error else {},
+    )

@@ -1,0 +1,159 @@
+"""The interview as a conversation of lines: works at a terminal and from a pipe."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.interview.evidence import BUDGET
+from bugzoo.interview.lines import Lines, TimeOver
+from bugzoo.interview.session import GUESSES, Session
+
+HELP = """\
+A number asks for that piece of evidence, at its price.
+  list              the evidence there is
+  diagnose          say what the cause is, where it is and what shows it
+  submit [FILE]     hand in the repaired file (train.py in the folder when left out); may be done again
+  edit              open the script in $EDITOR
+  done              finish and see the score         quit   give up"""
+
+Say = Callable[..., None]
+"""`print`, or something that is called like it."""
+
+
+class Talk:
+    """One session, line by line."""
+
+    def __init__(self, session: Session, lines: Lines, say: Say) -> None:
+        self.session, self.lines, self.say = session, lines, say
+
+    def run(self) -> str:
+        """Talk until the end; returns how it ended: finished, given up, time over or abandoned (no more input)."""
+        self.say(HELP)
+        self.listing()
+        try:
+            while True:
+                word, _, rest = self.ask(self.prompt()).partition(" ")
+                if word in ("done", "quit", "q"):
+                    return "finished" if word == "done" else "given up"
+                try:
+                    self.command(word.lower(), rest.strip())
+                except UserError as error:
+                    self.say(str(error))
+        except TimeOver:
+            self.say("Time is over.")
+            return "time over"
+        except EOFError:
+            # a script that ends after handing in has said all it had to say
+            self.say("No more input.")
+            return "finished" if self.session.repair or self.session.found else "abandoned"
+
+    def prompt(self) -> str:
+        left, points = self.session.left(), BUDGET - self.session.evidence.spent
+        return f"[{int(left // 60)}:{int(left % 60):02d} left, {points} of {BUDGET} points] > "
+
+    def ask(self, prompt: str) -> str:
+        self.say(prompt, end="" if self.lines.at_terminal else "\n", flush=True)
+        return self.lines.next(self.session.deadline).strip()
+
+    def command(self, word: str, rest: str) -> None:
+        if word.isdigit():
+            self.evidence(int(word))
+        elif word == "list":
+            self.listing()
+        elif word in ("diagnose", "d"):
+            self.diagnose()
+        elif word in ("submit", "s"):
+            self.submit(rest)
+        elif word in ("edit", "e"):
+            edit(self.session.script, self.say)
+        elif word:
+            self.say(HELP if word in ("help", "h", "?") else f"{word!r} is no command. {HELP}")
+
+    def listing(self) -> None:
+        seen = self.session.evidence.seen
+        for request in self.session.evidence.requests():
+            mark = "seen" if request.name in seen else f"{request.price}"
+            self.say(f"  {request.number:3}  {mark:>4}  {request.name:22} {request.about}")
+
+    def evidence(self, number: int) -> None:
+        requests = self.session.evidence.requests()
+        if not 1 <= number <= len(requests):
+            raise UserError(f"There is no request {number}; they go from 1 to {len(requests)}.")
+        self.say(self.session.ask(requests[number - 1]))
+
+    def diagnose(self) -> None:
+        if not self.session.may_guess:
+            raise UserError("The cause is found already." if self.session.found else f"All {GUESSES} guesses are used.")
+        causes = self.session.causes()
+        for number, cause in enumerate(causes, start=1):
+            self.say(f"  {number:3}  {cause.title if cause else 'Nothing is wrong'}")
+        cause = causes[self.number("Which is the cause? Its number > ", len(causes)) - 1]
+        right = self.session.guess(cause)
+        line = None
+        if cause is not None:
+            text = self.ask("In which line of train.py? (empty: unknown) > ")
+            line = int(text) if text.isdigit() else None
+        requests = self.session.evidence.requests()
+        text = self.ask("Which piece of evidence shows it? Its number (empty: none) > ")
+        shown = requests[int(text) - 1].name if text.isdigit() and 1 <= int(text) <= len(requests) else ""
+        if shown not in self.session.evidence.seen:
+            shown = ""  # what was not looked at shows nothing
+        test = ""
+        tests = self.session.tests() if right else []
+        if tests:
+            for number, one in enumerate(tests, start=1):
+                self.say(f"  {number:3}  {one}")
+            text = self.ask("Which test tells it from its look-alikes? Its number (empty: unknown) > ")
+            test = tests[int(text) - 1] if text.isdigit() and 1 <= int(text) <= len(tests) else ""
+        self.session.support(line, shown, test)
+        if right:
+            self.say("That is the cause. `submit` hands in the repair." if cause else "Right: nothing is wrong.")
+        else:
+            left = GUESSES - len(self.session.diagnoses)
+            self.say(f"That is not it. Guesses left: {left}.")
+
+    def number(self, prompt: str, highest: int) -> int:
+        while True:
+            text = self.ask(prompt)
+            if text.isdigit() and 1 <= int(text) <= highest:
+                return int(text)
+            if not text:
+                raise UserError("No diagnosis was given.")
+            self.say(f"A number from 1 to {highest}, or nothing to go back.")
+
+    def submit(self, name: str) -> None:
+        self.say("Running the repaired file ...")
+        found = self.session.submit(Path(name).expanduser() if name else None)
+        self.say(found["why"])
+
+
+def edit(script: Path, say: Say) -> None:
+    """Open the script in `$EDITOR`; without one its path is enough."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        say(f"$EDITOR is not set. The script is {script}")
+        return
+    try:
+        subprocess.run([*shlex.split(editor), str(script)], check=False)
+    except (OSError, ValueError) as error:
+        say(f"{editor} could not be started ({error}). The script is {script}")
+
+
+def debrief(result: dict[str, Any], say: Say) -> None:
+    """The rubric and what the case was."""
+    say("")
+    for row in result["rows"]:
+        of = f"/{row['of']}" if row["of"] else ""
+        say(f"  {row['name']:20} {row['points']:>5g}{of:4} {row['why']}")
+    say(f"  {'total':20} {result['points']:>5g}/{result['of']}  ({result['status']})")
+    told = result["debrief"]
+    say(f"\nThe case: {told['case']} on {told['program']}: {told['title']}\n\n{told['why']}\n\nRepair: {told['fix']}")
+    if told["shown_by"]:
+        say(f"Shown by: {', '.join(told['shown_by'])}")
+    for other, test in told["look_alikes"].items():
+        say(f"Looks like {other}: {test}")
+    say(f"\n{told['diff']}")

@@ -1,0 +1,188 @@
+"""One interview: what was asked, guessed and handed in, against the clock. Knows nothing of terminals."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bugzoo import faults, programs
+from bugzoo.errors import UserError
+from bugzoo.faults.model import Fault
+from bugzoo.interview import rubric
+from bugzoo.interview.deck import Case
+from bugzoo.interview.evidence import Evidence, Request
+from bugzoo.interview.rubric import Diagnosis
+
+NOTHING = "nothing is wrong"
+GUESSES = 3
+SCRIPT, TICKET = "train.py", "TICKET.md"
+
+
+def brief(case: Case, minutes: float) -> str:
+    """The ticket as the candidate gets it."""
+    task = programs.load(case.scenario.program).facts["task"].replace("_", " ")
+    return (
+        f"# Ticket {case.ticket}\n\n> {case.fault.report}\n\n"
+        f"`{SCRIPT}` is the script that this is about ({task}). It may be ill, or the report may be a false alarm.\n"
+        f"You have {minutes:g} minutes. Find the cause, say where it is and what shows it, and repair the file.\n"
+    )
+
+
+def open_folder(case: Case, folder: Path, minutes: float) -> Path:
+    """Write the broken script and the ticket into a new folder. Raises UserError when there is something already."""
+    try:
+        folder.mkdir(parents=True)
+        (folder / TICKET).write_text(brief(case, minutes), encoding="utf-8")
+        script = folder / SCRIPT
+        script.write_text(case.scenario.source, encoding="utf-8")
+    except FileExistsError:
+        raise UserError(f"{folder} exists; name another folder with --folder, or move it away.") from None
+    except OSError as error:
+        raise UserError(f"{folder} could not be written: {error.strerror}.") from None
+    return script
+
+
+class Session:
+    """The candidate's interview. Times are seconds since its start."""
+
+    def __init__(
+        self,
+        case: Case,
+        evidence: Evidence,
+        script: Path,
+        minutes: float,
+        grade: Callable[[Case, str], dict[str, Any]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.case, self.evidence, self.script, self.limit = case, evidence, script, 60 * minutes
+        self._grade, self._clock = grade, clock
+        self._start = clock()
+        self.deadline = self._start + self.limit
+        self._wall_end = time.time() + self.limit
+        self.diagnoses: list[Diagnosis] = []
+        self.before: list[str] = []
+        self.events: list[dict[str, Any]] = []
+        self.repair: dict[str, Any] | None = None
+        self.ended: float | None = None
+
+    def seconds(self) -> float:
+        return min(self._clock() - self._start, self.limit)
+
+    def left(self) -> float:
+        return max(0.0, self.deadline - self._clock())
+
+    @property
+    def found(self) -> bool:
+        return bool(self.diagnoses) and self.diagnoses[-1].right
+
+    @property
+    def may_guess(self) -> bool:
+        return not self.found and len(self.diagnoses) < GUESSES
+
+    def causes(self) -> list[Fault | None]:
+        """What can be named as the cause: every fault that this program could have, and None for nothing."""
+        fitting = [
+            fault
+            for fault in faults.catalogue().values()
+            if not fault.trap and self.case.scenario.program in fault.programs
+        ]
+        return [*sorted(fitting, key=lambda fault: fault.title), None]
+
+    def tests(self) -> list[str]:
+        """Discriminating tests to choose from; empty where this case has no look-alike."""
+        right = list(self.case.fault.confused_with.values())
+        if not right:
+            return []
+        other = {text for fault in faults.catalogue().values() for text in fault.confused_with.values()} - set(right)
+        generator = random.Random(self.case.ticket)
+        chosen = [right[0], *generator.sample(sorted(other), min(3, len(other)))]
+        generator.shuffle(chosen)
+        return chosen
+
+    def ask(self, request: Request) -> str:
+        """The numbers behind one request."""
+        spent = self.evidence.spent
+        text = self.evidence.ask(request)
+        self._note("evidence", request=request.name, price=self.evidence.spent - spent, text=text)
+        return text
+
+    def guess(self, cause: Fault | None) -> bool:
+        """Name the cause (None: nothing is wrong). Whether it is right; a wrong guess costs points."""
+        if not self.may_guess:
+            raise UserError("The cause is found already." if self.found else f"All {GUESSES} guesses are used.")
+        if not self.diagnoses:
+            self.before = list(self.evidence.seen)
+        given = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
+        given.right = self.case.fault.trap if cause is None else cause.id == self.case.fault.id
+        if not given.right:
+            fired = [name for name in self.evidence.fired() if name in self.evidence.seen]
+            given.against = bool(fired) if cause is None else self.evidence.contradicts(cause.evidence)
+        self.diagnoses.append(given)
+        self._note("guess", cause=given.cause, right=given.right)
+        return given.right
+
+    def support(self, line: int | None, evidence: str, test: str) -> None:
+        """Where it is, the request that shows it and the test that tells the look-alikes apart, for the last guess."""
+        given = self.diagnoses[-1]
+        given.line, given.evidence, given.test = line, evidence, test
+        self._note("support", line=line, evidence=evidence, test=test)
+
+    def submit(self, path: Path | None = None) -> dict[str, Any]:
+        """Grade a repaired file (the script in the folder by default) by what it does. Raises UserError."""
+        path = path or self.script
+        try:
+            source = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{path} cannot be read: {error}.") from None
+        self.ended, before = self.seconds(), self._clock()
+        self.repair = self._grade(self.case, source)
+        waited = self._clock() - before  # the machine's time, not the candidate's
+        self._start, self.deadline, self._wall_end = (
+            self._start + waited,
+            self.deadline + waited,
+            self._wall_end + waited,
+        )
+        self._note("repair", file=str(path), **self.repair)
+        return self.repair
+
+    def close(self, status: str) -> dict[str, Any]:
+        """The report. A changed file that was not handed in counts when it was saved in time."""
+        changed = self.case.fault.trap and self.found
+        try:
+            saved = self.script.stat().st_mtime <= self._wall_end + 1
+            changed = changed or self.script.read_text(encoding="utf-8") != self.case.scenario.source
+        except (OSError, UnicodeDecodeError):
+            saved = False
+        if self.repair is None and changed and saved and status in ("finished", "time over"):
+            self.submit()
+        seconds = self.limit if status == "time over" else self.ended if self.repair else self.seconds()
+        rows = rubric.score(
+            self.case, self.evidence, self.diagnoses, self.before, self.repair, seconds or 0.0, self.limit
+        )
+        fault, scenario = self.case.fault, self.case.scenario
+        return {
+            "status": status,
+            "ticket": self.case.ticket,
+            "seed": self.case.seed,
+            "minutes": self.limit / 60,
+            "seconds": round(seconds or 0.0, 1),
+            **rubric.total(rows),
+            "evidence": {"seen": self.evidence.seen, "spent": self.evidence.spent},
+            "debrief": {
+                "cause": NOTHING if fault.trap else fault.id,
+                "case": fault.id,
+                "program": scenario.program,
+                "topic": self.case.topic,
+                "title": fault.title,
+                "why": fault.why,
+                "fix": fault.fix,
+                "shown_by": self.evidence.fired(),
+                "look_alikes": fault.confused_with,
+                "diff": scenario.diff(),
+            },
+            "events": self.events,
+        }
+
+    def _note(self, kind: str, **what: Any) -> None:
+        self.events.append({"seconds": round(self.seconds(), 1), "event": kind} | what)
