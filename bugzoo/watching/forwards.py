@@ -1,4 +1,4 @@
-"""Module calls: which root module ran, in which mode, with or without gradients, and statistics of outputs now and then."""
+"""Module calls: which root module ran, in which mode, with or without gradients; statistics of outputs now and then."""
 
 import sys
 from typing import Any
@@ -64,7 +64,7 @@ class Forwards:
                 recorder.trace.events.append(Event(recorder.step, "mode", {
                     "module": type(module).__name__, "training": module.training, "grad": grad}))  # fmt: skip
             self._modes[key] = module.training
-        inside = grad or recorder.loop.inside()
+        inside = grad or recorder.loop.current() is not None
         full = (id(module), grad, module.training, inside)
         self._counts[full] = self._counts.get(full, 0) + 1
         if not grad:
@@ -130,6 +130,17 @@ class Forwards:
     def models(self) -> list[nn.Module]:
         """Root modules seen, those that were trained first."""
         return sorted(self._roots.values(), key=lambda module: -self._trained.get(id(module), 0))
+
+    def names(self) -> dict[int, str]:
+        """id of a module -> its name, as in `trace.modules`."""
+        return {id(module): name for name, module in self._modules}
+
+    def owner(self, parameter: nn.Parameter) -> str | None:
+        """Name of the module that holds `parameter`."""
+        for name, module in self._modules:
+            if any(p is parameter for p in module._parameters.values()):
+                return name
+        return None
 
     def publish(self, trace: Trace) -> None:
         trace.modules = [name for name, _ in self._modules]

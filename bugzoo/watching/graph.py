@@ -25,7 +25,7 @@ _SHAPES = (
 LIMIT = 3000
 
 
-def _nodes(root: Any) -> list[Any]:
+def nodes(root: Any) -> list[Any]:
     """Nodes of the graph, nearest to the loss first."""
     seen, order, queue = {root}, [], deque([root])
     while queue and len(order) < LIMIT:
@@ -54,7 +54,7 @@ def _loss_node(order: list[Any]) -> Any:
 
 def targets(loss: torch.Tensor) -> torch.Tensor | None:
     """The targets that the loss node saved for its backward pass, None where it keeps none."""
-    node = _loss_node(_nodes(loss.grad_fn)) if loss.grad_fn is not None else None
+    node = _loss_node(nodes(loss.grad_fn)) if loss.grad_fn is not None else None
     for name in ("_saved_target", "_saved_targets"):
         found = getattr(node, name, None)
         if isinstance(found, torch.Tensor):
@@ -67,7 +67,7 @@ def walk(loss: torch.Tensor) -> dict[str, Any]:
     """Findings of one loss tensor's graph, before its backward pass frees the saved tensors."""
     if loss.grad_fn is None:
         return {}
-    order = _nodes(loss.grad_fn)
+    order = nodes(loss.grad_fn)
     node = _loss_node(order)
     found: dict[str, Any] = {
         "loss_op": (node or loss.grad_fn).name(),

@@ -76,10 +76,11 @@ class Hooks:
 
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             self._stepped = False
+            recorder.scaler = scaler
             result = original(scaler, optimizer, *args, **kwargs)
             if scaler._enabled and not self._stepped:
-                recorder.before_step(optimizer, (), {})
-                info = recorder.after_step(optimizer, skipped=True)
+                recorder.before_step(optimizer, (), {}, skipped=True)
+                info = recorder.after_step(optimizer)
                 if recorder.on_step is not None and info is not None:
                     recorder.on_step(info)
             return result

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_map
 
 @dataclass
 class Batch:
-    """What one root module was called with. `targets` come from the loss node's saved tensors, None where it has none."""
+    """What one root module was called with. `targets` come from the loss node's saved tensors, None if it has none."""
 
     step: int
     args: tuple[Any, ...]

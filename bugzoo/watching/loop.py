@@ -1,70 +1,161 @@
 """Finding the training loop of code that knows nothing of us: the innermost loop around both backward and step."""
 
 import ast
+import contextlib
 import linecache
+import os
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
-_OWN = ("/torch/", "/bugzoo/watching/")
+import torch
+
+_OWN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep, contextlib.__file__)
+LoopNode = ast.For | ast.While
 
 
-def loops_around(file: str, line: int, parsed: dict[str, Any]) -> list[ast.For | ast.While]:
-    """Loops of `file` whose body holds `line`, outermost first; [] when the source is not to be had."""
-    if file not in parsed:
-        try:
-            tree = ast.parse("".join(linecache.getlines(file)))
-            parsed[file] = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
-        except (SyntaxError, ValueError):
-            parsed[file] = []
-    around = [n for n in parsed[file] if n.body[0].lineno <= line <= n.body[-1].end_lineno]
-    return sorted(around, key=lambda n: n.lineno)
+@dataclass
+class Loop:
+    """A loop in a file: `around` are the loops that enclose `node` in the same function, outermost first."""
+
+    file: str
+    code: CodeType
+    node: LoopNode
+    around: list[LoopNode]
+    names: tuple[str, ...] = ()
+    """Names that a new iteration binds: the targets of the `for` loops and what `next(...)` is assigned to."""
+    outer: tuple[str, ...] = ()
+    """Those of the loops around this one."""
+    fetched: tuple[str, ...] = ()
+    """Those that come from `next(...)`."""
+    nested: list[LoopNode] = field(default_factory=list)
+
+    def holds(self, line: int) -> bool:
+        return self.node.body[0].lineno <= line <= self.node.body[-1].end_lineno
+
+    def in_nested(self, line: int) -> bool:
+        return any(n.lineno <= line <= n.end_lineno for n in self.nested)
+
+
+def is_user_file(file: str) -> bool:
+    """Neither torch's nor the watch's own."""
+    return not file.startswith(_OWN)
+
+
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of the watched code, innermost first."""
+    while frame is not None:
+        if is_user_file(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def stored_names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def is_fetch(node: ast.AST) -> bool:
+    """`x, y = next(iterator)`, also with calls around it."""
+    return isinstance(node, ast.Assign) and any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "next" for n in ast.walk(node.value)
+    )
 
 
 class LoopFinder:
     """Remembers the frame that runs the training loop."""
 
     def __init__(self) -> None:
-        self._parsed: dict[str, Any] = {}
-        self.code: CodeType | None = None
+        self._parsed: dict[str, list[LoopNode]] = {}
+        self._backward: list[tuple[FrameType, int]] = []
+        self._tries = 0
+        self.loop: Loop | None = None
         self.frame: FrameType | None = None
-        self.body: tuple[int, int] | None = None
-        self._searched = 0
+
+    def _loops(self, file: str) -> list[LoopNode]:
+        if file not in self._parsed:
+            try:
+                tree = ast.parse("".join(linecache.getlines(file)))
+                self._parsed[file] = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
+            except (SyntaxError, ValueError):
+                self._parsed[file] = []
+        return self._parsed[file]
+
+    def loop_at(self, frame: FrameType, *lines: int) -> Loop | None:
+        """The innermost loop of the frame's own function whose body holds all `lines`."""
+        code = frame.f_code
+        first = code.co_firstlineno
+        around = [
+            n
+            for n in self._loops(code.co_filename)
+            if n.lineno >= first and all(n.body[0].lineno <= line <= n.body[-1].end_lineno for line in lines)
+        ]
+        if not around:
+            return None
+        around.sort(key=lambda n: n.lineno)
+        node, outside = around[-1], around[:-1]
+        fetched = sorted({name for n in ast.walk(node) if is_fetch(n) for name in stored_names(n)})
+        outer = sorted({name for n in outside if isinstance(n, ast.For) for name in stored_names(n.target)})
+        own = sorted(stored_names(node.target)) if isinstance(node, ast.For) else []
+        nested = [n for part in node.body for n in ast.walk(part) if isinstance(n, ast.For | ast.While)]
+        names = tuple(dict.fromkeys([*own, *outer, *fetched]))
+        return Loop(code.co_filename, code, node, outside, names, tuple(outer), tuple(fetched), nested)
 
     def at_backward(self) -> None:
-        pass
+        if self.loop is None and self._tries < 3:
+            self._backward = [(frame, frame.f_lineno) for frame in user_frames(sys._getframe(2))]
 
-    def at_step(self) -> None:
-        if self.code is not None or self._searched > 3:
+    def after_step(self) -> None:
+        """Look for the loop, on the first steps only."""
+        if self.loop is not None or self._tries >= 3:
             return
-        self._searched += 1
-        frame = sys._getframe(2)
-        outermost = None
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if not any(part in file for part in _OWN):
-                outermost = outermost or frame
-                around = loops_around(file, frame.f_lineno, self._parsed)
-                if around:
-                    self.code, self.frame = frame.f_code, frame
-                    self.body = (around[-1].body[0].lineno, around[-1].body[-1].end_lineno)
-                    return
-            frame = frame.f_back
-        self.frame = outermost
+        self._tries += 1
+        frames = list(user_frames(sys._getframe(2)))
+        lines = {id(frame): line for frame, line in self._backward}
+        shared = [(frame, lines[id(frame)]) for frame in frames if id(frame) in lines]
+        for frame, line in shared or [(frame, frame.f_lineno) for frame in frames]:
+            loop = self.loop_at(frame, line, frame.f_lineno)
+            if loop is not None:
+                self.loop, self.frame = loop, frame
+                break
+        else:
+            self.frame = frames[-1] if frames else None
+        self._backward = []
 
-    def after_step(self, step: int) -> None:
-        pass
+    def guess(self) -> tuple[FrameType, Loop] | None:
+        """The likely training loop around the call that is being made now, before any step was seen."""
+        fallback = None
+        for frame in user_frames(sys._getframe(2)):
+            loop = self.loop_at(frame, frame.f_lineno)
+            if loop is None:
+                continue
+            calls = {n.attr for part in loop.node.body for n in ast.walk(part) if isinstance(n, ast.Attribute)}
+            if calls & {"backward", "step"}:
+                return frame, loop
+            fallback = fallback or (frame, loop)
+        return fallback
 
-    def inside(self) -> bool:
-        """Does the call that is being made now come from within the training loop's innermost body?"""
-        frame = sys._getframe(2) if self.code is not None else None
+    def current(self) -> FrameType | None:
+        """The frame of the loop, when the call that is being made now comes from within its body."""
+        if self.loop is None:
+            return None
+        code, frame = self.loop.code, sys._getframe(2)
         while frame is not None:
-            if frame.f_code is self.code:
-                return self.body[0] <= frame.f_lineno <= self.body[1]
+            if frame.f_code is code:
+                if not self.loop.holds(frame.f_lineno):
+                    return None
+                self.frame = frame
+                return frame
             frame = frame.f_back
-        return False
+        return None
+
+    def give_up(self) -> None:
+        """Search no more."""
+        self._tries = 3
 
     def namespace(self) -> dict[str, Any]:
+        """Globals of the loop's frame, its locals on top; the live dict itself for a loop at a script's top level."""
         if self.frame is None:
             return {}
         if self.frame.f_locals is self.frame.f_globals:

@@ -43,6 +43,14 @@ class Parameters:
             for parameter in group["params"]:
                 self._groups[self._add(parameter, None)] = number
 
+    def name(self, parameter: nn.Parameter) -> str | None:
+        column = self._column.get(id(parameter))
+        return None if column is None else self._names[column]
+
+    def bytes(self) -> int:
+        """Size of all parameters."""
+        return sum(p.numel() * p.element_size() for p in self._held)
+
     def columns(self, parameters: list[nn.Parameter]) -> list[int]:
         return [self._add(parameter, None) for parameter in parameters]
 
@@ -86,6 +94,6 @@ class Parameters:
                     device=str(parameter.device),
                     group=self._groups[column],
                     changed=changed,
-                )  # fmt: skip
+                )
             )
         return found

@@ -1,4 +1,4 @@
-"""What happens at each moment of a watched step: forward, backward, optimiser, in the order in which torch gets there."""
+"""What happens at each moment of a watched step: forward, backward, optimiser, in the order in which it happens."""
 
 import math
 import time
@@ -7,20 +7,24 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+import psutil
 import torch
 from torch import nn
 
 from bugzoo.watching import graph as graphs
+from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.guard import guarded
+from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live, detached
 from bugzoo.watching.loop import LoopFinder
 from bugzoo.watching.parameters import Parameters
-from bugzoo.watching.table import NAN, Layout, Ragged, Table
+from bugzoo.watching.table import COLUMNS, NAN, Layout, Ragged, Table
 from bugzoo.watching.trace import Event, Trace
 
 _HALF = (torch.float16, torch.bfloat16)
 _now = time.perf_counter
+_process = psutil.Process()
 
 
 def sampled(step: int) -> bool:
@@ -42,17 +46,20 @@ class _Optimizer:
 
 
 class Recorder:
-    """Fills a Trace. Its methods are called by the hooks in `bugzoo.watching.hooks`; none may raise or draw randomness."""
+    """Fills a Trace. The hooks in `bugzoo.watching.hooks` call its methods; none may raise or draw randomness."""
 
-    def __init__(self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool) -> None:
+    def __init__(
+        self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool, snapshots: bool
+    ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
         self.live = trace.live = Live(recorder=self)
         self.table, self.norms = Table(), Ragged()
         self.parameters = Parameters()
         self.loop = LoopFinder()
         self.forwards = Forwards(self)
+        self.history = History(self) if snapshots else None
         self.optimizers: dict[int, _Optimizer] = {}
-        self.pending: list[tuple[int, str, Any]] = []  # (row, column, tensor on a device), drained in blocks
+        self.waiting = Waiting(self.table)
         self.step = 1  # the number of the step that is being made now
         self.finite = True
         self.errors: list[str] = []
@@ -68,7 +75,7 @@ class Recorder:
         self.scaled: Any = None
         self.unscaled: Any = None
 
-    # -- forward -----------------------------------------------------------------------------------------------------
+    # -- forward ------------------------------------------------------------------------------------------------------
 
     def training_forward(self, module: nn.Module) -> None:
         """The first root module call, with gradients, since the last backward or step."""
@@ -76,8 +83,10 @@ class Recorder:
         if self.forward_at is None:
             self.data_s += now - self.mark
             self.forward_at = now
+        if self.history is not None:
+            self.history.at_forward()
 
-    # -- backward ----------------------------------------------------------------------------------------------------
+    # -- backward -----------------------------------------------------------------------------------------------------
 
     @guarded
     def before_backward(self, root: Any) -> None:
@@ -151,7 +160,7 @@ class Recorder:
             value = NAN if isinstance(value, torch.Tensor) else value
             self.live.add(Batch(self.step, detached(args), detached(kwargs), targets, value, module))
 
-    # -- optimiser ---------------------------------------------------------------------------------------------------
+    # -- optimiser ----------------------------------------------------------------------------------------------------
 
     def _state(self, optimizer: torch.optim.Optimizer) -> _Optimizer:
         state = self.optimizers.get(id(optimizer))
@@ -166,19 +175,52 @@ class Recorder:
         return state
 
     @guarded
-    def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        self.step_began = _now()
+    def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any, skipped: bool = False) -> None:
         state = self._state(optimizer)
         self.uses_closure = bool((len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None)
-        self.grad_norm, self.values, self.layout = NAN, None, None
-        self.loop.at_step()
+        self.grad_norm, self.values, self.layout, self.skipped = NAN, None, None, skipped
         if not self.uses_closure:
             self._take_gradients(state)
+            self._undo_scale(optimizer)
+            if self.finite:
+                self._judge()
         state.before = None
         if self.step % 10 == 0 or sampled(self.step):
             with torch.no_grad():
                 state.before = [p.detach().clone() for p in state.params]
         self.step_started = _now()
+
+    def _undo_scale(self, optimizer: Any) -> None:
+        """A fused optimiser gets scaled gradients from the GradScaler, and decides itself whether to skip."""
+        factor = getattr(optimizer, "grad_scale", None)
+        if isinstance(factor, torch.Tensor) and self.values:
+            if isinstance(self.grad_norm, float):
+                factor = factor.item()
+                self.values = [value / factor for value in self.values]
+            else:
+                self.values = self.values / factor.to(self.values.device)
+            self.grad_norm = self.grad_norm / factor
+            found = optimizer.found_inf
+            self.skipped = bool(found.item()) if found.device.type == "cpu" else False
+
+    def _judge(self) -> None:
+        """Note the first step whose loss or gradient is not finite; what made it so is looked for afterwards.
+
+        The gradients of a step that a GradScaler skips may be infinite: that is how it works.
+        """
+        loss = self._mean_loss() if self.losses else 0.0
+        norm = self.grad_norm if self.values and not self.skipped else 0.0
+        if isinstance(loss, torch.Tensor) or isinstance(norm, torch.Tensor):
+            return
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            self._non_finite(self.step, "gradient" if math.isfinite(loss) else "loss")
+            if self.history is not None:
+                self.history.pin()
+
+    def _non_finite(self, step: int, direction: str) -> None:
+        self.finite = False
+        data = {"module": None, "op": None, "direction": direction, "file": None, "line": None}
+        self.trace.events.append(Event(step, "non_finite", data))
 
     @torch.no_grad()
     def _take_gradients(self, state: _Optimizer) -> None:
@@ -198,67 +240,70 @@ class Recorder:
             self.grad_norm = _total(self.values)
 
     @guarded
-    def after_step(self, optimizer: torch.optim.Optimizer, skipped: bool = False) -> dict[str, Any] | None:
-        ended = _now()
+    def after_step(self, optimizer: torch.optim.Optimizer) -> dict[str, Any] | None:
+        ended, step = _now(), self.step
         state = self._state(optimizer)
         row = self.table.rows
         if self.uses_closure:
             self._take_gradients(state)
-        ratio = 0.0 if skipped else NAN
-        if state.before is not None and not skipped:
+            if self.finite:
+                self._judge()
+        ratio = 0.0 if self.skipped else NAN
+        if state.before is not None and not self.skipped:
             ratio = self._update_ratio(state)
-        if sampled(self.step):
-            self.parameters.take_norms(self.step)
-        memory = _memory_mib(state.params) if self.step % 25 == 1 or self.step <= 10 else NAN
-        leftover = self._leftover(state)
-        scale = self._scale()
+        if sampled(step):
+            self.parameters.take_norms(step)
+        loss, norm = self._mean_loss(), self.grad_norm
         rate = optimizer.param_groups[0].get("lr", NAN)
-        loss = self._mean_loss()
-        values = {"loss": loss, "grad_norm": self.grad_norm, "update_ratio": ratio, "scale": scale, "leftover": leftover,
-                  "learning_rate": rate}  # fmt: skip
-        for name, value in values.items():
+        on_device = False
+        numbers = [step, loss, norm, ratio, rate, self._scale(), self._leftover(state)]
+        for place, value in enumerate(numbers):
             if isinstance(value, torch.Tensor):
-                self.pending.append((row, name, value.detach()))
-                values[name] = NAN
-        known = self.forward_s > 0 and not self.forwards.evaluated
+                if value.device.type == "cpu":
+                    numbers[place] = value.item()
+                else:
+                    self.waiting.add(row, COLUMNS[place], value)
+                    numbers[place], on_device = NAN, True
+        timed = self.forward_s > 0
         self.table.append((
-            self.step, values["loss"], values["grad_norm"], values["update_ratio"], float(values["learning_rate"]),
-            values["scale"], values["leftover"], len(self.losses), state.index, self.data_s * 1e3 if known else NAN,
-            self.forward_s * 1e3 if self.forward_s else NAN, self.backward_s * 1e3, (ended - self.step_started) * 1e3, memory,
+            *numbers, len(self.losses), state.index,
+            self.data_s * 1e3 if timed and not self.forwards.evaluated else NAN,
+            self.forward_s * 1e3 if timed else NAN, self.backward_s * 1e3, (ended - self.step_started) * 1e3,
+            self._memory_mib(state.params) if step % 25 == 1 or step <= 10 else NAN,
         ))  # fmt: skip
         if self.layout is not None:
             self.norms.append(row, self.layout, self.values)
-        if skipped:
-            self.trace.events.append(Event(self.step, "skipped_step", {"optimizer": state.index}))
-        if self.finite and not math.isfinite(values["loss"] + (0.0 if skipped else values["grad_norm"])):
-            self._found_non_finite(self.step, values["loss"], values["grad_norm"], state)
-        info = {
-            "step": self.step,
-            "loss": values["loss"],
-            "grad_norm": values["grad_norm"],
-            "seconds": ended - self.began,
-        }
+        if self.skipped:
+            self.trace.events.append(Event(step, "skipped_step", {"optimizer": state.index}))
         state.fresh, state.left, state.before = False, None, None
-        self.loop.after_step(self.step)
-        self.step += 1
+        self.loop.after_step()
+        self.step = step + 1
         self._reset_step()
         self.forwards.after_step()
-        if ended - self.published > 0.2 or len(self.pending) > 200:
+        if on_device and self.waiting.poll():
+            self._judge_late()
+        if ended - self.published > 0.2:
             self.publish()
+        info = {"step": step, "loss": numbers[1], "grad_norm": numbers[2], "seconds": ended - self.began}
         self.mark = _now()
         return info
 
-    def _found_non_finite(self, step: int, loss: float, grad_norm: float, state: _Optimizer) -> None:
-        """Note the step; what made it so is looked for when the watch ends."""
-        if math.isnan(loss) and not self.losses:  # no backward at this step: there is no loss to judge
-            loss = 0.0
-        if math.isnan(grad_norm) and not self.values:
-            grad_norm = 0.0
-        if math.isfinite(loss) and math.isfinite(grad_norm):
+    def _judge_late(self) -> None:
+        """The same judgement where numbers arrive late: on CUDA."""
+        if not self.finite:
             return
-        self.finite = False
-        direction = "gradient" if math.isfinite(loss) else "loss"
-        self.trace.events.append(Event(step, "non_finite", {"module": None, "op": None, "direction": direction}))
+        skipped = {event.step for event in self.trace.events if event.kind == "skipped_step"}
+        loss, norm, backwards = (self.table.column(name) for name in ("loss", "grad_norm", "backwards"))
+        # NaN also stands for "not here yet", so only complete rows are judged.
+        known = self.waiting.landed
+        bad_loss = ~np.isfinite(loss[:known]) & (backwards[:known] > 0)
+        bad_norm = ~np.isfinite(norm[:known]) & (backwards[:known] > 0)
+        for row in np.flatnonzero(bad_loss | bad_norm).tolist():
+            if bad_loss[row] or row + 1 not in skipped:
+                self._non_finite(row + 1, "loss" if bad_loss[row] else "gradient")
+                if self.history is not None:
+                    self.history.stop(row + 1)
+                return
 
     def _mean_loss(self) -> Any:
         if not self.losses:
@@ -283,6 +328,14 @@ class Recorder:
             return NAN
         return scaler._scale.item() if scaler._scale.device.type == "cpu" else scaler._scale.clone()
 
+    def _memory_mib(self, params: list[nn.Parameter]) -> float:
+        """Less the batches that the watch holds back for replays."""
+        held = self.history.held_mib() if self.history is not None else 0.0
+        device = params[0].device if params else None
+        if device is not None and device.type == "cuda":
+            return torch.cuda.memory_allocated(device) / 2**20 - held
+        return _process.memory_info().rss / 2**20 - held
+
     @torch.no_grad()
     def _update_ratio(self, state: _Optimizer) -> Any:
         change = torch._foreach_sub([p.detach() for p in state.params], state.before)
@@ -290,25 +343,15 @@ class Recorder:
         ratio = _norms(change).norm() / size
         return ratio.item() if ratio.device.type == "cpu" else ratio
 
-    # -- reading what waits on a device, and publishing ----------------------------------------------------------------
-
-    def drain(self) -> None:
-        """Read the numbers that wait on a device, all at once."""
-        waiting, self.pending = self.pending, []
-        if waiting:
-            block = torch.stack([value.reshape(()).double() for _, _, value in waiting]).cpu()
-            for (row, column, _), value in zip(waiting, block.tolist(), strict=True):
-                self.table.put(row, column, value)
+    # -- reading what waits on a device, and publishing ---------------------------------------------------------------
 
     @guarded
     def publish(self) -> None:
         """Make the trace's arrays show what is known so far."""
-        self.drain()
         self.published = _now()
         trace, table = self.trace, self.table
-        for name in ("step", "loss", "grad_norm", "update_ratio", "learning_rate", "scale", "leftover", "backwards",
-                     "optimizer", "data_ms", "forward_ms", "backward_ms", "step_ms", "memory_mib"):  # fmt: skip
-            setattr(trace, name, table.column(name))
+        for name in COLUMNS:
+            setattr(trace, name, table.column(name).copy() if self.closing else table.column(name))
         if self.closing:
             trace.parameters = self.parameters.describe()
             trace.param_grad_norm = self.norms.array(table.rows, len(self.parameters))
@@ -316,12 +359,11 @@ class Recorder:
             self.forwards.publish(trace)
             self.live.models = self.forwards.models()
             self.live.namespace = self.loop.namespace()
-            for name in ("step", "loss", "grad_norm", "update_ratio", "learning_rate", "scale", "leftover", "backwards",
-                         "optimizer", "data_ms", "forward_ms", "backward_ms", "step_ms", "memory_mib"):  # fmt: skip
-                setattr(trace, name, table.column(name).copy())
 
     def close(self) -> None:
         self.closing = True
+        self.waiting.finish()
+        self._judge_late()
         self.publish()
 
 
@@ -344,12 +386,3 @@ def _total(norms: Any) -> Any:
         norms = norms.tolist()
     total = math.sqrt(math.fsum(n * n for n in norms)) if all(map(math.isfinite, norms)) else float(np.sum(norms))
     return total
-
-
-def _memory_mib(params: list[nn.Parameter]) -> float:
-    device = params[0].device if params else torch.device("cpu")
-    if device.type == "cuda":
-        return torch.cuda.memory_allocated(device) / 2**20
-    import psutil
-
-    return psutil.Process().memory_info().rss / 2**20

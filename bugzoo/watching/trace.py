@@ -1,6 +1,8 @@
 """`Trace`: what one watched training run did, as plain numbers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +44,8 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def _empty(*shape: int) -> Any:
-    return field(default_factory=lambda: np.zeros(shape, dtype=np.float64))
+def _empty(*shape: int) -> Callable[[], np.ndarray]:
+    return partial(np.zeros, shape)
 
 
 @dataclass
@@ -53,46 +55,49 @@ class Trace:
     NaN marks "not taken at this step"; non-finite losses and norms are kept as they are.
     """
 
-    step: Any = _empty(0)
+    step: Any = field(default_factory=_empty(0))
     """(S,) number of the optimiser step, from 1."""
-    loss: Any = _empty(0)
+    loss: Any = field(default_factory=_empty(0))
     """(S,) loss, unscaled (the GradScaler's factor divided out), mean over the step's backward calls."""
-    grad_norm: Any = _empty(0)
+    grad_norm: Any = field(default_factory=_empty(0))
     """(S,) global L2 norm of the gradient that the optimiser got, before its step."""
-    update_ratio: Any = _empty(0)
+    update_ratio: Any = field(default_factory=_empty(0))
     """(S,) |parameter change of the step| / |parameters|, NaN where not sampled."""
-    learning_rate: Any = _empty(0)
-    scale: Any = _empty(0)
+    learning_rate: Any = field(default_factory=_empty(0))
+    scale: Any = field(default_factory=_empty(0))
     """(S,) GradScaler's factor, NaN without a scaler."""
-    leftover: Any = _empty(0)
+    leftover: Any = field(default_factory=_empty(0))
     """(S,) norm of the gradient already present at the step's first backward, over the norm at the step; 0 is fresh."""
-    backwards: Any = _empty(0)
+    backwards: Any = field(default_factory=_empty(0))
     """(S,) backward calls since the step before."""
-    optimizer: Any = _empty(0)
+    optimizer: Any = field(default_factory=_empty(0))
     """(S,) index of the optimiser that stepped."""
-    data_ms: Any = _empty(0)
-    forward_ms: Any = _empty(0)
-    backward_ms: Any = _empty(0)
-    step_ms: Any = _empty(0)
-    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimiser."""
-    memory_mib: Any = _empty(0)
+    data_ms: Any = field(default_factory=_empty(0))
+    forward_ms: Any = field(default_factory=_empty(0))
+    backward_ms: Any = field(default_factory=_empty(0))
+    step_ms: Any = field(default_factory=_empty(0))
+    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward;
+    optimiser. On CUDA the first three are the times of launching, not of computing."""
+    memory_mib: Any = field(default_factory=_empty(0))
     """(S,) MiB: the process's resident memory on the CPU (sampled, NaN between), allocated memory on CUDA."""
     parameters: list[Parameter] = field(default_factory=list)
-    param_grad_norm: Any = _empty(0, 0)
+    param_grad_norm: Any = field(default_factory=_empty(0, 0))
     """(S, P) gradient norm; NaN where the gradient is None."""
-    param_norm_step: Any = _empty(0)
+    param_norm_step: Any = field(default_factory=_empty(0))
     """(K,) steps at which parameter norms were taken."""
-    param_norm: Any = _empty(0, 0)
+    param_norm: Any = field(default_factory=_empty(0, 0))
     """(K, P)"""
-    grad_zeros: Any = _empty(0, 0)
-    """(K, P) share of exact zeros in each gradient at the steps of `param_norm_step`; NaN where the gradient is None."""
+    grad_zeros: Any = field(default_factory=_empty(0, 0))
+    """(K, P) share of exact zeros in each gradient at the steps of `param_norm_step`; NaN where there is none."""
     modules: list[str] = field(default_factory=list)
     """M names, such as `Net.layer2 (Linear)`."""
-    module_step: Any = _empty(0)
-    module_stats: Any = _empty(0, 0, 5)
+    module_step: Any = field(default_factory=_empty(0))
+    module_stats: Any = field(default_factory=_empty(0, 0, 5))
     """(K, M, 5) statistics of each module's output, columns STATISTICS."""
     forwards: list[dict[str, Any]] = field(default_factory=list)
-    """Counts of root-module forwards by circumstance: {"module", "grad": bool, "training": bool, "in_training_loop", "count"}."""
+    """Counts of root-module forwards: {"module", "grad": bool, "training": bool, "in_training_loop": bool, "count"}.
+
+    With gradients, the first call before each backward is counted; without, every call up to that one."""
     graph: dict[str, Any] = field(default_factory=dict)
     """What the autograd graph of a sampled step showed: loss op, classes, operations between model and loss."""
     events: list[Event] = field(default_factory=list)
@@ -106,7 +111,7 @@ class Trace:
     """The run's own objects (models, optimisers, batches, namespace); never saved, None in a loaded trace."""
 
     def save(self, path: str | Path) -> Path:
-        """Write the trace to one .npz file without pickle, whole or not at all. Raises UserError, for a full disk say."""
+        """Write the trace to one .npz file without pickle, whole or not at all. Raises UserError (a full disk, say)."""
         from bugzoo.watching.storage import save
 
         return save(self, path)

@@ -13,7 +13,9 @@ import numpy as np
 import torch
 
 from bugzoo.errors import UserError
+from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
+from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.trace import Event, Trace
 
@@ -37,7 +39,7 @@ class watch:
         self, *, on_step: Callable[[dict[str, Any]], None] | None = None, snapshots: bool = True, graph: bool = True
     ) -> None:
         self.trace = Trace()
-        self._recorder = Recorder(self.trace, on_step, graph)
+        self._recorder = Recorder(self.trace, on_step, graph, snapshots)
         self._hooks = Hooks(self._recorder)
         self._caller: FrameType | None = None
 
@@ -61,6 +63,8 @@ class watch:
             self._hooks.remove()
             self._recorder.close()
             self._conclude(error)
+            if not isinstance(error, KeyboardInterrupt):
+                explain(self.trace, self._recorder)
             self.trace.metrics = self._metrics()
             if self._recorder.errors:
                 self.trace.environment["watch_errors"] = self._recorder.errors
@@ -74,7 +78,7 @@ class watch:
         trace.outcome = outcome_of(error)
         if trace.outcome in ("crashed", "out_of_memory") and error is not None:
             frames = traceback.extract_tb(error.__traceback__)
-            user = [f for f in frames if "/torch/" not in f.filename and "/bugzoo/" not in f.filename] or frames
+            user = [f for f in frames if is_user_file(f.filename) and f.filename != __file__] or frames
             trace.error = {
                 "type": type(error).__name__, "message": str(error), "file": user[-1].filename, "line": user[-1].lineno,
                 "traceback": "".join(traceback.format_exception(error)),

@@ -1,0 +1,68 @@
+"""After a run with non-finite numbers: which step, module, operation and line was the first."""
+
+import math
+from typing import Any
+
+import torch
+
+from bugzoo.watching.recorder import Recorder
+from bugzoo.watching.replay import execute, same, several_ranks
+from bugzoo.watching.trace import Event, Trace
+
+
+def explain(trace: Trace, recorder: Recorder) -> None:
+    """Complete the first non_finite event of `trace` by running that one step again; what is not found stays None."""
+    event = trace.first_non_finite()
+    history = recorder.history
+    if event is None or event.data.get("op") is not None:
+        return
+    if history is None or several_ranks(recorder):
+        _name_gradient(trace, event)
+        return
+    attempts = []
+    if history.pinned is not None:
+        attempts.append((history.pinned, [history.pinned.iteration]))
+    plan = history.plan(event.step)
+    if plan is not None:
+        attempts.append(plan)
+    for number, (snapshot, iterations) in enumerate(attempts):
+        if len(iterations) == 1 and _made_by_update(trace, recorder, event, snapshot):
+            return
+        if any(iteration.overwritten() for iteration in iterations):
+            continue
+        info, first = execute(recorder, snapshot, iterations, event.step)
+        faithful = "step" in info and same(info["loss"], float(trace.loss[event.step - 1]))
+        if first is not None and (faithful or number == len(attempts) - 1):
+            event.data.update(first, faithful=faithful)
+            return
+    _name_gradient(trace, event)
+
+
+def _made_by_update(trace: Trace, recorder: Recorder, event: Event, snapshot: Any) -> bool:
+    """Were the parameters non-finite before the step's forward? Then the update before it made them so."""
+    for parameter, value in zip(snapshot.state.parameters, snapshot.state.values, strict=True):
+        if not bool(torch.isfinite(value).all()):
+            before = max(event.step - 1, 0)
+            index = int(trace.optimizer[before - 1]) if before else 0
+            kind = type(recorder.live.optimizers[index]).__name__ if before else "initial value"
+            name = recorder.parameters.name(parameter)
+            event.step = max(before, 1)
+            event.data.update(
+                module=recorder.forwards.owner(parameter),
+                op=kind,
+                direction="update",
+                parameter=name,
+                file=None,
+                line=None,
+            )
+            return True
+    return False
+
+
+def _name_gradient(trace: Trace, event: Event) -> None:
+    """Without a replay at least the parameters with a non-finite gradient are known."""
+    if event.data["direction"] == "gradient" and event.step <= len(trace.param_grad_norm):
+        row = trace.param_grad_norm[event.step - 1]
+        bad = [p.name for p, n in zip(trace.parameters, row.tolist(), strict=True) if math.isinf(n)]
+        nan = [p.name for p, n in zip(trace.parameters, row.tolist(), strict=True) if math.isnan(n)]
+        event.data["parameter"] = next(iter(bad + nan), None)

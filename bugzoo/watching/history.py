@@ -1,0 +1,202 @@
+"""What a replay needs, kept while the training runs: a short ring of snapshots and each iteration's loop variables."""
+
+import math
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from bugzoo.watching.loop import Loop, LoopFinder
+from bugzoo.watching.state import State, torch_rng
+
+BATCH_MIB = 48
+"""Most memory that the batches of past iterations may hold back."""
+SNAPSHOT_MIB = 1024
+"""A model whose snapshot would be larger than this is not snapshot."""
+
+
+@dataclass
+class Iteration:
+    """One pass through the loop's body, as it stood at its first forward."""
+
+    number: int
+    step: int
+    """The optimiser step that was being made."""
+    line: int
+    """Where in the loop's frame the forward was called."""
+    values: dict[str, Any]
+    rng: dict[str, Any]
+    versions: list[int] = field(default_factory=list)
+
+    def overwritten(self) -> bool:
+        """Was a tensor of this batch changed in place since?"""
+        return self.versions != [t._version for t in tensors(self.values)]
+
+
+@dataclass
+class Snapshot:
+    """Everything at the first forward of an iteration; a replay goes on from the statement with that forward."""
+
+    iteration: Iteration
+    state: State
+    namespace: dict[str, Any]
+    loop: Loop
+    frame_globals: dict[str, Any]
+    top_level: bool
+
+
+def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
+    found = []
+    for value in values.values():
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple | dict):
+            found += [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+    return found
+
+
+class History:
+    """Called at each step's first forward; decides when to take a snapshot so that it costs well under a hundredth."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.finder: LoopFinder = recorder.loop
+        self.iterations: deque[Iteration] = deque()
+        self.snapshots: deque[Snapshot] = deque()
+        self.pinned: Snapshot | None = None
+        self.stopped = False
+        self.every = 25
+        self.last: int | None = None  # the step at which it stopped
+        self._due: float = 0  # the step from which on a snapshot is wanted
+        self._number = 0
+        self._held = 0
+        self._frame: FrameType | None = None
+        self._scope: tuple[Any, ...] = ()
+        self._cost = 0.0
+        self._taken_at = (0, 0.0)
+
+    # -- while the run goes on ----------------------------------------------------------------------------------------
+
+    def at_forward(self) -> None:
+        """A root module was called with gradients, the first time since the last backward or step."""
+        if self.stopped:
+            return
+        finder, loop = self.finder, self.finder.loop
+        if loop is None:
+            if self.recorder.step > 1 or self.snapshots:
+                return
+            guess = finder.guess()
+            if guess is None:
+                return
+            frame, loop = guess
+        else:
+            frame = finder.current()
+            if frame is None:
+                return
+        names, line = frame.f_locals, frame.f_lineno
+        values = {name: names[name] for name in loop.names if name in names}
+        last = self.iterations[-1] if self.iterations else None
+        if last is not None and not self._begins(loop, last, line, values, frame):
+            return
+        batch = tensors(values)
+        self._number += 1
+        step = self.recorder.step
+        now = Iteration(self._number, step, line, values, torch_rng(), [t._version for t in batch])
+        self.iterations.append(now)
+        self._held += sum(t.numel() * t.element_size() for t in batch)
+        scope = (id(frame), *(values[name] for name in loop.outer if isinstance(values.get(name), int)))
+        if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + 8):
+            self._take(now, frame, loop)
+        self._scope, self._frame = scope, frame
+        while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:
+            self._drop_oldest()
+
+    def _begins(self, loop: Loop, last: Iteration, line: int, values: dict[str, Any], frame: FrameType) -> bool:
+        """Is this another iteration than the last one, or another forward within it?"""
+        if frame is not self._frame or line < last.line:
+            return True
+        if values:
+            return any(values[name] is not last.values.get(name) for name in values)
+        return line == last.line and not loop.in_nested(line)
+
+    def _drop_oldest(self) -> None:
+        gone = self.iterations.popleft()
+        self._held -= sum(t.numel() * t.element_size() for t in tensors(gone.values))
+        while self.snapshots and self.snapshots[0].iteration.number <= gone.number and len(self.snapshots) > 1:
+            self.snapshots.popleft()
+
+    def _take(self, now: Iteration, frame: FrameType, loop: Loop) -> None:
+        recorder, began = self.recorder, time.perf_counter()
+        if recorder.parameters.bytes() * 4 > SNAPSHOT_MIB * 2**20:
+            self._due = math.inf
+            return
+        self.snapshots.append(self.snapshot(now, frame, loop))
+        small = recorder.parameters.bytes() < 16 * 2**20
+        while len(self.snapshots) > (4 if small else 2):
+            self.snapshots.popleft()
+            while self.iterations[0].number < self.snapshots[0].iteration.number:
+                self._drop_oldest()
+        ended = time.perf_counter()
+        steps, seconds = now.step - self._taken_at[0], began - self._taken_at[1]
+        if self._taken_at[1] and steps:
+            wanted = (ended - began) / (0.005 * seconds / steps)  # half a hundredth of the time between two
+            self.every = int(min(max(wanted, 10), 200))
+        self._taken_at = (now.step, ended)
+        self._due = now.step + self.every
+
+    def snapshot(self, now: Iteration, frame: FrameType, loop: Loop) -> Snapshot:
+        names = dict(frame.f_locals)
+        forwards, live = self.recorder.forwards, self.recorder.live
+        state = State(forwards.models(), live.optimizers, names, rng=True)
+        return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals)
+
+    def pin(self) -> None:
+        """Something went wrong at this very step: keep the moment, and take no more."""
+        if self.stopped:
+            return
+        self.stopped, self.last = True, self.recorder.step
+        frame, loop = self.finder.current(), self.finder.loop
+        if loop is None and self.snapshots:
+            return  # the first step: the snapshot at its forward is all there is
+        if frame is None or not self.iterations:
+            return
+        if any(not state.fresh for state in self.recorder.optimizers.values()):
+            return  # older gradients were there before: only the ring knows them
+        pinned = self.snapshot(self.iterations[-1], frame, loop)
+        pinned.state.grads = [None] * len(pinned.state.grads)
+        pinned.state.rng.update(pinned.iteration.rng)
+        self.pinned = pinned
+
+    def stop(self, step: int) -> None:
+        """`step` turned out to have gone wrong a while ago: keep what leads up to it."""
+        if not self.stopped:
+            self.stopped, self.last = True, self.recorder.step - 1
+
+    def held_mib(self) -> float:
+        return self._held / 2**20
+
+    # -- when a replay asks -------------------------------------------------------------------------------------------
+
+    def reach(self) -> tuple[int, int] | None:
+        """First and last step that can be replayed, None for none."""
+        if not self.snapshots or not self.iterations:
+            return None
+        first = self.snapshots[0].iteration.step
+        last = self.last if self.last is not None else self.recorder.step - 1
+        return (first, last) if first <= last else None
+
+    def plan(self, step: int) -> tuple[Snapshot, list[Iteration]] | None:
+        """The snapshot to start from and the iterations to run, the last of which makes `step`."""
+        if self.last is not None and step > self.last:
+            return None
+        goal = [it for it in self.iterations if it.step <= step]
+        fit = [s for s in self.snapshots if s.iteration.step <= step and goal and s.iteration.number <= goal[-1].number]
+        if not fit:
+            return None
+        start = fit[-1]
+        run = [it for it in goal if it.number >= start.iteration.number]
+        return (start, run) if run and run[0].number == start.iteration.number else None
