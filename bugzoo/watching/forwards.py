@@ -1,6 +1,7 @@
 """Module calls: which root module ran, in which mode, with or without gradients; statistics of outputs now and then."""
 
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Forwards:
         self._post_id = RemovableHandle(_hooks).id
         self._roots: dict[int, nn.Module] = {}
         self._children: set[int] = set()
+        self._ignored: dict[int, weakref.ref[nn.Module]] = {}
         self._names: dict[int, int] = {}
         self._modules: list[tuple[str, nn.Module]] = []
         self._trained: dict[int, int] = {}
@@ -45,13 +47,26 @@ class Forwards:
         self._sampling = None
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> None:
-        if id(module) in self._children or type(module).__name__.endswith("Loss"):
+        key = id(module)
+        if key in self._children:
+            return
+        if key not in self._roots and not self._is_model(module):
             return
         try:
             # Global pre-hooks are not given the keyword arguments; the frame that calls them has them.
             self._root_called(module, args, sys._getframe(1).f_locals.get("kwargs") or {})
         except Exception as error:
             self.recorder.errors.append(f"forward: {type(error).__name__}: {error}")
+
+    def _is_model(self, module: nn.Module) -> bool:
+        """Has it parameters? Transforms and losses that are modules are not what is trained."""
+        known = self._ignored.get(id(module))
+        if known is not None and known() is module:
+            return False
+        if next(module.parameters(), None) is not None:
+            return True
+        self._ignored[id(module)] = weakref.ref(module)
+        return False
 
     def _root_called(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if id(module) not in self._roots:

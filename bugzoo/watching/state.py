@@ -158,7 +158,7 @@ class Frozen:
         self.namespace, self.names = namespace, dict(namespace)
         self.containers: list[tuple[Any, Any]] = []
         for place in (namespace, *more):
-            self._visit(list(place.values()), 0)
+            self._visit([value for name, value in place.items() if not name.startswith("__")], 0)
         for thing, _ in state.own:
             self.containers.append((vars(thing), dict(vars(thing))))
             self._visit(list(vars(thing).values()), 0)
@@ -181,8 +181,21 @@ class Frozen:
             del self.namespace[name]
         self.namespace.update(self.names)
         for container, content in self.containers:
-            if isinstance(container, list):
-                container[:] = content
-            else:
-                container.clear()
-                (container.extend if isinstance(container, deque) else container.update)(content)
+            _put_back(container, content)
+
+
+def _put_back(container: Any, content: Any) -> None:
+    """Make the live `container` hold `content` again, never emptying one that nobody changed."""
+    if isinstance(container, dict):
+        for key in [key for key in container if key not in content]:
+            del container[key]
+        container.update(content)
+    elif isinstance(container, set):
+        container.intersection_update(content)
+        container.update(content)
+    elif len(container) != len(content) or any(a is not b for a, b in zip(container, content, strict=True)):
+        if isinstance(container, deque):
+            container.clear()
+            container.extend(content)
+        else:
+            container[:] = content
