@@ -36,10 +36,10 @@ def run_here(
 ) -> Run:
     """Execute `source` as the main program under the name `file` and return what came of it.
 
-    An error of the script is a result, not an exception here. `on_step` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"} and may raise
-    `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as `stopped`, with the steps that were taken.
-    `pass_output` shows the script's text as it comes, besides keeping it. `watch_settings` go to `watch()`.
-    `after` ("module:function") is called with the Run and fills `Run.numbers`.
+    An error of the script is a result, not an exception here. `on_step` is called after each optimiser step with
+    {"step", "loss", "grad_norm", "seconds"} and may raise `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as
+    `stopped`, with the steps that were taken. `pass_output` shows the script's text as it comes, besides keeping it.
+    `watch_settings` go to `watch()`. `after` ("module:function") is called with the Run and fills `Run.numbers`.
     Torch's generators, default dtype, threads and flags are as before when it returns.
     Raises UserError when another thread of this process is running a script.
     """

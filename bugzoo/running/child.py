@@ -1,0 +1,167 @@
+"""The process in which a job's script runs, forked from the warm process by its supervisor."""
+
+import contextlib
+import faulthandler
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.running import processes
+from bugzoo.running.here import execute, resolve
+from bugzoo.running.job import Job
+from bugzoo.running.result import Run
+
+_stack_file: Any = None
+SLACK = 64 * 2**20
+"""Bytes for what handling an allocation failure and saving the trace need."""
+
+
+def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
+    """Become the script's process: own session, own streams, limits. Returns the exit code."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0), os.dup2(output, 1), os.dup2(output, 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout, sys.stderr = (
+        open(handle, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False) for handle in (1, 2)
+    )
+    sys.dont_write_bytecode = True
+    os.environ.update(job.env)
+    if job.isolated:
+        from bugzoo.running.isolation import isolate
+
+        isolate(folder, job)
+    os.chdir(job.cwd or cwd)
+    os.closerange(3, progress), os.closerange(progress + 1, 1024)
+    keep_stacks(folder)
+    torch.set_num_threads(job.threads)
+    if job.ranks > 1:
+        from bugzoo.running.elastic import launch
+
+        return launch(folder, job, progress)
+    run_script(folder, job, progress, rank=0)
+    return 0
+
+
+def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
+    """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
+    hard = limit_memory(job)
+    if job.cuda_fraction is not None and torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
+    run = execute(
+        job.source,
+        job.file,
+        argv=job.argv,
+        on_step=reporter(progress, rank) if job.watch else None,
+        watch=job.watch,
+        watch_settings=job.watch_settings,
+    )
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, hard)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what follows is short and must not be cut in two
+    if job.after:
+        try:
+            run.numbers = resolve(job.after)(run)
+        except Exception:
+            run.trace.error["after"] = traceback.format_exc()
+    try:
+        run.arrays = arrays(run.namespace, job)
+    except Exception:
+        run.trace.error["export"] = traceback.format_exc()
+    save(run, folder, rank)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    return run
+
+
+def limit_memory(job: Job) -> tuple[int, int]:
+    """Set the limit on private memory (data and anonymous mappings); returns the one before.
+
+    An allocation beyond it fails inside the script, with the allocator's own message. CUDA reserves address space by
+    the terabyte, so that there only the supervisor watches.
+    """
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    if job.limits.memory_mib and job.cuda_fraction is None:
+        now = processes.field(os.getpid(), "status", "VmData")
+        most = now + job.limits.memory_mib * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
+    return before if not job.isolated else (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2
+
+
+def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
+    """An `on_step` that writes one JSON line a step to the supervisor; less than a pipe's atomic 4096 bytes."""
+
+    def report(info: dict[str, Any]) -> None:
+        numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
+        with contextlib.suppress(OSError):
+            os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
+
+    return report
+
+
+def keep_stacks(folder: Path) -> None:
+    """On SIGUSR1 write the Python stacks to `stack-PID.txt`, also while the process hangs inside C code."""
+
+    def register() -> None:
+        global _stack_file
+        with contextlib.suppress(OSError):
+            _stack_file = open(folder / f"stack-{os.getpid()}.txt", "w", encoding="utf-8")
+            faulthandler.register(signal.SIGUSR1, file=_stack_file, all_threads=True)
+
+    register()
+    os.register_at_fork(after_in_child=register)
+
+
+def arrays(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
+    """What `export` and `predict` ask for, as numpy arrays on the CPU."""
+    found: dict[str, np.ndarray] = {}
+    for name in job.export:
+        value = namespace[name]
+        if isinstance(value, torch.nn.Module):
+            value = value.state_dict()
+        if isinstance(value, dict):
+            found |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
+        else:
+            found[name] = _array(value)
+    if job.predict:
+        model = namespace["model"]
+        model.eval()
+        device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+        with torch.no_grad():
+            found["predictions"] = _array(model(*(torch.as_tensor(value).to(device) for value in job.predict)))
+    return found
+
+
+def _array(value: Any) -> np.ndarray:
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        value = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy()
+    array = np.asarray(value)
+    if array.dtype == object:
+        raise TypeError(f"{type(value).__name__} holds Python objects; only numbers come back")
+    return array
+
+
+def save(run: Run, folder: Path, rank: int) -> None:
+    """Write trace-RANK.npz, arrays-RANK.npz and, last, result-RANK.json."""
+    run.trace.save(folder / f"trace-{rank}.npz")
+    if run.arrays:
+        np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
+    result = {"seconds": run.seconds, "numbers": run.numbers}
+    part = folder / f"result-{rank}.part"
+    part.write_text(json.dumps(result, default=_plain), encoding="utf-8")
+    part.replace(folder / f"result-{rank}.json")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)

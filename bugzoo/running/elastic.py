@@ -1,0 +1,53 @@
+"""Several ranks of one script, started through torch's own elastic launcher, each watched."""
+
+import logging
+import os
+import sys
+import uuid
+from pathlib import Path
+
+from bugzoo.running.job import Job
+
+
+def launch(folder: Path, job: Job, progress: int) -> int:
+    """Start `job.ranks` ranks on this machine with a free port and wait for them. Exit code 1 when a rank failed."""
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    logging.disable(logging.CRITICAL)  # the launcher's own report of a failed rank; the ranks' outcomes say it better
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=job.ranks,
+        run_id=uuid.uuid4().hex,
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",
+        max_restarts=0,
+        monitor_interval=0.1,
+        start_method="fork",  # torch stays imported; nothing here has started its threads
+        logs_specs=DefaultLogsSpecs(log_dir=str(folder / "elastic")),
+    )
+    try:
+        elastic_launch(config, run_rank)(str(folder), progress)
+    except ChildFailedError:
+        return 1
+    return 0
+
+
+def run_rank(folder: str, progress: int) -> None:
+    """One rank: RANK, WORLD_SIZE and the rendezvous are in the environment, put there by the launcher."""
+    import torch
+
+    from bugzoo.running.child import run_script
+
+    logging.disable(logging.NOTSET)
+    rank = int(os.environ["RANK"])
+    place = Path(folder)
+    (place / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
+    job = Job.load(place)
+    torch.set_num_threads(job.threads)
+    run = run_script(place, job, progress, rank)
+    if run.outcome in ("crashed", "out_of_memory"):
+        raise RuntimeError(run.trace.error.get("message", run.outcome))  # the launcher then ends the other ranks

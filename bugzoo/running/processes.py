@@ -1,0 +1,132 @@
+"""What a supervisor does to the processes below it: count their memory, ask for their stacks, end them (Linux)."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+
+
+def send(pid: int, what: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, what)
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """`pid` and its descendants, the ones that are still there."""
+    with contextlib.suppress(psutil.Error):
+        top = psutil.Process(pid)
+        return [top, *top.children(recursive=True)]
+    return []
+
+
+def field(pid: int, file: str, *names: str) -> int:
+    """Sum of `names` in /proc/PID/FILE, bytes; 0 when the process is gone."""
+    total = 0
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/{file}").read_text().splitlines():
+            if line.split(":")[0] in names:
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+class Memory:
+    """The memory of a script's processes above that of the imports they were forked with."""
+
+    def __init__(self, child: int, limit_mib: int | None) -> None:
+        self.child, self.limit = child, limit_mib and limit_mib * 2**20
+        self.base = field(os.getpid(), "status", "RssAnon", "RssShmem")
+        self.peak = 0
+        self.members = [child]
+        self.looked = 0.0
+
+    def exceeded(self) -> bool:
+        """Look once; `members` and `peak` (bytes) are refreshed on the way."""
+        now = time.monotonic()
+        if now - self.looked > 0.2:
+            self.looked = now
+            # everything below the supervisor: orphans as well
+            self.members = [process.pid for process in below(os.getpid())[1:]]
+        used = sum(field(pid, "status", "RssAnon", "RssShmem") for pid in self.members) - self.base
+        if len(self.members) > 1 and self.limit and used > self.limit:
+            # pages shared with a fork were counted twice; the proportional set size is slower and counts them once
+            used = sum(field(pid, "smaps_rollup", "Pss_Anon", "Pss_Shmem") for pid in self.members) - self.base
+        self.peak = max(self.peak, used)
+        # the resource limit comes first and is exact; this catches shared memory and several processes
+        return bool(self.limit) and used > self.limit * 1.05 + 16 * 2**20
+
+
+def ranks(folder: Path) -> list[int]:
+    """Process ids of the ranks of a multi-process script, in order; empty for others."""
+    pids = []
+    for path in sorted(folder.glob("rank-*.pid")):
+        with contextlib.suppress(OSError, ValueError):
+            pids.append(int(path.read_text()))
+    return pids
+
+
+def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
+    """The Python stack of each process now, innermost call first, as `File "train.py", line 12 in <module>`.
+
+    Keys: "0", "1", ... for ranks ("0" for a script alone); "process PID" for others, such as loader workers.
+    """
+    asked = []
+    for process in below(os.getpid())[1:]:
+        if _catches(process.pid, signal.SIGUSR1):
+            send(process.pid, signal.SIGUSR1)
+            asked.append(process.pid)
+    names = {pid: str(rank) for rank, pid in enumerate(ranks(folder) or [child])}
+    deadline, result = time.monotonic() + 1.0, {}
+    while len(result) < len(asked) and time.monotonic() < deadline:
+        time.sleep(0.05)
+        for pid in asked:
+            lines = _stack(folder / f"stack-{pid}.txt")
+            if lines:
+                result[names.get(pid, f"process {pid}")] = lines
+    return {name: lines for name, lines in result.items() if not (len(names) > 1 and name == f"process {child}")}
+
+
+def _catches(pid: int, what: signal.Signals) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("SigCgt:"):
+                return bool(int(line.split()[1], 16) >> (what - 1) & 1)
+    return False
+
+
+def _stack(path: Path) -> list[str]:
+    """The main thread's frames in faulthandler's text (its last block)."""
+    with contextlib.suppress(OSError):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        starts = [index for index, line in enumerate(lines) if line.startswith(("Current thread", "Thread"))]
+        if starts:
+            # of several threads the main one is listed last
+            return [line.strip() for line in lines[starts[-1] + 1 :] if line.strip()][:60]
+    return []
+
+
+def end_all(child: int, ended: bool) -> int:
+    """Kill and reap everything below this process; the script's exit code (negative: the signal that ended it).
+
+    Stopped first and killed then, again and again, so that a process that forks cannot outrun this.
+    """
+    status = 0
+    if not ended:
+        send(child, signal.SIGKILL)
+    while True:
+        family = below(os.getpid())[1:]
+        for process in family:
+            if process.pid != child or not ended:
+                send(process.pid, signal.SIGSTOP)
+        for process in family:
+            if process.pid != child or not ended:
+                send(process.pid, signal.SIGKILL)
+        try:
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                if found[0] == child:
+                    status = os.waitstatus_to_exitcode(found[1])
+        except ChildProcessError:
+            return status
+        time.sleep(0.002)

@@ -1,0 +1,203 @@
+"""One small process per job: it forks the script's process, enforces the limits and leaves nothing running.
+
+Its verdict on time, memory, exit code and output comes from outside the script's process. It answers on the channel
+with JSON lines: {"step": {...}} while it runs, where asked for, and {"done": {...}} at the end; a line "stop" coming
+in, or the channel closing, ends the job.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from bugzoo.running import processes
+from bugzoo.running.job import Job
+from bugzoo.running.printing import HeadTail
+
+GRACE = 3.0
+"""Seconds that a script has, after SIGINT, to hand over the part of its trace that exists."""
+_MAX_STEPS = 200_000
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def supervise(channel: socket.socket, folder: str, cwd: str, relay: bool) -> None:
+    """Run the job in `folder` to its end and say on `channel` what came of it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    # orphans of the script become our children, so that none can slip away
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    Supervisor(channel, Path(folder), cwd, relay).run()
+
+
+class Supervisor:
+    def __init__(self, channel: socket.socket, folder: Path, cwd: str, relay: bool) -> None:
+        self.channel, self.folder, self.relay = channel, folder, relay
+        self.job = Job.load(folder)
+        self.printed = HeadTail(int(self.job.limits.output_mib * 2**20))
+        self.steps: dict[int, list[list[float]]] = {}
+        self.unread, self.unsent, self.commands = b"", b"", b""
+        self.reason = ""
+        self.ended = False
+        self.zygote = os.getppid()
+        self.output, output = os.pipe()
+        self.progress, progress = os.pipe()
+        for end in (self.output, self.progress):
+            fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
+            os.set_blocking(end, False)
+        self.started = self.last_step = time.monotonic()
+        self.child = os.fork()
+        if self.child == 0:
+            code = 70
+            try:
+                channel.close()
+                os.close(self.output), os.close(self.progress)
+                from bugzoo.running.child import enter
+
+                code = enter(folder, cwd, self.job, output, progress)
+            except BaseException:
+                traceback.print_exc()  # ours, not the script's: it reaches the run's output
+            finally:
+                os._exit(code)
+        os.close(output), os.close(progress)
+        channel.setblocking(False)
+        self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
+
+    def run(self) -> None:
+        exit_code, stacks = 0, {}
+        try:
+            with selectors.DefaultSelector() as self.watched:
+                self.watched.register(self.output, selectors.EVENT_READ)
+                self.watched.register(self.progress, selectors.EVENT_READ)
+                self.watched.register(self.channel, selectors.EVENT_READ)
+                while not self._over():
+                    self._turn(0.03)
+                    self.reason = self.reason or self._broken_limit()
+                    if self.reason:
+                        break
+                if self.reason in ("timed_out", "hung"):
+                    stacks = processes.dump_stacks(self.child, self.folder)
+                if self.reason in ("timed_out", "hung", "stopped"):
+                    self._ask_to_stop()
+                # a script that left processes behind keeps the pipes open; read what is there and end them
+                exit_code = processes.end_all(self.child, self.ended)
+                while self._turn(0):
+                    pass
+        finally:
+            processes.end_all(self.child, True)
+        self._answer(exit_code, stacks)
+
+    def _over(self) -> bool:
+        if not self.ended:
+            self.ended = os.waitid(os.P_PID, self.child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return self.ended
+
+    def _turn(self, timeout: float) -> bool:
+        """Move whatever is ready: output, steps, commands. True when something was read."""
+        moved = False
+        for key, _ in self.watched.select(timeout):
+            if key.fileobj is self.channel:
+                self._commands()
+                continue
+            try:
+                data = os.read(key.fd, 2**20)
+            except BlockingIOError:
+                continue
+            if not data:
+                self.watched.unregister(key.fd)
+                continue
+            moved = True
+            if key.fd == self.output:
+                self.printed.add(data)
+            else:
+                self._take_steps(data)
+        self._send()
+        return moved
+
+    def _commands(self) -> None:
+        try:
+            data = self.channel.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.watched.unregister(self.channel)
+        if not data or b"stop" in data:
+            self.reason = self.reason or "stopped"
+
+    def _take_steps(self, data: bytes) -> None:
+        """Lines {"step", "loss", "grad_norm", "seconds", "rank"}; anything else on the pipe is dropped."""
+        *lines, self.unread = (self.unread + data).split(b"\n")
+        self.unread = self.unread[-4096:]
+        for line in lines:
+            try:
+                info = json.loads(line)
+                rank, step = int(info["rank"]), int(info["step"])
+                numbers = [step, float(info["loss"]), float(info["grad_norm"])]
+            except (ValueError, TypeError, KeyError):
+                continue
+            self.last_step = time.monotonic()
+            taken = self.steps.setdefault(rank, []) if len(self.steps) < 64 else self.steps.get(rank, [])
+            if len(taken) < _MAX_STEPS:
+                taken.append(numbers)
+            if self.relay and rank == 0:
+                self.unsent += b'{"step": ' + line + b"}\n"
+
+    def _send(self) -> None:
+        if not self.unsent:
+            return
+        try:
+            self.unsent = self.unsent[self.channel.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.unsent = b""
+
+    def _broken_limit(self) -> str:
+        limits, now = self.job.limits, time.monotonic()
+        if os.getppid() != self.zygote:
+            return "stopped"
+        quiet = now - self.last_step
+        if now - self.started > limits.seconds:
+            begun = bool(self.steps) or self.job.ranks > 1
+            return "hung" if begun and quiet > max(2.0, min(10.0, limits.seconds / 4)) else "timed_out"
+        if limits.quiet_seconds and self.steps and quiet > limits.quiet_seconds:
+            return "hung"
+        if self.memory.exceeded():
+            return "out_of_memory"
+        if len(self.memory.members) > limits.processes:
+            return "processes"
+        return ""
+
+    def _ask_to_stop(self) -> None:
+        """SIGINT to the script (each rank of it) and a little time: KeyboardInterrupt lets it save its trace."""
+        for pid in processes.ranks(self.folder) or [self.child]:
+            processes.send(pid, signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        wanted = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
+        while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
+            self._turn(0.03)
+
+    def _answer(self, exit_code: int, stacks: dict[str, list[str]]) -> None:
+        done: dict[str, Any] = {
+            "reason": self.reason,
+            "exit_code": exit_code,
+            "seconds": time.monotonic() - self.started,
+            "peak_mib": self.memory.peak / 2**20,
+            "stdout": self.printed.text(),
+            "stacks": stacks,
+            "steps": self.steps,
+        }
+        self.channel.setblocking(True)
+        self.channel.settimeout(30)
+        try:
+            self.channel.sendall(self.unsent + json.dumps({"done": done}).encode() + b"\n")
+        except OSError:
+            pass  # nobody is waiting any more

@@ -1,0 +1,92 @@
+"""The parent's side of the warm process: start it once, hand it jobs, end it."""
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+_lock = threading.Lock()
+_doors: dict[bool, "_Warm"] = {}
+
+
+class _Warm:
+    """One zygote. `clean`: with an environment that holds nothing of the caller's, for other people's code."""
+
+    def __init__(self, clean: bool) -> None:
+        self.owner = os.getpid()
+        self.door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = dict(os.environ)
+        if clean:
+            kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES")
+            environment = {name: os.environ[name] for name in kept if name in os.environ}
+        # what Python needs to find the same packages, also where bugzoo is on the path only
+        root = str(Path(__file__).resolve().parents[2])
+        environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])])
+        environment["PYTHONUNBUFFERED"] = "1"
+        environment["PYTHONIOENCODING"] = "utf-8:replace"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bugzoo.running.zygote", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,  # Ctrl-C in a terminal goes to the caller alone, who then stops its jobs
+        )
+        theirs.close()
+
+    def alive(self) -> bool:
+        return self.owner == os.getpid() and self.process.poll() is None
+
+    def close(self) -> None:
+        self.door.close()
+        if self.owner != os.getpid():
+            return
+        try:
+            self.process.wait(3)
+        except subprocess.TimeoutExpired:  # still importing
+            self.process.kill()
+            self.process.wait()
+
+
+def warm_up(clean: bool = False) -> None:
+    """Start the warm process now, so that the first job need not wait for the imports (2 to 6 s)."""
+    _door(clean)
+
+
+def submit(folder: Path, cwd: str, relay: bool, clean: bool) -> socket.socket:
+    """Ask for the job in `folder`; returns the channel on which its supervisor answers."""
+    ours, theirs = socket.socketpair()
+    try:
+        message = json.dumps({"folder": str(folder), "cwd": cwd, "relay": relay}).encode()
+        socket.send_fds(_door(clean).door, [message], [theirs.fileno()])
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return ours
+
+
+def cool_down() -> None:
+    """End the warm processes. Jobs still running are killed by their supervisors."""
+    with _lock:
+        while _doors:
+            _doors.popitem()[1].close()
+
+
+def _door(clean: bool) -> _Warm:
+    with _lock:
+        if clean not in _doors or not _doors[clean].alive():
+            if clean in _doors:
+                with contextlib.suppress(OSError):
+                    _doors.pop(clean).close()
+            _doors[clean] = _Warm(clean)
+        return _doors[clean]
+
+
+atexit.register(cool_down)

@@ -1,0 +1,57 @@
+"""The warm process: it has imported torch and does nothing but fork a supervisor for each job.
+
+It starts no thread and computes nothing with torch, because a fork of a process whose OpenMP threads have run hangs.
+Started by `warm.py` as `python -m bugzoo.running.zygote FD`, FD being one end of a SOCK_SEQPACKET pair. Each message is
+JSON {"folder", "cwd", "relay"} with one file descriptor, the job's channel. It ends when the other end closes.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+
+
+def serve(connection: socket.socket) -> None:
+    """Fork for each message until the parent is gone."""
+    import torchvision  # noqa: F401
+
+    import bugzoo.running.child
+    import bugzoo.running.elastic
+    import bugzoo.running.supervisor
+    import bugzoo.watching
+
+    gc.collect()
+    gc.freeze()  # forked children then leave the pages of imported modules alone
+    parent = os.getppid()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors need no reaping
+    while os.getppid() == parent:
+        ready, _, _ = select.select([connection], [], [], 1.0)
+        if not ready:
+            continue
+        message, handles, _, _ = socket.recv_fds(connection, 65536, 1)
+        if not message:
+            return
+        if os.fork() == 0:
+            code = 1
+            try:
+                connection.close()
+                request = json.loads(message)
+                with socket.socket(fileno=handles[0]) as channel:
+                    bugzoo.running.supervisor.supervise(channel, **request)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        for handle in handles:
+            os.close(handle)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as door:
+        serve(door)
+    os._exit(0)  # nothing to tidy up, and some libraries complain on the way out
