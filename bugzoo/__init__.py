@@ -18,7 +18,7 @@ _HOMES = {
     "Trace": "bugzoo.watching.trace",
     "Run": "bugzoo.running.result",
     "Scenario": "bugzoo.scenario",
-    "checkup": "bugzoo.diagnostics",
+    "checkup": "bugzoo.diagnostics.checkup",
     "Verdict": "bugzoo.diagnostics.verdict",
     "Suspect": "bugzoo.diagnostics.verdict",
     "UserError": "bugzoo.errors",

@@ -1,0 +1,37 @@
+"""Counts how many steps' autograd graphs are alive at once: one or two, unless the script keeps something."""
+
+import weakref
+from typing import Any
+
+HOPS = 5  # from the loss towards the model: kept outputs hold on to these nodes, the loss itself only to its own
+
+
+class _Mark:
+    __slots__ = ("__weakref__",)
+
+
+class Alive:
+    """A mark in the nodes of each loss's graph, which dies with the last of them. Holds no tensor and no node."""
+
+    def __init__(self) -> None:
+        self.now = self.peak = 0
+        self._marks: dict[int, weakref.ref] = {}
+
+    def add(self, loss: Any) -> None:
+        """Mark the graph of `loss`, a tensor about to go backward."""
+        node = loss.grad_fn
+        if node is None:
+            return
+        mark = _Mark()
+        for _ in range(HOPS):
+            if node is None or not node.next_functions:  # a leaf's node lives as long as the parameter
+                break
+            node.metadata["bugzoo"] = mark
+            node = node.next_functions[0][0]
+        self._marks[id(mark)] = weakref.ref(mark, lambda ref, key=id(mark): self._died(key))
+        self.now += 1
+        self.peak = max(self.peak, self.now)
+
+    def _died(self, key: int) -> None:
+        if self._marks.pop(key, None) is not None:
+            self.now -= 1
