@@ -39,10 +39,12 @@ batch_size = 32
 learning_rate = 5e-3
 epochs = 6
 reviews = 8000
+negated = 0.35  # share of "was not good"
+contrasted = 0.4  # share of "but the ..."
 longest = 60  # words; what is beyond is cut off
 width = 32
 hidden_size = 64
-dropout = 0.3
+dropout = 0.5
 max_norm = 1.0  # of the gradient
 data = ""  # a folder or a CSV of your own reviews
 
@@ -77,10 +79,10 @@ def make_reviews(count, seed):
             if draw.random() < 0.3:
                 words.insert(3, "very")
                 weight = 2
-            if draw.random() < 0.35:
+            if draw.random() < negated:
                 words.insert(3, "not")
                 sign = -sign
-            if score and draw.random() < 0.4:
+            if score and draw.random() < contrasted:
                 words.insert(0, "but")
                 weight *= 3
             score += sign * weight
@@ -166,7 +168,7 @@ class Net(nn.Module):
 
     def forward(self, inputs):  # (batch, time)
         lengths = (inputs != 0).sum(1)  # (batch,)
-        states, _ = self.lstm(self.words(inputs))  # (batch, time, hidden_size)
+        states, _ = self.lstm(self.dropout(self.words(inputs)))  # (batch, time, hidden_size)
         last = states[torch.arange(len(inputs), device=inputs.device), lengths - 1]  # the state at the last word
         return self.head(self.dropout(last))  # (batch, 2) logits
 
