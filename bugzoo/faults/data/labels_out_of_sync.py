@@ -1,0 +1,36 @@
+"""Training loss falls as always, if slowly; on validation data the model guesses."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="Inputs and labels in different orders",
+    level=3,
+    symptom="stuck",
+    programs=("mlp", "digits_cnn", "data_parallel"),
+    swaps=(
+        (
+            Swap(
+                "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I]), $$$REST)",
+                "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I.sort().values]), $$$REST)",
+            ),
+            Swap("train_set = TensorDataset($X[$I], $Y[$I])", "train_set = TensorDataset($X[$I], $Y[$I.sort().values])"),
+        ),
+    ),
+    evidence=("data_inspection.agreement_over_chance < 0.1",),
+    effect="metrics.accuracy < healthy",
+    why=(
+        "Two arrays that belong together were indexed by two different orders. Every image has somebody's label. The "
+        "network learns such pairs by heart, so the training loss goes down all the same; nothing of it carries over."
+    ),
+    fix="Keep inputs and labels in one structure and index it once; look at a few pairs with your own eyes.",
+    hints=(
+        "Does the training loss tell you that something sensible is learned? What would tell you?",
+        "Decode a few samples and show them beside their labels.",
+        "Follow inputs and labels separately from where they are loaded to where they meet.",
+    ),
+    confused_with={
+        "fit/no_regularisation": "An overfitted model beats chance on validation data; here it does not.",
+        "data/label_noise": "With noise neighbours still agree more often than chance.",
+    },
+    sources=("https://arxiv.org/abs/1611.03530",),
+)

@@ -1,0 +1,38 @@
+"""After some steps the job stands still. No error, no output; every process is alive and waits."""
+
+from bugzoo.faults.model import Fault, Param, Swap
+
+FAULT = Fault(
+    title="One rank skips a batch",
+    level=3,
+    symptom="hang",
+    programs=("data_parallel",),
+    params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
+    swaps=(
+        Swap(
+            "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n$OPTIMIZER.zero_grad()",
+            "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n"
+            "if step >= $step and dist.get_rank() == 1:\n"
+            "    continue\n"
+            "$OPTIMIZER.zero_grad()",
+        ),
+    ),
+    needs=("timeout 20 s",),
+    evidence=("rank_check.hung > 0.5",),
+    effect="rank_check.hung > healthy",
+    why=(
+        "backward() under DDP averages gradients over all ranks and waits for each of them. A rank that leaves out one "
+        "batch never comes to that meeting, or comes to another one; the rest wait for ever."
+    ),
+    fix="Every rank must make the same collective calls: let all skip together, or use the join() context.",
+    hints=(
+        "Is the job slow or does it stand still? Look at the time since the last step of each rank.",
+        "Print the Python stack of every rank. Who waits where?",
+        "Look in the loop for a way that only some of the ranks take.",
+    ),
+    confused_with={
+        "distributed/rank_zero_only_collective": "There rank 0 waits in a collective that nobody else calls; compare the stacks.",
+        "speed/starved_loader": "A slow job still makes steps.",
+    },
+    sources=("https://pytorch.org/docs/stable/distributed.algorithms.join.html",),
+)

@@ -1,0 +1,36 @@
+"""Every epoch takes several times as long as the model's arithmetic should need; the losses are what they should be."""
+
+from bugzoo.faults.model import Fault, Swap
+
+FAULT = Fault(
+    title="A costly transform in the path of every fetch, and nobody else to do it",
+    level=2,
+    symptom="slow",
+    programs=("image_pipeline",),
+    swaps=(
+        (
+            Swap(
+                "if $KEY not in self.$CACHE:\n    self.$CACHE[$KEY] = $VALUE\nreturn self.$CACHE[$KEY], $LABEL",
+                "return $VALUE, $LABEL",
+            ),
+            Swap("DataLoader($SET, $SIZE, num_workers=$N, $$$REST)", "DataLoader($SET, $SIZE, num_workers=0, $$$REST)"),
+        ),
+    ),
+    evidence=("step_timeline.data_share > 0.6",),
+    effect="step_timeline.data_share > healthy",
+    why=(
+        "With num_workers=0 the training process itself fetches and transforms each sample, and the model waits. What is "
+        "deterministic can be computed once and kept; what is random belongs into workers or onto the device."
+    ),
+    fix="Compute the costly part once (cache it), move it to worker processes, or to the device in one batch.",
+    hints=(
+        "Split the time of a step into its parts before you make anything faster.",
+        "How long does the loop wait for a batch, compared with forward, backward and update?",
+        "Time a single call of the data set's __getitem__.",
+    ),
+    confused_with={
+        "speed/sync_every_step": "There the time sits in the step itself; here between the steps.",
+        "speed/anomaly_mode_left_on": "There backward is slow; here nothing of the model is.",
+    },
+    sources=("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",),
+)
