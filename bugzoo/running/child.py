@@ -17,10 +17,13 @@ import torch
 
 from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
+from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 _stack_file: Any = None
+NOT_ISOLATED = 71
+"""Exit code when the sandbox cannot be set up; the script has not been started then."""
 SLACK = 64 * 2**20
 """Bytes for what handling an allocation failure and saving the trace need."""
 
@@ -37,9 +40,15 @@ def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
     sys.dont_write_bytecode = True
     os.environ.update(job.env)
     if job.isolated:
-        from bugzoo.running.isolation import isolate
-
-        isolate(folder, job)
+        if job.after:
+            resolve(job.after)  # imported now, as the sandbox shows only a few rooms of bugzoo
+        try:
+            isolate(folder)
+        except (OSError, RuntimeError) as error:
+            print(f"IsolationError: {error}", file=sys.stderr)
+            return NOT_ISOLATED
+        cwd = "/tmp"
+        confine(job)
     os.chdir(job.cwd or cwd)
     os.closerange(3, progress), os.closerange(progress + 1, 1024)
     keep_stacks(folder)
@@ -54,6 +63,7 @@ def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
 
 def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
+    (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     hard = limit_memory(job)
     if job.cuda_fraction is not None and torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
@@ -95,7 +105,7 @@ def limit_memory(job: Job) -> tuple[int, int]:
         now = processes.field(os.getpid(), "status", "VmData")
         most = now + job.limits.memory_mib * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
-    return before if not job.isolated else (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2
+    return (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2 if job.isolated else before
 
 
 def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:

@@ -45,7 +45,6 @@ def run_rank(folder: str, progress: int) -> None:
     logging.disable(logging.NOTSET)
     rank = int(os.environ["RANK"])
     place = Path(folder)
-    (place / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     job = Job.load(place)
     torch.set_num_threads(job.threads)
     run = run_script(place, job, progress, rank)

@@ -10,6 +10,8 @@ import psutil
 
 
 def send(pid: int, what: signal.Signals) -> None:
+    if pid <= 0:
+        return  # somebody who is gone; 0 and below would be whole groups
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, what)
 
@@ -58,12 +60,23 @@ class Memory:
         return bool(self.limit) and used > self.limit * 1.05 + 16 * 2**20
 
 
+def inner(pid: int) -> int:
+    """The process's own idea of its id, which differs inside a sandbox."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                return int(line.split()[-1])
+    return pid
+
+
 def ranks(folder: Path) -> list[int]:
-    """Process ids of the ranks of a multi-process script, in order; empty for others."""
+    """Process ids of the ranks (one for a script alone), in order: those that the ranks wrote down and that are ours."""
+    ours = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
     pids = []
-    for path in sorted(folder.glob("rank-*.pid")):
+    for path in sorted(folder.glob("rank-*.pid"))[:64]:
         with contextlib.suppress(OSError, ValueError):
-            pids.append(int(path.read_text()))
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < 32:
+                pids.append(ours.get(int(path.read_text()), 0))
     return pids
 
 
@@ -77,15 +90,16 @@ def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
         if _catches(process.pid, signal.SIGUSR1):
             send(process.pid, signal.SIGUSR1)
             asked.append(process.pid)
-    names = {pid: str(rank) for rank, pid in enumerate(ranks(folder) or [child])}
+    names = {pid: str(rank) for rank, pid in enumerate(ranks(folder))}
     deadline, result = time.monotonic() + 1.0, {}
     while len(result) < len(asked) and time.monotonic() < deadline:
         time.sleep(0.05)
         for pid in asked:
-            lines = _stack(folder / f"stack-{pid}.txt")
+            lines = _stack(folder / f"stack-{inner(pid)}.txt")
             if lines:
                 result[names.get(pid, f"process {pid}")] = lines
-    return {name: lines for name, lines in result.items() if not (len(names) > 1 and name == f"process {child}")}
+    result.pop(f"process {child}", None)  # the launcher
+    return result
 
 
 def _catches(pid: int, what: signal.Signals) -> bool:
@@ -99,7 +113,9 @@ def _catches(pid: int, what: signal.Signals) -> bool:
 def _stack(path: Path) -> list[str]:
     """The main thread's frames in faulthandler's text (its last block)."""
     with contextlib.suppress(OSError):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(handle, encoding="utf-8", errors="replace") as file:
+            lines = file.read(2**20).splitlines()
         starts = [index for index, line in enumerate(lines) if line.startswith(("Current thread", "Thread"))]
         if starts:
             # of several threads the main one is listed last

@@ -180,7 +180,8 @@ class Supervisor:
         """SIGINT to the script (each rank of it) and a little time: KeyboardInterrupt lets it save its trace."""
         for pid in processes.ranks(self.folder) or [self.child]:
             processes.send(pid, signal.SIGINT)
-        deadline = time.monotonic() + GRACE
+        # inside a collective no signal reaches Python: little use in waiting
+        deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
         wanted = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
         while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
             self._turn(0.03)

@@ -18,6 +18,7 @@ import numpy as np
 
 from bugzoo.errors import UserError
 from bugzoo.running import warm
+from bugzoo.running.child import NOT_ISOLATED
 from bugzoo.running.endings import from_exit
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
@@ -91,9 +92,11 @@ def collect(job: Job, folder: Path, done: dict[str, Any]) -> Run:
     run = ranks[0]
     if job.ranks > 1:
         run = replace(run, trace=replace(run.trace), ranks=ranks)
-        bad = [rank.trace for rank in ranks if rank.outcome not in ("finished", "stopped")]
-        if bad and run.outcome in ("finished", "stopped"):
-            run.trace.outcome, run.trace.error = bad[0].outcome, bad[0].error
+        # the first to fail is the cause, the others lost their connection to it
+        bad = [rank for rank in range(job.ranks) if ranks[rank].outcome not in ("finished", "stopped")]
+        bad.sort(key=lambda rank: _written(folder / f"result-{rank}.json"))
+        if bad:
+            run.trace.outcome, run.trace.error = ranks[bad[0]].outcome, ranks[bad[0]].trace.error
     for part in ("after", "export"):
         if part in run.trace.error:
             warnings.warn(f"Job.{part} failed in the worker:\n{run.trace.error[part]}", RuntimeWarning, stacklevel=3)
@@ -110,6 +113,11 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
             run.trace.outcome, run.trace.error = "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
     run.stdout = done["stdout"]
     reason = done["reason"]
+    if job.isolated and done["exit_code"] == NOT_ISOLATED and run.trace.error.get("type") == "Exit":
+        message = done["stdout"].strip().splitlines()[-1:] or [""]
+        run.trace.error |= {"type": "IsolationError", "message": message[0]}
+    if job.ranks > 1 and reason == "hung" and run.outcome == "finished":
+        return run  # this rank had come to its end; the others say what hung
     if reason in ("timed_out", "hung", "stopped", "out_of_memory"):
         run.trace.outcome = reason
     if reason in ("timed_out", "hung"):
@@ -150,6 +158,14 @@ def _place(stack: list[str], file: str) -> dict[str, Any]:
         if line.startswith(f'File "{file}", line '):
             return {"file": file, "line": int(line.split(", line ")[1].split()[0])}
     return {}
+
+
+def _written(path: Path) -> float:
+    """When a file was written, seconds; infinity for one that is not there."""
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return float("inf")
 
 
 def _partial(steps: list[list[float]]) -> Trace:

@@ -1,0 +1,183 @@
+"""A sandbox for other people's code, entered by an already warm process: the namespaces that bubblewrap uses (Linux).
+
+What holds for a script run with `Job(isolated=True)`, whatever it does:
+- no network (its own, with a loopback only), no process of the machine visible or reachable, all of its own ended with it;
+- it sees the Python installation, the C libraries and the few rooms of bugzoo that run and measure, all read-only; not the
+  catalogue, the reference programs, the graders or anybody's files; it writes to a small /tmp and its result folder;
+- no capability, no setuid program, none of the caller's environment variables; memory, time, output, process limits;
+- wall time, exit code, memory and output in the Run come from the supervisor outside; its files are read as plain data.
+
+What does not hold: the script shares its process with the watch and with `Job.after`, so that it can patch torch, change the
+trace or write its own result file. Loss curves, instrument numbers and metrics of a hostile script are its own claims.
+A score must come from what it cannot know: give `Job.predict` inputs, keep the targets, and compute the metric from
+`Run.arrays["predictions"]` on the trusted side; or load exported weights into a model that the grader built. Neither is
+its memory of the inputs protected, so use each grading set for inputs only, and never send answers into the worker.
+"""
+
+import ctypes
+import fcntl
+import glob
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from pathlib import Path
+
+import bugzoo
+from bugzoo.running.job import Job
+
+_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
+    0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+)  # fmt: skip
+_BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _DETACH = 4096, 16384, 1 << 18, 2, 4, 2
+_libc = ctypes.CDLL(None, use_errno=True)
+ROOMS = ("__init__.py", "errors.py", "running", "watching", "diagnostics")
+"""What of bugzoo a submission may read."""
+
+
+class IsolationError(RuntimeError):
+    """This machine does not allow the sandbox; the script was not started."""
+
+
+def isolate(folder: Path) -> None:
+    """Move this process (single-threaded, just forked) into the sandbox. Returns in a child that is process 1 there.
+
+    Raises IsolationError where the kernel or a container forbids a step: nothing runs half-isolated.
+    """
+    inside = os.geteuid(), os.getegid()
+    _check(_libc.unshare(_NEWUSER | _NEWNS | _NEWNET | _NEWPID | _NEWIPC | _NEWUTS), "unshare")
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{inside[0]} {inside[0]} 1")
+    Path("/proc/self/gid_map").write_text(f"{inside[1]} {inside[1]} 1")
+    child = os.fork()
+    if child:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code < 0:  # end as the script ended, so that the supervisor sees the signal
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+            os.kill(os.getpid(), -code)
+        os._exit(code)
+    _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    _loopback_up()
+    _new_root(folder)
+    _drop_privileges()
+    os.environ.update(HOME="/tmp", TMPDIR="/tmp", TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", MPLCONFIGDIR="/tmp/mpl")
+
+
+def confine(job: Job) -> None:
+    """Resource limits that the script cannot raise again: file size, core dumps, processes with their threads."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**29, 2**29))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = job.limits.processes * 8
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def _new_root(folder: Path) -> None:
+    _mount("none", "/", "", _REC | _PRIVATE)
+    root = folder / "root"
+    root.mkdir()
+    _mount("tmpfs", str(root), "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    for place in _visible():
+        _show(place, root)
+    package = Path(bugzoo.__file__).parent
+    for name in ROOMS:
+        _show(package / name, root)
+    for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
+        (root / name).mkdir(exist_ok=True)
+        _mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"size={size},mode=1777")
+    for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
+        _show(Path(device), root, read_only=False)
+    (root / "proc").mkdir()
+    _mount("proc", str(root / "proc"), "proc", _NOSUID | _NODEV)
+    _show(folder, root, read_only=False)
+    (root / "old").mkdir()
+    _check(_libc.syscall(_PIVOT_ROOT, str(root).encode(), str(root / "old").encode()), "pivot_root")
+    os.chdir("/")
+    _check(_libc.umount2(b"/old", _DETACH), "umount")
+    os.rmdir("/old")
+    _read_only("/", recursive=False)
+
+
+def _visible() -> list[Path]:
+    """Python, its packages and the system's libraries."""
+    system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"]
+    system += [f"/etc/{name}" for name in ("ld.so.cache", "passwd", "group", "hosts", "nsswitch.conf", "localtime")]
+    here = str(Path(bugzoo.__file__).parent.parent)
+    python = {
+        sys.prefix,
+        sys.base_prefix,
+        *(path for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
+    }
+    # a wheel's bugzoo lies inside site-packages and is covered below by the rooms that may be seen
+    chosen: list[Path] = []
+    for place in sorted(Path(path) for path in {*system, *python}):
+        if place.exists() and not any(place.is_relative_to(other) and not other.is_symlink() for other in chosen):
+            chosen.append(place)
+    if any(Path(here).is_relative_to(place) for place in chosen):
+        chosen.append(Path(bugzoo.__file__).parent)
+    return chosen
+
+
+def _show(place: Path, root: Path, read_only: bool = True) -> None:
+    """Bind `place` at the same path under `root`."""
+    target = root / place.relative_to("/")
+    if place == Path(bugzoo.__file__).parent:  # empty, for the rooms to be put in
+        empty = root / "rooms"
+        empty.mkdir(exist_ok=True)
+        for name in ROOMS:
+            (empty / name).mkdir() if (place / name).is_dir() else (empty / name).touch()
+        _mount(str(empty), str(target), "", _BIND)
+        return
+    if not os.path.lexists(place):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_symlink():
+        if not os.path.lexists(target):
+            target.symlink_to(os.readlink(place))
+        return
+    if not target.exists():
+        target.mkdir() if place.is_dir() else target.touch()
+    _mount(str(place), str(target), "", _BIND | (_REC if read_only else 0))
+    if read_only:
+        _read_only(str(target), recursive=True)
+
+
+def _read_only(path: str, recursive: bool) -> None:
+    # struct mount_attr {set, clear, propagation, user namespace}; RDONLY | NOSUID
+    attributes = struct.pack("QQQQ", 1 | 2, 0, 0, 0)
+    done = _libc.syscall(_MOUNT_SETATTR, -100, path.encode(), 0x8000 if recursive else 0, attributes, len(attributes))
+    _check(done, f"making {path} read-only")
+
+
+_MOUNT_SETATTR = 442
+_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    done = _libc.mount(source.encode(), target.encode(), kind.encode() or None, ctypes.c_ulong(flags), options.encode())
+    _check(done, f"mounting {target}")
+
+
+def _loopback_up() -> None:
+    """Ranks of one script talk over it; it leads nowhere else."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh22x", b"lo", 1 | 64))  # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING
+
+
+def _drop_privileges() -> None:
+    with open("/proc/sys/kernel/cap_last_cap") as file:
+        last = int(file.read())
+    for capability in range(last + 1):
+        _libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+    _check(_libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
+    header = struct.pack("Ii", 0x20080522, 0)
+    _check(_libc.syscall(126 if os.uname().machine == "x86_64" else 91, header, bytes(24)), "capset")
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise IsolationError(f"The sandbox cannot be set up here: {what} failed ({os.strerror(number)}).")
