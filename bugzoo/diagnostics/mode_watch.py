@@ -8,10 +8,23 @@ was never called again after an evaluation. A dropout that acts in eval mode is 
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, call, live, model_of, need_steps, pick, quiet, share
+from bugzoo.diagnostics._tools import (
+    DROPOUTS,
+    NORMS,
+    batches,
+    call,
+    column,
+    live,
+    model_of,
+    need_steps,
+    pick,
+    quiet,
+    share,
+)
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
@@ -63,7 +76,7 @@ def _drops_in_eval(run: Any) -> bool:
 
 def measure(run: Any) -> dict[str, Any]:
     """Counts of forward passes by circumstance. Raises NotApplicable where no layer's mode matters."""
-    steps = need_steps(run, 1)
+    need_steps(run, 1)
     models = live(run).models
     kinds: dict[str, list[str]] = {}
     for model in models:
@@ -72,6 +85,13 @@ def measure(run: Any) -> dict[str, Any]:
     drops = _drops_in_eval(run)
     if not any(kinds.values()) and not drops:
         raise NotApplicable("no layer behaves differently in training and evaluation")
+    optimizer = column(run.trace.optimizer)
+    per_optimizer = [float((optimizer == index).sum()) for index in np.unique(optimizer)]
+    once_a_step = any(
+        not entry["grad"] and entry["in_training_loop"] and 0.8 * steps <= entry["count"] <= 1.25 * steps
+        for entry in run.trace.forwards
+        for steps in per_optimizer
+    )
     evaluated = trained = wrong_eval = wrong_train = with_graph = 0
     for entry in run.trace.forwards:
         if not kinds.get(entry["module"]):
@@ -83,8 +103,10 @@ def measure(run: Any) -> dict[str, Any]:
                 wrong_train += count if entry.get("followed_by_backward", True) else 0
                 with_graph += 0 if entry.get("followed_by_backward", True) else count
             continue
-        if entry["in_training_loop"] and 0.8 * steps <= count <= 1.25 * steps:
+        if entry["in_training_loop"] and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
             continue  # one a step: a target network, or a generator that feeds a discriminator
+        if count == 1 and not entry["in_training_loop"] and once_a_step:
+            continue  # the same at the first step, before it was known where the loop is
         evaluated += count
         wrong_eval += count if entry["training"] else 0
     return {

@@ -60,7 +60,7 @@ def measure(run: Any) -> dict[str, Any]:
             for parameter, gradient in zip(trainable, gradients, strict=True):
                 parameter.grad = gradient
             _adam(optimizer)
-            losses.append(float(loss))
+            losses.append(loss.item())
             if time.perf_counter() - began > SECONDS or not math.isfinite(losses[-1]):
                 break
     finite = [value for value in losses if math.isfinite(value)]

@@ -1,0 +1,218 @@
+"""`checkup`: run a script under watch, let every instrument that applies look at it, rank the suspects.
+
+    report = checkup("train.py")
+    print(report)
+
+The script runs in a process of its own. What is said comes from what that run did; the source is looked at afterwards, to
+find the line of a suspect that the measurements named. A script that nothing accuses is reported as "nothing" found; one
+without a training step is "unjudged", with the reason.
+"""
+
+import ast
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bugzoo.diagnostics import instrument, judge_all, names
+from bugzoo.diagnostics.places import locate
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.errors import UserError
+
+_EXPLAINS = {
+    "loop/stale_gradients": ("optimizer/", "clipping/", "loop/step_every_n_never_zeroed", "initialisation/"),
+    "loop/step_every_n_never_zeroed": ("optimizer/", "clipping/", "initialisation/"),
+    "precision/no_grad_scaler": ("optimizer/lr_too_low", "numerics/", "initialisation/", "optimizer/lr_too_high"),
+    "data/labels_out_of_sync": ("optimizer/", "initialisation/"),
+    "freezing/frozen_layers": ("initialisation/", "graph/"),
+    "numerics/": ("optimizer/", "clipping/", "initialisation/"),
+    "loss/double_softmax": ("optimizer/", "initialisation/"),
+    "graph/": ("initialisation/", "optimizer/"),
+    "optimizer/lr_too_high": ("initialisation/", "numerics/"),
+    "attention/": ("loop/", "initialisation/"),
+}
+"""What a well-supported suspect explains: these follow from it and are ranked below."""
+
+
+@dataclass
+class Report:
+    """What a checkup found. `outcome`: "found", "nothing" or "unjudged" (then `why` says why)."""
+
+    file: str
+    outcome: str
+    why: str = ""
+    suspects: list[Suspect] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    not_checked: list[dict[str, str]] = field(default_factory=list)
+    run_outcome: str = ""
+    steps: int = 0
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; line numbers from 1, scores from 0 to 1."""
+        return {
+            "outcome": self.outcome,
+            "why": self.why,
+            "file": self.file,
+            "run": {"outcome": self.run_outcome, "steps": self.steps, "seconds": round(self.seconds, 2)},
+            "suspects": [
+                {"cause": s.cause, "score": round(s.score, 3), "evidence": s.evidence, "file": s.file, "line": s.line}
+                for s in self.suspects
+            ],
+            "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
+            "not_checked": self.not_checked,
+        }
+
+    def __str__(self) -> str:
+        head = {"found": "Suspects, the likeliest first", "nothing": "Nothing found", "unjudged": "Not judged"}[
+            self.outcome
+        ]
+        lines = [f"{self.file}: {head}" + (f" ({self.why})" if self.why else "")]
+        for suspect in self.suspects:
+            at = f", line {suspect.line}" if suspect.line else ""
+            lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.evidence}")
+        lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
+        lines += [f"  not checked: {item['check']} ({item['why']})" for item in self.not_checked]
+        return "\n".join(lines)
+
+
+def rank(verdicts: list[Verdict]) -> list[Suspect]:
+    """Suspects of the verdicts that fired, one per cause, the likeliest first.
+
+    What a well-supported suspect explains by itself counts half; what two instruments name counts a little more.
+    """
+    best: dict[str, Suspect] = {}
+    for suspect in (s for v in verdicts if v.fired for s in v.suspects):
+        known = best.get(suspect.cause)
+        if known is None:
+            best[suspect.cause] = suspect
+            continue
+        first, second = sorted((known, suspect), key=lambda s: (-s.score, s.line is None))
+        line = (first.file, first.line) if first.line else (second.file, second.line)
+        score = min(1.0, first.score + 0.1 * second.score)
+        best[suspect.cause] = replace(first, score=score, file=line[0], line=line[1])
+    strong = [s for s in best.values() if s.score >= 0.7]
+
+    def explained(suspect: Suspect) -> bool:
+        return any(
+            suspect.cause.startswith(follows) and other.score >= suspect.score and other.cause != suspect.cause
+            for other in strong
+            for family, follows in _EXPLAINS.items()
+            if other.cause.startswith(family)
+        )
+
+    ranked = [replace(s, score=s.score * 0.5) if explained(s) else s for s in best.values()]
+    return sorted(ranked, key=lambda s: -s.score)
+
+
+def report(run: Any, path: str | None = None) -> Report:
+    """The report on a run whose numbers are measured."""
+    verdicts = judge_all(run.numbers)
+    file = path or run.file or "the watched code"
+    steps = len(run.trace.step)
+    skipped = [
+        {"check": name, "why": str(found["not_applicable"])}
+        for name, found in run.numbers.items()
+        if "not_applicable" in found
+    ]
+    suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
+    crashed = run.outcome in ("crashed", "out_of_memory", "hung")
+    fired = [v for v in verdicts if v.fired]
+    if fired and (suspects or crashed):
+        outcome, why = "found", "; ".join(v.message for v in fired if not v.suspects)
+    elif crashed:
+        outcome, why = "found", _ending(run)
+    elif not steps:
+        outcome, why = "unjudged", f"no optimiser step was seen, so there is no training to judge ({_ending(run)})"
+    else:
+        outcome, why = "nothing", "" if run.outcome == "finished" else _ending(run)
+    return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds)
+
+
+def _ending(run: Any) -> str:
+    error = run.trace.error or {}
+    text = {
+        "timed_out": "the time was over; judged on what was seen until then",
+        "stopped": "the run was stopped",
+        "hung": "the run hung",
+        "finished": "the script ran to its end",
+    }.get(run.outcome, f"the run ended as {run.outcome}")
+    said = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
+    line = f" at line {error['line']}" if error.get("line") else ""
+    return text + (f" with {said}{line}" if said else "")
+
+
+def _placed(suspect: Suspect, run: Any, file: str) -> Suspect:
+    """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
+    if suspect.line and suspect.cause not in ("graph/inplace_activation", "memory/losses_kept_with_graph"):
+        return suspect
+    line = locate(suspect.cause, run.source) if run.source else None
+    return replace(suspect, file=file, line=line) if line else suspect
+
+
+def read(path: str | Path) -> str:
+    """The script's text. Raises UserError for a file that is missing, unreadable or no Python."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise UserError(f"There is no file {str(path)!r}. Give the path of a training script.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}.") from None
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        raise UserError(
+            f"{path}:{error.lineno}: {error.msg}. Python cannot read this file; correct that line first."
+        ) from None
+    except ValueError as error:
+        raise UserError(f"{path} is no Python source: {error}.") from None
+    return text
+
+
+def checkup(
+    path: str | Path, argv: Sequence[str] = (), seconds: float = 60, max_cost: int = 2, memory_mib: int | None = None
+) -> Report:
+    """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
+
+    `argv` are its arguments. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError for a
+    file that is no Python; whatever the script itself does is part of the report.
+    """
+    from bugzoo.running import Job, Limits, run_worker
+
+    source, began = read(path), time.perf_counter()
+    job = Job(
+        source,
+        file=str(Path(path).resolve()),
+        limits=Limits(seconds=seconds, memory_mib=memory_mib),
+        after="bugzoo.diagnostics:measure_all",
+        after_args={"max_cost": 1},
+        argv=tuple(argv),
+        cwd=str(Path(path).resolve().parent),
+    )
+    run = run_worker(job)
+    if not run.numbers:  # the worker was ended from outside: what its trace tells is still there
+        from bugzoo.diagnostics import measure_all
+
+        run.numbers = measure_all(run, max_cost=0)
+    left = seconds - (time.perf_counter() - began)
+    for name in names():
+        if instrument(name).COST == 2:
+            run.numbers[name] = _again(name, run, max_cost, left)
+    return report(run, str(path))
+
+
+def _again(name: str, run: Any, max_cost: int, left: float) -> dict[str, Any]:
+    """Numbers of an instrument that runs the script once more, where there is time for it."""
+    if max_cost < 2:
+        return {"not_applicable": "it would run the script again (max_cost=2 allows that)"}
+    if run.outcome not in ("finished", "non_finite"):
+        return {"not_applicable": f"the run did not finish ({run.outcome}), so a second one would show no more"}
+    if run.seconds > left or math.isnan(run.seconds):
+        return {"not_applicable": f"there is no time for another run of {run.seconds:.0f} s"}
+    try:
+        return instrument(name).measure(run)
+    except NotApplicable as why:
+        return {"not_applicable": str(why)}

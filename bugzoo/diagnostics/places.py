@@ -1,0 +1,245 @@
+"""Where in a script a suspected cause most likely stands: a structural look at the source, after the run has spoken.
+
+Nothing here accuses anybody. A suspect that the instruments measured is given a line, when the syntax tree has exactly the
+kind of statement that such a cause lives in; otherwise it stays without one.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class Source:
+    """A parsed script with the questions that places ask."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = ast.parse(text)
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                child.parent = node  # type: ignore[attr-defined]
+
+    def calls(self, *names: str, within: ast.AST | None = None) -> list[ast.Call]:
+        """Calls of functions or methods with one of these last names, in order of lines."""
+        nodes = (n for n in ast.walk(within or self.tree) if isinstance(n, ast.Call) and last_name(n.func) in names)
+        return sorted(nodes, key=lambda n: n.lineno)
+
+    def statements(self, *kinds: type) -> Iterator[Any]:
+        return (n for n in ast.walk(self.tree) if isinstance(n, kinds))
+
+    def backward(self) -> ast.Call | None:
+        """The backward() call; inside a loop where there are several."""
+        found = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
+        return max(found, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
+
+    def step(self) -> ast.Call | None:
+        """The optimiser's step(): the first after backward() in the same function, schedulers left aside."""
+        backward = self.backward()
+        found = [
+            n for n in self.calls("step") if isinstance(n.func, ast.Attribute) and "sched" not in name_of(n.func.value)
+        ]
+        if backward is None:
+            return found[0] if found else None
+        home = function(backward)
+        near = [n for n in found if function(n) is home and n.lineno >= backward.lineno]
+        return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
+
+    def loss(self) -> ast.AST | None:
+        """The statement that computes what backward() is called on."""
+        backward = self.backward()
+        if backward is None:
+            return None
+        value = backward.func.value  # type: ignore[attr-defined]
+        while isinstance(value, ast.Call) and value.args:  # scaler.scale(loss).backward()
+            value = value.args[0]
+        while isinstance(value, ast.BinOp):  # (loss / 4).backward()
+            value = value.left
+        name = name_of(value)
+        before = [n for n in self.statements(ast.Assign) if any(name_of(t) == name for t in _targets(n))]
+        before = [n for n in before if n.lineno <= backward.lineno and function(n) is function(backward)]
+        real = [n for n in before if not _about_itself(n, name)]
+        return max(real or before, key=lambda n: n.lineno, default=None)
+
+
+def last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def name_of(node: ast.AST) -> str:
+    """Dotted text of a name or attribute; "" for anything else."""
+    if isinstance(node, ast.Attribute):
+        return f"{name_of(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _targets(node: ast.Assign) -> list[ast.AST]:
+    return [part for t in node.targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
+
+
+def _about_itself(node: ast.Assign, name: str) -> bool:
+    """`loss = loss / 4` computes nothing new."""
+    return any(name_of(n) == name for n in ast.walk(node.value))
+
+
+def _up(node: ast.AST) -> Iterator[ast.AST]:
+    while (node := getattr(node, "parent", None)) is not None:
+        yield node
+
+
+def function(node: ast.AST) -> ast.AST | None:
+    return next((n for n in _up(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+
+
+def loops(node: ast.AST) -> list[ast.AST]:
+    return [n for n in _up(node) if isinstance(n, ast.For | ast.While)]
+
+
+def _double_softmax(source: Source) -> Any:
+    """The softmax itself: in the loss's statement, else the only one that no argmax or no_grad block reads."""
+    loss = source.loss()
+    if loss is not None and source.calls("softmax", "Softmax", within=loss):
+        return loss
+    found = source.calls("softmax", "Softmax")
+    used = [n for n in found if not _evaluation(n)]
+    return used[0] if len(used) == 1 else loss
+
+
+def _evaluation(node: ast.AST) -> bool:
+    return any(
+        isinstance(n, ast.With) and any("no_grad" in ast.dump(i) or "inference_mode" in ast.dump(i) for i in n.items)
+        for n in _up(node)
+    )
+
+
+def _frozen(source: Source) -> Any:
+    for node in source.statements(ast.Assign):
+        if any(last_name(t) == "requires_grad" for t in node.targets) and getattr(node.value, "value", None) is False:
+            return node
+    for call in source.calls("requires_grad_"):
+        if call.args and getattr(call.args[0], "value", None) is False:
+            return call
+    return None
+
+
+def _no_grad(source: Source) -> Any:
+    """The first block or function that runs without gradients and calls something."""
+    for node in source.statements(ast.With):
+        if any("no_grad" in ast.dump(i) or "inference_mode" in ast.dump(i) for i in node.items):
+            return node
+    for node in source.statements(ast.FunctionDef):
+        if any("no_grad" in ast.dump(d) or "inference_mode" in ast.dump(d) for d in node.decorator_list):
+            return node
+    return None
+
+
+def _kept(source: Source) -> Any:
+    """Inside a loop: `something.append(loss)`, `total += loss`, or a list of outputs."""
+    loss = source.loss()
+    names = {name_of(t) for t in _targets(loss)} if isinstance(loss, ast.Assign) else set()
+    weak = None
+    for call in source.calls("append"):
+        if loops(call) and call.args and isinstance(call.args[0], ast.Name):
+            if call.args[0].id in names:
+                return call
+            weak = weak or call
+    for node in source.statements(ast.AugAssign, ast.Assign):
+        if (
+            loops(node)
+            and any(isinstance(n, ast.Name) and n.id in names for n in _plain(node.value))
+            and node is not loss
+        ):
+            if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript):
+                return node
+    return weak
+
+
+def _plain(node: ast.AST) -> Iterator[ast.AST]:
+    """Parts of an expression that are not behind item(), detach() or float()."""
+    if isinstance(node, ast.Call) and last_name(node.func) in ("item", "detach", "float", "tolist", "cpu"):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _plain(child)
+
+
+def _optimizer(source: Source) -> Any:
+    """Where the optimiser is made: a call with parameters and a learning rate."""
+    for node in source.statements(ast.Call):
+        if any(k.arg == "lr" for k in node.keywords) and node.args:
+            return node
+    found = source.calls("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS", "NAdam", "RAdam", "Adamax")
+    return found[0] if found else None
+
+
+def _attention(source: Source) -> Any:
+    """The first masking of something that a softmax made before it, in the same function."""
+    for call in source.calls("softmax"):
+        statement = next((n for n in (call, *_up(call)) if isinstance(n, ast.stmt)), None)
+        if isinstance(statement, ast.Assign) and function(call) is not None:
+            names = {name_of(t) for t in _targets(statement)}
+            for node in ast.walk(function(call)):
+                later = isinstance(node, ast.stmt) and node.lineno >= statement.lineno and node is not statement
+                masks = later and (
+                    "masked_fill" in ast.dump(node) or "Mult()" in ast.dump(node) or "where" in ast.dump(node)
+                )
+                if masks and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node)):
+                    return node
+    found = [n for n in source.calls("softmax") if function(n) is not None]
+    return found[0] if found else None
+
+
+def _softmax_in_model(source: Source) -> Any:
+    found = [n for n in source.calls("softmax", "scaled_dot_product_attention") if function(n) is not None]
+    return found[0] if found else None
+
+
+def _in_place(source: Source) -> Any:
+    """The only statement in a forward() that changes a tensor in place."""
+    found = []
+    for home in source.statements(ast.FunctionDef):
+        if home.name != "forward":
+            continue
+        for node in ast.walk(home):
+            inplace = (
+                isinstance(node, ast.Call)
+                and last_name(node.func).endswith("_")
+                and not last_name(node.func).startswith("_")
+            )
+            written = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+            if isinstance(node, ast.AugAssign) or inplace or written:
+                found.append(node)
+    return found[0] if len(found) == 1 else None
+
+
+def _workers(source: Source) -> Any:
+    found = source.calls("DataLoader")
+    return found[0] if found else None
+
+
+_PLACES: dict[str, Callable[[Source], Any]] = {
+    "loop/": Source.step,
+    "loss/double_softmax": _double_softmax,
+    "loss/": Source.loss,
+    "precision/": Source.backward,
+    "freezing/frozen_layers": _frozen,
+    "freezing/": _optimizer,
+    "optimizer/": _optimizer,
+    "modes/eval_mode_missing": _no_grad,
+    "modes/train_mode_not_restored": Source.backward,
+    "memory/losses_kept_with_graph": _kept,
+    "memory/outputs_kept": _kept,
+    "attention/mask_after_softmax": _attention,
+    "attention/": _softmax_in_model,
+    "graph/inplace_activation": _in_place,
+    "speed/starved_loader": _workers,
+}
+
+
+def locate(cause: str, text: str) -> int | None:
+    """Line (from 1) of `text` where a suspect of this cause most likely stands; None when that cannot be told."""
+    try:
+        source = Source(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    find = _PLACES.get(cause) or _PLACES.get(cause.split("/")[0] + "/")
+    node = find(source) if find else None
+    return getattr(node, "lineno", None)
