@@ -28,7 +28,8 @@ class Alive:
                 break
             node.metadata["bugzoo"] = mark
             node = node.next_functions[0][0]
-        self._marks[id(mark)] = weakref.ref(mark, lambda ref, key=id(mark): self._died(key))
+        key = id(mark)
+        self._marks[key] = weakref.ref(mark, lambda _: self._died(key))
         self.now += 1
         self.peak = max(self.peak, self.now)
 

@@ -1,5 +1,6 @@
 """Module calls: which root module ran, in which mode, with or without gradients; statistics of outputs now and then."""
 
+import math
 import sys
 import weakref
 from typing import Any
@@ -31,12 +32,11 @@ class Forwards:
         self._trained: dict[int, int] = {}
         self._counts: dict[tuple[int, bool, bool, bool], int] = {}
         self._modes: dict[tuple[int, bool], bool] = {}
-        self._stats: list[tuple[int, dict[int, list[torch.Tensor]]]] = []
-        self._sampling: dict[int, list[torch.Tensor]] | None = None
-        self._candidate: tuple[int, bool, bool] | None = None
+        self._stats: list[tuple[int, dict[int, Any]]] = []
+        self._sampling: dict[int, Any] | None = None
+        self._candidate: int | None = None
         self.last_call: tuple[nn.Module, tuple[Any, ...], dict[str, Any]] | None = None
         self.evaluated = False
-        self.autocast: str | None = None
 
     def arm(self) -> None:
         _pre_hooks[self._pre_id] = self._before
@@ -53,10 +53,9 @@ class Forwards:
         if key not in self._roots and not self._is_model(module):
             return
         try:
-            # Global pre-hooks are not given the keyword arguments; the frame that calls them has them.
-            self._root_called(module, args, sys._getframe(1).f_locals.get("kwargs") or {})
+            self._root_called(module, args)
         except Exception as error:
-            self.recorder.errors.append(f"forward: {type(error).__name__}: {error}")
+            self.recorder.note(error)
 
     def _is_model(self, module: nn.Module) -> bool:
         """Has it parameters? Transforms and losses that are modules are not what is trained."""
@@ -68,7 +67,7 @@ class Forwards:
         self._ignored[id(module)] = weakref.ref(module)
         return False
 
-    def _root_called(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _root_called(self, module: nn.Module, args: tuple[Any, ...]) -> None:
         if id(module) not in self._roots:
             self._add_root(module)
         recorder = self.recorder
@@ -85,11 +84,20 @@ class Forwards:
         if not grad:
             self.evaluated = True
             return
-        self._candidate = full
-        self.last_call = (module, args, kwargs)
+        self._candidate = key[0]
+        if recorder.sampling:
+            # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
+            self.last_call = (module, args, self._keywords())
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
         recorder.training_forward(module)
+
+    @staticmethod
+    def _keywords() -> dict[str, Any]:
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code.co_name != "inner":
+            frame = frame.f_back
+        return dict(frame.f_locals.get("kwargs") or {}) if frame is not None else {}
 
     def _add_root(self, module: nn.Module) -> None:
         self._roots[id(module)] = module
@@ -102,27 +110,20 @@ class Forwards:
                 self._modules.append((f"{type(module).__name__}.{name} ({kind})" if name else kind, child))
         self.recorder.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
 
-    def confirm_training(self) -> None:
+    def before_backward(self, sampling: bool) -> None:
         """A backward follows: the forward before it was a training forward."""
-        if self._candidate is not None:
-            root = self._candidate[0]
-            self._trained[root] = self._trained.get(root, 0) + 1
-            self._candidate = None
-            self.autocast = None
-            for device in ("cuda", "cpu"):
-                if torch.is_autocast_enabled(device):
-                    self.autocast = str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+        if sampling and self._candidate is not None:
+            self._trained[self._candidate] = self._trained.get(self._candidate, 0) + 1
+        self._candidate = None
         if self._sampling is not None:
             self._stats.append((self.recorder.step, self._sampling))
             self._sampling = None
             _hooks.pop(self._post_id, None)
 
-    def after_step(self) -> None:
-        from bugzoo.watching.recorder import sampled
-
+    def after_step(self, sampling: bool) -> None:
         self.evaluated = False
-        self.arm()
-        if sampled(self.recorder.step):
+        _pre_hooks[self._pre_id] = self._before
+        if sampling:
             self.sample()
 
     def sample(self) -> None:
@@ -140,7 +141,7 @@ class Forwards:
             if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
                 self._sampling[column] = statistics(output)
         except Exception as error:
-            self.recorder.errors.append(f"statistics: {type(error).__name__}: {error}")
+            self.recorder.note(error)
 
     def models(self) -> list[nn.Module]:
         """Root modules seen, those that were trained first."""
@@ -163,7 +164,7 @@ class Forwards:
         stats = np.full((len(self._stats), len(self._modules), len(STATISTICS)), np.nan)
         for row, (_, found) in enumerate(self._stats):
             for column, values in found.items():
-                stats[row, column] = values.tolist()
+                stats[row, column] = values.tolist() if isinstance(values, torch.Tensor) else values
         trace.module_stats = stats
         trace.forwards = [
             {"module": type(self._roots[root]).__name__, "grad": grad, "training": training,
@@ -173,17 +174,24 @@ class Forwards:
 
 
 @torch.no_grad()
-def statistics(output: torch.Tensor) -> torch.Tensor:
+def statistics(output: torch.Tensor) -> torch.Tensor | list[float]:
     """(5,) mean, std, share of zeros, of saturated values and of non-finite values.
 
     Saturated: within 0.03 of a bound, of an output that keeps to [-1, 1] or [0, 1]; 0 for an unbounded output.
     """
     values = output.detach().float()
-    finite = torch.isfinite(values)
+    count = values.numel()
+    std, mean = torch.std_mean(values, correction=0)
     low, high = values.aminmax()
-    edge = (values.abs() > 0.97) | ((values < 0.03) & (low >= 0) & (values > 0))
-    bounded = (low >= -1) & (high <= 1)
-    std = values.std(correction=0)
-    return torch.stack([
-        values.mean(), std, (values == 0).float().mean(), (edge & bounded).float().mean(), 1 - finite.float().mean(),
-    ])  # fmt: skip
+    filled = torch.count_nonzero(values)
+    if not values.is_cuda:  # reading a number costs nothing here, and most outputs need no more than their extremes
+        least, most = low.item(), high.item()
+        saturated = _edge(values, low).item() / count if least >= -1 and most <= 1 else 0.0
+        bad = 0.0 if math.isfinite(least + most) else 1 - torch.isfinite(values).sum().item() / count
+        return [mean.item(), std.item(), 1 - filled.item() / count, saturated, bad]
+    saturated = _edge(values, low) * ((low >= -1) & (high <= 1)) / count
+    return torch.stack([mean, std, 1 - filled / count, saturated, 1 - torch.isfinite(values).sum() / count])
+
+
+def _edge(values: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
+    return ((values.abs() > 0.97) | ((values < 0.03) & (low >= 0) & (values > 0))).sum()

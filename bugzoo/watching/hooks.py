@@ -23,13 +23,14 @@ class Hooks:
         recorder = self.recorder
 
         def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
-            recorder.before_step(optimizer, args, kwargs)
+            try:
+                recorder.before_step(optimizer, args, kwargs)
+            except Exception as error:
+                recorder.note(error)
 
         def post(optimizer: Any, args: Any, kwargs: Any) -> None:
             self._stepped = True
-            info = recorder.after_step(optimizer)
-            if recorder.on_step is not None and info is not None:
-                recorder.on_step(info)
+            self._after_step(optimizer)
 
         self._handles = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]
         self._patch(torch.autograd, "backward", self._backward(torch.autograd.backward))
@@ -37,6 +38,15 @@ class Hooks:
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
         recorder.forwards.arm()
         recorder.forwards.sample()
+
+    def _after_step(self, optimizer: Any) -> None:
+        recorder, info = self.recorder, None
+        try:
+            info = recorder.after_step(optimizer)
+        except Exception as error:
+            recorder.note(error)
+        if recorder.on_step is not None and info is not None:
+            recorder.on_step(info)
 
     def remove(self) -> None:
         for handle in self._handles:
@@ -54,7 +64,10 @@ class Hooks:
         recorder = self.recorder
 
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
-            recorder.before_backward(tensors)
+            try:
+                recorder.before_backward(tensors)
+            except Exception as error:
+                recorder.note(error)
             original(tensors, *args, **kwargs)
             recorder.after_backward()
 
@@ -79,10 +92,11 @@ class Hooks:
             recorder.scaler = scaler
             result = original(scaler, optimizer, *args, **kwargs)
             if scaler._enabled and not self._stepped:
-                recorder.before_step(optimizer, (), {}, skipped=True)
-                info = recorder.after_step(optimizer)
-                if recorder.on_step is not None and info is not None:
-                    recorder.on_step(info)
+                try:
+                    recorder.before_step(optimizer, (), {}, skipped=True)
+                except Exception as error:
+                    recorder.note(error)
+                self._after_step(optimizer)
             return result
 
         return step
