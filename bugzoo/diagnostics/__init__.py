@@ -35,16 +35,19 @@ def instrument(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-def measure_all(run: Any, names: Iterable[str] | None = None, max_cost: int = 1) -> dict[str, dict[str, Any]]:
+def measure_all(
+    run: Any, names: Iterable[str] | None = None, max_cost: int = 1, also: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
     """Numbers of every instrument up to `max_cost`; one that says nothing is there as {"not_applicable": why}.
 
+    `also` names instruments to measure whatever they cost.
     An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
     """
     results: dict[str, dict[str, Any]] = {}
     chosen = list(globals()["names"]() if names is None else names)
     for name in sorted(chosen, key=lambda name: instrument(name).COST):
         module = instrument(name)
-        if module.COST > max_cost:
+        if module.COST > max_cost and name not in also:
             why = f"costs another run of the script (cost {module.COST}, allowed {max_cost})"
             results[name] = {"not_applicable": why}
             continue

@@ -8,13 +8,13 @@ from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
-from bugzoo.diagnostics import judge_all
+from bugzoo.diagnostics import instrument, judge_all
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
 from bugzoo.proving.evidence import number, parse, sign_test
 from bugzoo.proving.matrix import Cell, Healthy, Report
-from bugzoo.running import Job, run_many
+from bugzoo.running import Job, Run, run_many
 from bugzoo.scenario import Scenario
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -27,12 +27,12 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
     missing = [index for index, result in enumerate(results) if result is None]
     known = len(jobs) - len(missing)
 
-    def tell(done: int, _: int) -> None:
+    def tell(done: int, _: int, __: Run | None) -> None:
         if progress:
             progress(known + done, len(jobs))
 
-    tell(0, 0)
-    for index, run in zip(missing, run_many([jobs[i] for i in missing], executor, tell), strict=True):
+    def keep(place: int, run: Run) -> None:  # at once, so that Ctrl-C loses only what was running
+        index = missing[place]
         results[index] = {
             "outcome": run.outcome,
             "metrics": run.trace.metrics,
@@ -41,6 +41,9 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
             "seconds": run.seconds,
         }
         cache.write(jobs[index], results[index])
+
+    tell(0, 0, None)
+    run_many([jobs[index] for index in missing], executor, tell, done=keep)
     return results, known
 
 
@@ -106,7 +109,7 @@ def verify(
 def _instruments(scenario: Scenario) -> dict[str, Any]:
     """Cheap instruments always; one that runs the script again only where a fault's evidence names it."""
     named = {parse(text).instrument for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect) if " " in text}
-    return {"max_cost": 1, "also": sorted(named - {"outcome", "metrics"})}
+    return {"max_cost": 1, "also": sorted(n for n in named - {"outcome", "metrics"} if instrument(n).COST > 1)}
 
 
 def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:

@@ -16,11 +16,13 @@ def run_many(
     executor: Executor | None = None,
     progress: Callable[[int, int, Run], None] | None = None,
     workers: int | None = None,
+    done: Callable[[int, Run], None] | None = None,
 ) -> list[Run]:
     """Run every job and return the runs in the order of the jobs.
 
     `executor`: for example `client.get_executor()` of a Dask cluster; by default `workers` (one per core) local
-    processes forked from one warm process. `progress(finished, total, run)` is called in this thread as each run ends.
+    processes forked from one warm process. `progress(finished, total, run)` is called in this thread as each run ends,
+    and so is `done(index of the job, run)`, for whoever wants to keep results that an interruption must not lose.
     A job that cannot be run at all comes back as a `crashed` run. Ctrl-C ends the running jobs and raises.
     """
     jobs = list(jobs)
@@ -38,6 +40,8 @@ def run_many(
             except Exception as error:  # the machinery failed, not the script
                 run = Run(Trace(outcome="crashed", error=record(error, job.file)), job.source, job.file)
             runs[futures[future]] = run
+            if done:
+                done(futures[future], run)
             if progress:
                 progress(count, len(jobs), run)
     except BaseException:
