@@ -48,7 +48,9 @@ def load(name: str) -> Program:
                 settings[node.targets[0].id] = ast.literal_eval(node.value)
             except ValueError:
                 continue
-    return Program(name, str(path), source, stated["facts"], stated.get("tiny", {}), settings, prose.strip().split("\n")[0])
+    return Program(
+        name, str(path), source, stated["facts"], stated.get("tiny", {}), settings, prose.strip().split("\n")[0]
+    )
 
 
 def _section(source: str, title: str) -> tuple[int, int]:

@@ -112,7 +112,9 @@ def read_reviews(path):
         label = next((names[name] for name in ("label", "sentiment", "target") if name in names), None)
         if text is None or label is None:
             has = ", ".join(names) or "nothing"
-            raise SystemExit(f"--data {path}: the first line names {has}; needed: text (or review) and label (or sentiment).")
+            raise SystemExit(
+                f"--data {path}: the first line names {has}; needed: text (or review) and label (or sentiment)."
+            )
         meaning = {"1": 1, "pos": 1, "positive": 1, "0": 0, "neg": 0, "negative": 0}
         read = []
         for row in table:
