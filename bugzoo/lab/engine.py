@@ -1,0 +1,192 @@
+"""A run in a thread of this kernel: stop it, pause it at a step, look at its objects, go on.
+
+The thread runs the script and appends points to a list; it shows nothing. `bugzoo.lab.view` draws.
+"""
+
+import ctypes
+import sys
+import threading
+import time
+from typing import Any
+
+import torch
+
+from bugzoo.lab.borders import Border
+from bugzoo.running import Run, run_here
+from bugzoo.watching import StopRun
+
+_turn = threading.Lock()
+"""Generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
+
+Point = tuple[int, float, float]
+"""Optimiser step from 1, loss, gradient norm before the step."""
+
+
+class Engine:
+    """One run of a script. `pace` is the most steps per second, 0 for as fast as it goes; `cap` ends it after so many.
+
+    state: ready · waiting (for another run) · running · paused · ended.
+    """
+
+    def __init__(self, source: str, file: str, *, pace: float = 0.0, cap: int | None = None) -> None:
+        self.source, self.file, self.pace, self.cap = source, file, pace, cap
+        self.points: list[Point] = []
+        self.namespace: dict[str, Any] = {}
+        self.run: Run | None = None
+        self.failure: BaseException | None = None
+        self.state = "ready"
+        self.pause_step: int | None = None
+        self.first_point_seconds: float | None = None
+        self._stop = threading.Event()
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._border: Border | None = None
+        self._threads = torch.get_num_threads()
+        self._clock = 0.0
+
+    # ---- driving it, from any thread
+
+    def start(self) -> None:
+        """Run in a daemon thread."""
+        self._border = Border()
+        self._border.paused = self.pause_step == 0
+        self._thread = threading.Thread(target=self._work, name="bugzoo-run", daemon=True)
+        self._thread.start()
+
+    def run_now(self) -> None:
+        """Run here and come back when it has ended."""
+        self._work()
+
+    def stop(self, patience: float = 1.0) -> None:
+        """End the run at the next step border; a script that makes no steps is interrupted after `patience` seconds."""
+        self._stop.set()
+        if self._thread is not None:
+            threading.Thread(target=self._insist, args=(patience,), daemon=True).start()
+
+    def pause(self, at: int | None = None) -> None:
+        """Stand still after the step that is being made, or after step `at`."""
+        if at is not None or self._border is None:
+            self.pause_step = at or 0  # a run that has not begun stands still after its first step
+        else:
+            self._border.pause(True)
+
+    def resume(self) -> None:
+        self.pause_step = None
+        if self._border is not None:
+            self._border.pause(False)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until the run has ended; False when `seconds` were not enough, or when it is paused."""
+        self.let_go()
+        end = None if seconds is None else time.monotonic() + seconds
+        while not self._done.wait(0.05):
+            if self.state == "paused" or (end is not None and time.monotonic() > end):
+                return False
+        return True
+
+    def wait_pause(self, seconds: float = 60.0) -> bool:
+        """Until the run stands still; False when it ended first or `seconds` were not enough."""
+        self.let_go()
+        end = time.monotonic() + seconds
+        while self.state != "paused" and not self._done.is_set() and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.state == "paused"
+
+    def let_go(self) -> None:
+        """The cell that asks wants the run to go on beside it."""
+        if self._border is not None:
+            self._border.let_go()
+
+    @property
+    def ended(self) -> bool:
+        return self._done.is_set()
+
+    # ---- in the training thread
+
+    def _work(self) -> None:
+        self.state = "waiting"
+        try:
+            while not _turn.acquire(timeout=0.05):
+                if self._stop.is_set():
+                    return
+            try:
+                self._execute()
+            finally:
+                _turn.release()
+        except BaseException as error:  # the view shows it; nothing may be lost in a thread
+            self.failure = error
+        finally:
+            self.state = "ended"
+            self._done.set()
+
+    def _execute(self) -> None:
+        torch.set_num_threads(self._threads)  # a new thread has its own number; sums depend on it
+        if self._border is not None:
+            self._border.begin()
+        self.state = "running"
+        self._clock = time.monotonic()
+        begin = time.perf_counter()
+
+        def on_step(info: dict[str, Any]) -> None:
+            if self.first_point_seconds is None:
+                self.first_point_seconds = time.perf_counter() - begin
+            self._step(info)
+
+        try:
+            self.run = run_here(self.source, self.file, on_step=on_step)
+            self.namespace = self.run.namespace
+        finally:
+            if self._border is not None:
+                self._border.end()
+
+    def _step(self, info: dict[str, Any]) -> None:
+        if not self.namespace:
+            self.namespace = _globals_of(self.file)
+        step = int(info["step"])
+        self.points.append((step, _number(info["loss"]), _number(info["grad_norm"])))
+        if self.cap is not None and len(self.points) >= self.cap:
+            self._stop.set()
+        border = self._border
+        if border is not None and not self._stop.is_set():
+            if self.pause_step is not None and step >= self.pause_step:
+                self.pause_step = None
+                border.pause(True)
+            self.state = "paused" if border.paused else "running"
+            self._clock += border.cross(self._asked_to_stop)
+            self.state = "running"
+            self._keep_pace()
+        if self._stop.is_set():
+            raise StopRun
+
+    def _asked_to_stop(self) -> bool:
+        # a pause that comes while a cell holds the run shows at once
+        self.state = "paused" if self._border is not None and self._border.paused else "running"
+        return self._stop.is_set()
+
+    def _keep_pace(self) -> None:
+        if self.pace > 0:
+            early = self._clock + len(self.points) / self.pace - time.monotonic()
+            if early > 0.005:  # shorter sleeps cost more than they say
+                self._stop.wait(early)
+
+    def _insist(self, patience: float) -> None:
+        """Raise StopRun inside a script that does not come to a step border, and again while it goes on."""
+        while not self._done.wait(patience):
+            thread = self._thread
+            if thread is None or thread.ident is None:
+                return
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(StopRun))
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _globals_of(file: str) -> dict[str, Any]:
+    """Globals of the script that this call came out of."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == file:
+            return frame.f_globals
+        frame = frame.f_back
+    return {}

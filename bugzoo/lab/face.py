@@ -1,0 +1,105 @@
+"""The widgets of a live view: status line, picture, Run, Pause and Stop."""
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from bugzoo.lab import summary
+from bugzoo.lab.chart import Chart, first_bad
+from bugzoo.lab.engine import Point
+
+if TYPE_CHECKING:
+    from bugzoo.lab.view import LiveView
+
+# while the widgets are alive the picture made for the saved notebook stays behind them
+STYLE = """<style>
+.jp-OutputArea-child:has(.bugzoo-live) + .jp-OutputArea-child:has(.jp-RenderedImage) { display: none; }
+.bugzoo-status { font-size: 13px; line-height: 1.5; color: var(--jp-ui-font-color1, inherit); }
+.bugzoo-status pre { white-space: pre-wrap; color: inherit; background: transparent; margin: 4px 0; }
+</style>"""
+WORDS = {
+    "ready": "press Run",
+    "waiting": "waiting for another run to end",
+    "twin": "the healthy twin first",
+    "running": "running",
+    "paused": "paused",
+}
+
+
+class Face:
+    """Buttons set flags and return at once, so that they answer whatever the run does."""
+
+    def __init__(self, view: "LiveView") -> None:
+        self.view = view
+        self._twin_drawn = False
+        self.chart = Chart()
+        self.status = w.HTML()
+        self.run = w.Button(description="Run", icon="play", button_style="primary", tooltip="Train from the start")
+        self.pause = w.Button(description="Pause", icon="pause", tooltip="Stand still after this step, or go on")
+        self.stop = w.Button(description="Stop", icon="stop", tooltip="End the run here; what it did so far is kept")
+        self.run.on_click(self._run)
+        self.pause.on_click(self._pause)
+        self.stop.on_click(lambda _: self.view.stop())
+        self.box = w.VBox([w.HTML(STYLE), self.status, self.chart.figure, w.HBox([self.run, self.pause, self.stop])])
+        self.box.add_class("bugzoo-live")
+        self._label()
+
+    def _run(self, _: Any) -> None:
+        if self.view.state in ("ready", "ended"):
+            self.view.start()
+
+    def _pause(self, _: Any) -> None:
+        if self.view.state == "paused":
+            self.view.resume()
+        elif self.view.state in ("running", "twin", "waiting"):
+            self.view.pause()
+
+    def _label(self, state: str = "ready", detail: str = "") -> None:
+        words = WORDS.get(state, state)
+        label = html.escape(self.view.case.label)
+        self.status.value = f'<div class="bugzoo-status"><b>{label}</b> · {words}{detail}</div>'
+        going = state in ("waiting", "twin", "running", "paused")
+        self.run.disabled = going
+        self.stop.disabled = self.pause.disabled = not going
+        self.pause.description, self.pause.icon = ("Resume", "play") if state == "paused" else ("Pause", "pause")
+
+    # ---- called by the view's thread
+
+    def started(self) -> None:
+        self._twin_drawn = False
+        self.chart.clear()
+        self._label("running")
+
+    def update(self, which: str, points: list[Point] | None, twin_points: list[Point]) -> None:
+        """New points, or None when only the state may have changed."""
+        if points is not None:
+            if which == "broken" and not self._twin_drawn:
+                self.chart.draw("healthy", twin_points)
+                self._twin_drawn = True
+            self.chart.draw(which, points)
+            if which == "broken":
+                self.chart.mark(first_bad(points))
+        # not view.state: asking that lets a held run go on
+        engine = self.view._engine if which == "broken" else self.view._twin
+        state = "twin" if which == "healthy" else engine.state if engine else "ready"
+        shown = points or (engine.points if engine else [])
+        self._label("running" if state == "ended" else state, " · " + summary.last_number(shown) if shown else "")
+
+    def ended(self) -> None:
+        view = self.view
+        engine = view._engine
+        run = engine.run if engine else None
+        if engine and engine.failure is not None:
+            self._label("ended", f": {html.escape(str(engine.failure))}")
+            return
+        if run is None:
+            self._label("stopped before it began")
+            return
+        metrics = ", ".join(f"{name} {value:.3g}" for name, value in run.trace.metrics.items())
+        detail = f" after {len(engine.points)} steps" + (f" · validation {metrics}" if metrics else "")
+        error = run.trace.error
+        if error:
+            text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
+            detail += f"<pre>{html.escape(text)}</pre>"
+        self._label(summary.OUTCOMES.get(run.outcome, run.outcome), detail)

@@ -1,0 +1,150 @@
+"""The break-it panel: sliders for a fault's parameters and a program's settings, over a live view."""
+
+import html
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from bugzoo import programs
+from bugzoo.errors import UserError
+from bugzoo.lab import twin
+from bugzoo.lab.frontend import headless
+from bugzoo.lab.view import LiveView
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+
+class Panel:
+    """`scenario` sets what can be moved: the parameters of its faults, and the `settings` named here.
+
+    The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
+    Where nobody looks the scenario runs once as it is, with a table and a picture.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        settings: Iterable[str] = ("seed", "learning_rate"),
+        ranges: dict[str, tuple[float, float]] | None = None,
+        pace: float = 60.0,
+    ) -> None:
+        self.base = self.scenario = scenario
+        self.ranges = ranges or {}
+        self.view = LiveView(scenario, pace=pace)
+        self.params: list[dict[str, Any]] = []
+        self.settings: dict[str, Any] = {}
+        known = programs.load(scenario.program).settings
+        self._names = [name for name in settings if self._known(name, known)]
+        self._defaults = known | dict(scenario.settings) | {"seed": scenario.seed}
+        if scenario.size == "tiny":
+            self._defaults = known | programs.load(scenario.program).tiny | dict(scenario.settings)
+            self._defaults["seed"] = scenario.seed
+        self.box: Any = None
+
+    def _known(self, name: str, known: dict[str, Any]) -> bool:
+        if name not in known:
+            raise UserError(f"{self.base.program} has no setting {name!r}; it has {', '.join(sorted(known))}.")
+        return True
+
+    def show(self) -> "Panel":
+        """Put the panel into the cell's output."""
+        if headless():
+            self.view.start()
+            return self
+        from IPython.display import display
+
+        self._build()
+        display(self.box)
+        self.view.show()
+        return self
+
+    def _build(self) -> None:
+        import ipywidgets as w
+
+        from bugzoo.lab import sliders
+
+        rows = []
+        for fault, values in self.base.specs:
+            own = {}
+            for name, param in fault.params.items():
+                low, high = self.ranges.get(name, (param.low, param.high))
+                own[name] = sliders.slider(name, values[name], low, high, param.doc)
+                if name in self.ranges and isinstance(own[name], w.IntSlider):
+                    own[name].min, own[name].max = int(low), int(high)
+                rows.append(own[name])
+            self.params.append(own)
+        for name in self._names:
+            self.settings[name] = sliders.setting(name, self._defaults[name])
+            rows.append(self.settings[name])
+        self.twin_toggle = w.Checkbox(value=True, description="healthy twin behind", indent=False)
+        self.diff_button = w.ToggleButton(description="Show what was changed", icon="eye", layout={"width": "220px"})
+        self.answer, self.message = w.HTML(), w.HTML()
+        rows += [w.HBox([self.twin_toggle, self.diff_button]), self.answer, self.message]
+        for control in [*self.settings.values(), *(s for own in self.params for s in own.values())]:
+            control.observe(self._moved, "value")
+        self.twin_toggle.observe(self._twin, "value")
+        self.diff_button.observe(self._diff, "value")
+        self.box = w.VBox(rows)
+        self.box.add_class("bugzoo-panel")
+
+    # ---- callbacks
+
+    def _moved(self, _: Any) -> None:
+        """A slider was moved: the next Run takes its value. A run that is going on is left alone."""
+        try:
+            self.scenario = self._read()
+        except UserError as error:
+            self._say(str(error))
+            return
+        changed = "The next Run takes these values." if self.view.state not in ("ready", "ended") else ""
+        self._say(changed)
+        self.view.next_case = twin.case_of(self.scenario)
+        self._diff(None)
+
+    def _read(self) -> Scenario:
+        specs = []
+        for (fault, _), own in zip(self.base.specs, self.params, strict=True):
+            query = "&".join(f"{name}={control.value!r}" for name, control in own.items())
+            specs.append(fault.id + ("?" + query if query else ""))
+        chosen = {name: control.value for name, control in self.settings.items()}
+        seed = chosen.pop("seed", self.base.seed)
+        moved = {name: value for name, value in chosen.items() if value != self._defaults[name]}
+        return replace(self.base, faults=tuple(specs), seed=seed, settings=dict(self.base.settings) | moved)
+
+    def _twin(self, change: Any) -> None:
+        self.view.show_twin = change["new"]
+
+    def _diff(self, _: Any) -> None:
+        shown = self.diff_button.value
+        self.answer.value = _coloured(self.scenario.diff()) if shown else ""
+        self.diff_button.description = "Hide what was changed" if shown else "Show what was changed"
+
+    def _say(self, text: str) -> None:
+        self.message.value = f'<div class="bugzoo-status">{html.escape(text)}</div>' if text else ""
+
+    # ---- for the cells below
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until the latest run has ended."""
+        return self.view.wait(seconds)
+
+    @property
+    def result(self) -> Run:
+        """The latest run; waits for it."""
+        return self.view.result
+
+    def __repr__(self) -> str:
+        return f"<Panel of {self.scenario.ticket}: {self.view.state}>"
+
+
+def _coloured(diff: str) -> str:
+    """The diff on a sheet of its own, with signs as well as colours."""
+    lines = []
+    for line in diff.splitlines():
+        added, removed = line.startswith("+") and line[:3] != "+++", line.startswith("-") and line[:3] != "---"
+        colour = "#dcefe3" if added else "#fbe3d6" if removed else "#ffffff"
+        text = html.escape(line) or "&nbsp;"
+        lines.append(f'<div style="background:{colour};color:#24292f">{text}</div>')
+    sheet = "font-family:monospace;white-space:pre;line-height:1.4;padding:8px;background:#ffffff;overflow-x:auto"
+    return f'<div style="{sheet}">{"".join(lines)}</div>'

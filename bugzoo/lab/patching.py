@@ -1,0 +1,52 @@
+"""Change a program while it stands still: new classes and functions take the place of the old ones in the live run."""
+
+import ast
+import gc
+import linecache
+from typing import Any
+
+from bugzoo.errors import UserError
+
+
+def changed_definitions(old: str, new: str) -> list[ast.stmt]:
+    """Top-level classes and functions of `new` that `old` has otherwise or not at all.
+
+    Raises UserError when anything else differs: a loop that is being executed cannot be exchanged under its own feet.
+    """
+    try:
+        parts = ast.parse(new).body
+    except SyntaxError as error:
+        raise UserError(f"The new text is not Python: line {error.lineno}: {error.msg}. Nothing was changed.") from None
+    kinds = ast.ClassDef | ast.FunctionDef
+    before = {ast.dump(part) for part in ast.parse(old).body}
+    rest_old = [ast.dump(part) for part in ast.parse(old).body if not isinstance(part, kinds)]
+    rest_new = [ast.dump(part) for part in parts if not isinstance(part, kinds)]
+    if rest_old != rest_new:
+        at = next((i for i, (a, b) in enumerate(zip(rest_old, rest_new, strict=False)) if a != b), len(rest_new) - 1)
+        line = [part for part in parts if not isinstance(part, kinds)][at].lineno
+        raise UserError(
+            f"Line {line} is outside a class or function, and a running loop or a setting that was read already cannot "
+            "be exchanged: start again with view.restart(source). Nothing was changed."
+        )
+    return [part for part in parts if isinstance(part, kinds) and ast.dump(part) not in before]
+
+
+def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]:
+    """Put the changed definitions of `new` into a live run; objects of a changed class become objects of the new one.
+
+    Returns the names that were changed. Parameters, optimiser and step count stay as they are.
+    """
+    parts = changed_definitions(old, new)
+    if not parts:
+        return []
+    # tracebacks show the text that really runs
+    linecache.cache[file] = (len(new), None, new.splitlines(keepends=True), file)
+    names = [part.name for part in parts]
+    former = {name: namespace.get(name) for name in names}
+    exec(compile(ast.Module(parts, []), file, "exec"), namespace)
+    for name, was in former.items():
+        now = namespace[name]
+        if isinstance(was, type) and isinstance(now, type):
+            for instance in [one for one in gc.get_referrers(was) if type(one) is was]:
+                instance.__class__ = now
+    return names

@@ -1,0 +1,76 @@
+"""A finished run and its twin as a text table and as a picture that stays in a saved notebook."""
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from bugzoo.lab.chart import first_bad
+from bugzoo.lab.engine import Point
+
+OUTCOMES = {
+    "finished": "finished",
+    "non_finite": "finished, but its loss is no number any more",
+    "crashed": "crashed",
+    "stopped": "stopped",
+    "out_of_memory": "ran out of memory",
+    "timed_out": "took too long",
+    "hung": "hung",
+}
+
+
+def text_table(
+    points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), twin: Any = None, rows: int = 10
+) -> str:
+    """Some steps of both runs, the last finite ones and the first that is not among them; then the metrics."""
+    bad = first_bad(points)
+    wanted = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
+    if bad:
+        wanted |= {bad[0] - 1, bad[0], bad[0] + 1}
+    healthy = {step: (loss, norm) for step, loss, norm in twin_points}
+    head = f"{'step':>6}  {'loss':>9}  {'grad norm':>9}"
+    lines = [head + (f"   {'healthy':>9}  {'grad norm':>9}" if healthy else "")]
+    for step, loss, norm in points:
+        if step in wanted:
+            line = f"{step:>6}  {loss:>9.4g}  {norm:>9.4g}"
+            if step in healthy:
+                line += f"   {healthy[step][0]:>9.4g}  {healthy[step][1]:>9.4g}"
+            if bad and step == bad[0]:
+                line += "   <- first non-finite"
+            lines.append(line)
+    for label, one in (("this run", run), ("healthy", twin)):
+        if one is not None:
+            numbers = ", ".join(f"{name} {value:.4g}" for name, value in one.trace.metrics.items())
+            text = f"{label}: {OUTCOMES.get(one.outcome, one.outcome)} after {len(one.trace.step)} steps"
+            lines.append(text + (f"; validation {numbers}" if numbers else ""))
+    return "\n".join(lines)
+
+
+def picture(points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "") -> bytes:
+    """PNG on a white sheet, readable in light and dark notebooks."""
+    from bugzoo.plots import twins
+
+    numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points)}
+    event = run.trace.first_non_finite() if run is not None else None
+    bad = first_bad(points)
+    if bad:
+        numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
+    figure = twins.picture(numbers, title)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, facecolor="white")
+    return buffer.getvalue()
+
+
+def _curves(points: Sequence[Point]) -> dict[str, list[float]] | None:
+    if not points:
+        return None
+    return {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
+
+
+def last_number(points: Sequence[Point]) -> str:
+    """`step 120 · loss 0.84 · gradient norm 1.2`."""
+    if not points:
+        return "no step yet"
+    step, loss, norm = points[-1]
+    shown = f"{loss:.4g}" if math.isfinite(loss) else f"{loss}"
+    return f"step {step} · loss {shown} · gradient norm {norm:.3g}"

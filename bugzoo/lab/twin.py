@@ -1,0 +1,61 @@
+"""The healthy twin of a case: a real run of the same program, settings and seed without the fault, kept for next time.
+
+Twins run one after the other, never beside each other: both start from their own seed and nothing else draws random
+numbers meanwhile, so each is the same to the last bit every time.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.lab.engine import Engine, Point
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+_KEPT: "OrderedDict[str, tuple[list[Point], Run]]" = OrderedDict()
+
+
+@dataclass
+class Case:
+    """What a view runs: a text, its twin's text (None without one), a file name and a label that names no fault."""
+
+    source: str
+    twin: str | None
+    file: str
+    label: str
+    scenario: Scenario | None = None
+
+
+def case_of(what: Scenario | str, healthy: Scenario | str | None = None) -> Case:
+    """`what`: a Scenario (its twin comes with it) or the text of a script. `healthy` gives or replaces the twin."""
+    given = healthy.source if isinstance(healthy, Scenario) else healthy
+    if isinstance(what, Scenario):
+        if what.ranks > 1:
+            raise UserError(f"{what.ticket} needs {what.ranks} processes and cannot be shown live; use scenario.run().")
+        twin = given or (what.healthy().source if what.faults else None)
+        return Case(what.source, twin, f"{what.program}.py", what.ticket, what)
+    if not isinstance(what, str):
+        raise UserError(f"A view shows a Scenario or the text of a script, not a {type(what).__name__}.")
+    return Case(what, given, "train.py", "your program")
+
+
+def known(case: Case) -> tuple[list[Point], Run] | None:
+    """The twin's points and run where it has run before in this kernel."""
+    return _KEPT.get(case.twin or "")
+
+
+def engine(case: Case, cap: int | None = None) -> Engine:
+    """The twin as a run of its own, as fast as it goes."""
+    return Engine(case.twin or "", case.file, cap=cap)
+
+
+def keep(case: Case, finished: Any) -> None:
+    """Remember a twin that ran to its end; the eight latest are kept, without their live objects."""
+    run = finished.run
+    if run is None or run.outcome != "finished" or case.twin is None:
+        return
+    run.trace.live, run.namespace = None, {}
+    _KEPT[case.twin] = (finished.points, run)
+    while len(_KEPT) > 8:
+        _KEPT.popitem(last=False)

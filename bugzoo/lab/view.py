@@ -1,0 +1,253 @@
+"""`LiveView`: a training run you can watch, stop, pause, take apart and repair while it is going on."""
+
+import threading
+import time
+import uuid
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.lab import patching, summary, twin
+from bugzoo.lab.engine import Engine, Point
+from bugzoo.lab.frontend import headless
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+REFRESH = 0.1
+"""Seconds between two updates: a server drops messages when there are too many of them."""
+
+
+class LiveView:
+    """One live run at a time, its healthy twin behind it.
+
+    `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps a second, so that an eye
+    can follow (0: as fast as it goes). `pause_at`: stand still after that step. `cap`: most steps where nobody looks
+    (nbgrader, nbval, a plain script); there the run happens at once, with a table and a picture instead of widgets.
+    """
+
+    def __init__(
+        self,
+        what: Scenario | str,
+        *,
+        healthy: Scenario | str | None = None,
+        show_twin: bool = True,
+        pace: float = 60.0,
+        pause_at: int | None = None,
+        cap: int = 1000,
+    ) -> None:
+        self.case = twin.case_of(what, healthy)
+        self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
+        self.next_case: twin.Case | None = None
+        """What the next start() runs, set by a panel whose sliders were moved meanwhile."""
+        self.widgets: Any = None
+        self._engine: Engine | None = None
+        self._twin: Engine | None = None
+        self._twin_points: list[Point] = []
+        self._twin_run: Run | None = None
+        self._handle: Any = None
+        self._over = threading.Event()
+        self._over.set()
+        self.first_point_seconds: float | None = None
+        """From start() to the first point handed to the front end."""
+
+    # ---- what a learner calls
+
+    def show(self) -> "LiveView":
+        """Put the view into the cell's output; nothing where nobody looks."""
+        if not headless():
+            from IPython.display import display
+
+            from bugzoo.lab.face import Face
+
+            self.widgets = self.widgets or Face(self)
+            display(self.widgets.box)
+            # the picture of a finished run goes here; while the widgets live it is hidden behind them
+            self._handle = display({"text/plain": ""}, raw=True, display_id=f"bugzoo-{uuid.uuid4().hex[:12]}")
+        return self
+
+    def start(self) -> "LiveView":
+        """Begin. Raises UserError while the run before is going on."""
+        if not self._over.is_set():
+            raise UserError(
+                f"{self.case.label} is running already: stop it first, with the Stop button or view.stop()."
+            )
+        self._over.clear()
+        if self.next_case is not None:
+            self.case, self.next_case = self.next_case, None
+        self._twin_points, self._twin_run, self.first_point_seconds = [], None, None
+        wants_twin = self.show_twin and self.case.twin is not None
+        known = twin.known(self.case) if wants_twin else None
+        if known:
+            self._twin_points, self._twin_run = known
+        quiet = headless()
+        cap = self.cap if quiet else None
+        self._twin = twin.engine(self.case, cap) if wants_twin and not known else None
+        self._engine = Engine(self.case.source, self.case.file, pace=0 if quiet else self.pace, cap=cap)
+        if quiet:
+            for engine in filter(None, (self._twin, self._engine)):
+                engine.run_now()
+            self._finish()
+            self._print()
+            return self
+        self._engine.pause_step = self.pause_at
+        if self.widgets:
+            self.widgets.started()
+        threading.Thread(target=self._follow, args=(time.monotonic(),), name="bugzoo-view", daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        """End the run; its trace up to here is the result."""
+        for engine in filter(None, (self._twin, self._engine)):
+            engine.stop()
+
+    def pause(self, at: int | None = None) -> None:
+        """Stand still after this step, or after step `at`; the live objects are in `view.objects`."""
+        self._need().pause(at)
+
+    def resume(self) -> None:
+        """Go on."""
+        self._need().resume()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while not self._over.wait(0.05):
+            if self.state == "paused" or (end is not None and time.monotonic() > end):
+                return False
+        return True
+
+    def wait_pause(self, seconds: float = 60.0) -> bool:
+        """Until the run stands still. False when it ended first or `seconds` were not enough."""
+        end = time.monotonic() + seconds
+        while self.state != "paused" and not self._over.is_set() and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.state == "paused"
+
+    @property
+    def state(self) -> str:
+        """ready · waiting · twin (the healthy run is made first) · running · paused · ended."""
+        for engine in filter(None, (self._twin, self._engine)):
+            engine.let_go()
+        if self._engine is None:
+            return "ready"
+        if self._over.is_set():
+            return "ended"
+        if self._twin is not None and not self._twin.ended:
+            return "twin"
+        return "running" if self._engine.state in ("ready", "ended") else self._engine.state
+
+    @property
+    def result(self) -> Run:
+        """The run, once it has ended: this waits for it. Raises UserError while it is paused or not started."""
+        self._need()
+        if not self.wait():
+            raise UserError("The run is paused: press Resume or call view.resume(), or stop it with view.stop().")
+        engine = self._need()
+        if engine.failure is not None:
+            raise engine.failure
+        if engine.run is None:
+            raise UserError("The run was stopped before it began; press Run or call view.start().")
+        return engine.run
+
+    @property
+    def healthy(self) -> Run | None:
+        """The twin's run, once the view has ended; None without one."""
+        self.wait()
+        return self._twin_run
+
+    @property
+    def points(self) -> list[Point]:
+        """(step, loss, gradient norm) so far."""
+        return list(self._engine.points) if self._engine else []
+
+    @property
+    def objects(self) -> dict[str, Any]:
+        """The script's own names: `view.objects["model"]`, `["optimizer"]`, `["inputs"]`. Look while it is paused."""
+        return self._need().namespace
+
+    def patch(self, source: str) -> list[str]:
+        """Exchange classes and functions of the paused run for those of `source`, keeping everything it has learnt.
+
+        Returns the names that changed. Raises UserError when the run is not paused or something else differs.
+        """
+        if self.state != "paused":
+            raise UserError("Pause the run first: view.pause(), or the Pause button.")
+        names = patching.patch(self.objects, self.case.source, source, self.case.file)
+        self.case.source = source
+        return names
+
+    def restart(self, source: str | None = None) -> "LiveView":
+        """Stop what is running and begin again, with another text if given."""
+        self.stop()
+        self._over.wait(10)
+        if source is not None:
+            self.case.source = source
+        return self.start()
+
+    def __repr__(self) -> str:
+        return f"<LiveView of {self.case.label}: {self.state}, {summary.last_number(self.points)}>"
+
+    # ---- inside
+
+    def _need(self) -> Engine:
+        if self._engine is None:
+            raise UserError("Nothing has run yet: press Run or call view.start().")
+        return self._engine
+
+    def _follow(self, begin: float) -> None:
+        """Run the twin, then the case, and hand new points to the front end ten times a second."""
+        for which, engine in (("healthy", self._twin), ("broken", self._engine)):
+            if engine is None:
+                continue
+            if which == "broken" and self._twin is not None:
+                twin.keep(self.case, self._twin)
+                self._twin_points, self._twin_run = self._twin.points, self._twin.run
+            engine.start()
+            drawn = 0
+            while not engine.ended or drawn < len(engine.points):
+                points = list(engine.points)
+                if self.widgets:
+                    self.widgets.update(which, points if len(points) > drawn else None, self._twin_points)
+                if points and self.first_point_seconds is None:
+                    self.first_point_seconds = time.monotonic() - begin
+                drawn = len(points)
+                if not engine.ended:
+                    # the first point comes as soon as it is there, the others with the clock
+                    engine._done.wait(REFRESH if drawn else 0.01)
+        try:
+            self._finish()
+        finally:
+            if self.widgets:
+                self.widgets.ended()
+
+    def _finish(self) -> None:
+        if self._twin is not None:
+            twin.keep(self.case, self._twin)
+            self._twin_points, self._twin_run = self._twin.points, self._twin.run
+        try:
+            if self._handle is not None:
+                self._handle.update(self._bundle(), raw=True)
+        finally:
+            self._over.set()
+
+    def _bundle(self) -> dict[str, Any]:
+        engine = self._need()
+        table = summary.text_table(engine.points, engine.run, self._twin_points, self._twin_run)
+        bundle: dict[str, Any] = {"text/plain": table}
+        if engine.points:
+            bundle["image/png"] = summary.picture(engine.points, engine.run, self._twin_points, self.case.label)
+        return bundle
+
+    def _print(self) -> None:
+        """Without widgets: the table, the picture where something can show one, and an error of the script."""
+        engine = self._need()
+        bundle = self._bundle()
+        print(bundle["text/plain"])
+        error = engine.run.trace.error if engine.run else {"traceback": repr(engine.failure)}
+        if error:
+            print(error.get("traceback") or error.get("message", ""))
+        from bugzoo.lab.frontend import kernel
+
+        if kernel() is not None and "image/png" in bundle:
+            from IPython.display import Image, display
+
+            display(Image(bundle["image/png"]))
