@@ -27,6 +27,8 @@ def out_of_memory(error: BaseException) -> bool:
 
 def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, dict[str, Any]]:
     """(outcome, error record). The record holds type, message, traceback (the script's part), file, line."""
+    if failure is None and trace.outcome == "stopped":  # watch() ends its block quietly on StopRun
+        return "stopped", {}
     if failure is None or (isinstance(failure, SystemExit) and failure.code in (None, 0)):
         return ("non_finite" if ended_non_finite(trace) else "finished"), {}
     if isinstance(failure, KeyboardInterrupt) or type(failure).__name__ == "StopRun":
