@@ -52,7 +52,11 @@ def measure(run: Any) -> dict[str, Any]:
     grown = tail > 1.5 * head + 0.1 and tail > 2 * best and head > 0
     never_back = peak > 4 * head > 0 and tail > 0.95 * head
     blown = numbers["non_finite_share"] > 0 and peak > 3 * head > 0
-    diverged = bool(grown or never_back or blown)
+    # a burst in the first steps that one update of parameter size explains, even when the loss comes back to chance
+    early, ratios = finite[1:11], column(trace.update_ratio)[:11]
+    largest_update = float(np.nanmax(ratios)) if np.isfinite(ratios).any() else 0.0
+    burst = float(early.max()) > 5 * finite[0] > 0 and largest_update > 0.3
+    diverged = bool(grown or never_back or blown or burst)
     if optimizers > 1:  # two players: one's loss rises because the other gets better
         diverged = bool(blown or tail > 1000 * abs(head) + 1000)
     third = len(finite) // 3
@@ -68,7 +72,7 @@ def measure(run: Any) -> dict[str, Any]:
         "first_loss": head,
         "final_loss": tail,
         "best_loss": best,
-        "peak_loss": peak,
+        "peak_loss": float(finite.max()),
         "chance": chance,
         "diverged": float(diverged),
         "stuck_at_chance": float(stuck),

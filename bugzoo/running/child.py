@@ -80,7 +80,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what follows is short and must not be cut in two
     if job.after:
         try:
-            run.numbers = resolve(job.after)(run)
+            run.numbers = resolve(job.after)(run, **job.after_args)
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
