@@ -69,7 +69,9 @@ def _open(folder: Path, notebook: str, extra: list[str]) -> None:
     # nbgrader calls `alembic` by its bare name, so the environment's programs must be found
     programs = str(Path(sys.executable).parent)
     environment = os.environ | {"PATH": programs + os.pathsep + os.environ.get("PATH", "")}
-    arguments = [sys.executable, "-m", "jupyterlab", notebook, "--ServerApp.root_dir=."]
+    arguments = [sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir=.", "--log-level=WARN"]
+    # as the start page rather than as a file, so that the address that is printed leads to the lesson
+    arguments.append(f"--LabApp.default_url=/lab/tree/{notebook}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")  # in a container everybody is root, and Jupyter would refuse to start
     if not browser() and not any(word.startswith("--no-browser") for word in extra):

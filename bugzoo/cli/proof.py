@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import console, emit, json_option, table
-from bugzoo.cli.runs import Device, check_device, read_script
+from bugzoo.cli.output import emit, json_option, table
+from bugzoo.cli.runs import Device, check_device
+from bugzoo.errors import UserError
 
 Json = Annotated[str | None, json_option()]
 
@@ -78,47 +79,28 @@ def _matrix(report: Any) -> None:
     print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def checkup(
-    target: Annotated[Path, typer.Argument(metavar="TARGET.py", help="A training script; it is run once or more.")],
-    seconds: Annotated[float, typer.Option(help="Stop the script after so long.")] = 60,
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(metavar="TARGET.py", help="A training script; it is run, once or twice.")],
+    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
     json: Json = None,
 ) -> None:
     """Run a training script under every instrument that applies, and rank the suspects.
 
-    The script runs in a process of its own, which is ended when the time is over. Exit code 0 whatever is found.
+    The script runs in a process of its own. What follows `--` are its arguments. Exit code 0 whatever is found.
 
     Examples:
 
     - `bugzoo checkup train.py`
-    - `bugzoo checkup --seconds 120 --json report.json train.py`
+    - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
     """
-    read_script(target)
+    if not seconds > 0:
+        raise UserError(f"--seconds {seconds:g} is not allowed; it is a number above 0.")
     from bugzoo.diagnostics.checkup import checkup as examine
 
-    report = examine(target, seconds=seconds)
-    found = report.to_json()
+    report = examine(target, context.args, seconds=seconds)
     if json:
-        emit(found, json)
-    if json == "-":
-        return
-    from rich.text import Text
-
-    out = console()
-    headline = {
-        "found": "Suspects, the likeliest first:",
-        "nothing": "Nothing found.",
-        "unjudged": "This script could not be judged.",
-    }
-    out.print(Text(headline[found["outcome"]], style="bold"))
-    if found["suspects"]:
-        lines = [
-            [s["cause"], f"{s['score']:.2f}", s["evidence"], f"line {s['line']}" if s.get("line") else ""]
-            for s in found["suspects"]
-        ]
-        table(["cause", "score", "what was seen", "where"], lines)
-    if found["not_checked"]:
-        out.print(Text("Not checked:"))
-        for item in found["not_checked"]:
-            text = " - ".join(str(part) for part in item.values()) if isinstance(item, dict) else str(item)
-            out.print(Text(f"  {text}"))
+        emit(report.to_json(), json)
+    if json != "-":
+        print(report)

@@ -113,9 +113,13 @@ def curve(losses: list[float], points: int = 12) -> str:
 
 def collect(scenario: Scenario) -> Evidence:
     """Run the broken program and its healthy twin once, each in a worker that can be killed, under every instrument."""
-    arguments = {"max_cost": 2} if scenario.ranks == 1 else {"max_cost": 1}
-    run: Run = scenario.run("worker", after="bugzoo.diagnostics:measure_all", after_args=arguments)
+    run: Run = scenario.run("worker", after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
     twin: Run = scenario.healthy().run("worker")
+    for name in diagnostics.names():
+        if diagnostics.instrument(name).COST == 2:  # it runs the script again, which a broken-off run is not worth
+            again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1
+            found = diagnostics.measure_all(run, [name], max_cost=2) if again else {}
+            run.numbers[name] = found.get(name, {"not_applicable": f"the run ended as {run.outcome}"})
     return Evidence(
         numbers=run.numbers,
         losses=[float(loss) for loss in run.trace.loss],

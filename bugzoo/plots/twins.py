@@ -36,12 +36,20 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
     if first:
         for ax in (upper, lower):
             ax.axvline(first["step"], color=BROKEN, linestyle=":", linewidth=1)
-        place = first.get("module") or first.get("op") or ""
+        place = ", ".join(str(first[key]) for key in ("module", "op") if first.get(key))
         upper.annotate(
             f"step {first['step']}: first non-finite number\n{place}".strip(),
             xy=(first["step"], 0.97), xycoords=("data", "axes fraction"), xytext=(6, 0), textcoords="offset points",
             va="top", color=BROKEN, fontsize=9,
         )  # fmt: skip
+    lost = [step for step, value in enumerate((numbers.get("broken") or {}).get("losses", ()), 1) if value != value]
+    if lost:
+        # along the floor, where no curve can be: from here on there is nothing to draw
+        floor = upper.get_xaxis_transform()
+        upper.plot(
+            [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
+        )
+        upper.text(lost[-1], 0.045, "loss is nan", transform=floor, color=BROKEN, fontsize=9, ha="right")
     upper.legend(frameon=False, loc="upper right")
     lower.set_xlabel("optimiser step")
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from bugzoo.diagnostics import judge_all, measure_all
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
@@ -15,6 +17,7 @@ def run_twins(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, An
 
     Raises KeyboardInterrupt when the user stopped one of the runs: half a comparison is none.
     """
+    torch.set_num_threads(1)  # as in a worker, so that the numbers agree
     broken = _one(scenario, "broken", on_step) if scenario.faults else None
     healthy = _one(scenario.healthy(), "healthy", on_step)
     main = broken or healthy

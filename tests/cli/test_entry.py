@@ -1,0 +1,86 @@
+"""The entry point itself: exit codes, optional file names, pipes, start-up."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bugzoo.cli import optional_value
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        (["list", "--json"], ["list", "--json=-"]),
+        (["list", "--json", "out.json"], ["list", "--json=out.json"]),
+        (["checkup", "--json", "train.py"], ["checkup", "--json=-", "train.py"]),
+        (["checkup", "train.py", "--json"], ["checkup", "train.py", "--json=-"]),
+        (["run", "mlp", "--json", "OUT"], ["run", "mlp", "--json=OUT"]),
+        (["run", "mlp", "--json", "--seed", "1"], ["run", "mlp", "--json=-", "--seed", "1"]),
+        (["run", "mlp", "--json", "-"], ["run", "mlp", "--json=-"]),
+        (["verify", "--device", "cuda", "--json", "OUT"], ["verify", "--device", "cuda", "--json=OUT"]),
+        (["lab", ".", "--", "--json"], ["lab", ".", "--", "--json"]),
+        (["run", "--json=x", "mlp"], ["run", "--json=x", "mlp"]),
+    ],
+)
+def test_json_with_and_without_a_name(given, made):
+    assert optional_value(given) == made
+
+
+def test_help_teaches(bugzoo):
+    called = bugzoo("--help")
+    assert called.code == 0
+    assert "bugzoo run mlp" in called.out
+    for command in ("list", "show", "source", "run", "break", "verify", "check", "checkup", "interview", "lab", "new"):
+        assert command in called.out
+        assert "xample" in bugzoo(command, "--help").out or command == "new"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["lsit"], "list"),
+        (["run"], "PROGRAM"),
+        (["run", "mlp", "--sead", "1"], "--seed"),
+        (["run", "mlp", "--seed", "x"], "x"),
+    ],
+)
+def test_usage_mistakes_end_with_2(bugzoo, arguments, said):
+    called = bugzoo(*arguments)
+    assert called.code == 2
+    assert said in called.err
+    assert "Traceback" not in called.err
+
+
+def test_version(bugzoo):
+    assert bugzoo("--version").out.startswith("bugzoo ")
+
+
+def test_a_closed_pipe_is_silence():
+    shell = f"{sys.executable} -m bugzoo list --json | head -c 1"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "["
+    assert done.stderr == ""
+
+
+def test_listing_loads_no_torch():
+    code = (
+        "import sys; from bugzoo.cli import main\n"
+        "try: main(['list'])\n"
+        "except SystemExit: pass\n"
+        "heavy = ('torch', 'matplotlib', 'plotly', 'sklearn', 'IPython')\n"
+        "print('heavy:', [name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+@pytest.mark.serial
+def test_help_starts_quickly():
+    best = 9.0
+    for _ in range(3):
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "bugzoo", "--help"], capture_output=True, check=True)
+        best = min(best, time.perf_counter() - begin)
+    assert best < 1.0, f"bugzoo --help takes {best:.2f} s"

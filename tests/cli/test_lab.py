@@ -1,0 +1,143 @@
+"""`bugzoo lab`: what a learner changed is never overwritten."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bugzoo import material
+from bugzoo.cli import classroom
+from bugzoo.material import copy_to
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A small collection of notebooks in the place of the real one."""
+    root = tmp_path / "source"
+    for name in ("notebooks/03_one.ipynb", "exercises/01_two.ipynb", "solutions/01_two.ipynb"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"cells": [], "name": name, "version": 1}))
+    (root / "notebooks" / ".ipynb_checkpoints").mkdir()
+    (root / "notebooks" / ".ipynb_checkpoints" / "x.ipynb").write_text("{}")
+    monkeypatch.setattr(material, "root", lambda: root)
+    return root
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_copies_lessons_and_exercises(source, tmp_path):
+    done = copy_to(tmp_path / "lab")
+    assert sorted(done.new) == ["exercises/01_two.ipynb", "notebooks/03_one.ipynb"]
+    assert files(tmp_path / "lab") == [material.MANIFEST, "exercises/01_two.ipynb", "notebooks/03_one.ipynb"]
+    copy_to(tmp_path / "lab", solutions=True)
+    assert "solutions/01_two.ipynb" in files(tmp_path / "lab")
+
+
+def test_a_changed_file_is_kept_and_an_untouched_one_updated(source, tmp_path):
+    lab = tmp_path / "lab"
+    copy_to(lab)
+    (lab / "notebooks/03_one.ipynb").write_text("mine")
+    for name in ("notebooks/03_one.ipynb", "exercises/01_two.ipynb"):
+        (source / name).write_text(f"newer {name}")
+    done = copy_to(lab)
+    assert done.kept == ["notebooks/03_one.ipynb"]
+    assert done.updated == ["exercises/01_two.ipynb"]
+    assert (lab / "notebooks/03_one.ipynb").read_text() == "mine"
+    assert (lab / "exercises/01_two.ipynb").read_text().startswith("newer")
+    done = copy_to(lab, beside=True)
+    assert done.beside == ["notebooks/03_one.new.ipynb"]
+    assert (lab / "notebooks/03_one.ipynb").read_text() == "mine"
+    assert (lab / "notebooks/03_one.new.ipynb").read_text().startswith("newer")
+
+
+def test_a_folder_with_other_files_and_a_lost_or_broken_manifest(source, tmp_path):
+    lab = tmp_path / "lab"
+    copy_to(lab)
+    (lab / "notes.txt").write_text("mine")
+    (lab / "exercises/01_two.ipynb").write_text("mine")
+    (lab / material.MANIFEST).write_text("{broken")
+    done = copy_to(lab)
+    assert done.kept == ["exercises/01_two.ipynb"]
+    assert (lab / "exercises/01_two.ipynb").read_text() == (lab / "notes.txt").read_text() == "mine"
+
+
+def test_a_deleted_file_comes_back(source, tmp_path):
+    lab = tmp_path / "lab"
+    copy_to(lab)
+    (lab / "exercises/01_two.ipynb").unlink()
+    assert copy_to(lab).new == ["exercises/01_two.ipynb"]
+
+
+def test_the_repository_itself_is_left_alone(source):
+    before = files(source)
+    copy_to(source)
+    assert files(source) == before
+
+
+def test_command_copies_and_says_what_it_kept(bugzoo, source, tmp_path):
+    lab = tmp_path / "lab"
+    assert "new: 2 files" in bugzoo("lab", str(lab), "--no-open").out
+    (lab / "notebooks/03_one.ipynb").write_text("mine")
+    called = bugzoo("lab", str(lab), "--no-open")
+    assert "kept as you left it: notebooks/03_one.ipynb" in called.out
+    assert "--update" in called.out
+
+
+def test_mistakes(bugzoo, source, tmp_path):
+    called = bugzoo("lab", str(tmp_path / "lab"), "--no-open", "--lesson", "99")
+    assert called.code == 2 and "there is 03" in called.err
+    (tmp_path / "file").write_text("")
+    called = bugzoo("lab", str(tmp_path / "file"), "--no-open")
+    assert called.code == 2 and "is a file" in called.err
+
+
+def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
+    """Everything but becoming JupyterLab, which the browser test does."""
+    seen = {}
+
+    def execve(program, arguments, environment):
+        seen.update(arguments=arguments, path=environment["PATH"], folder=os.getcwd())
+        raise SystemExit(0)
+
+    monkeypatch.setattr(classroom.os, "execve", execve)
+    monkeypatch.chdir(tmp_path)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    called = bugzoo("lab", str(tmp_path / "lab"), "--", "--port", "9000")
+    assert seen["arguments"][-2:] == ["--port", "9000"]
+    assert "--LabApp.default_url=/lab/tree/notebooks/03_one.ipynb" in seen["arguments"]
+    assert seen["folder"] == str(tmp_path / "lab")
+    assert seen["path"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    if sys.platform.startswith("linux"):
+        assert "--no-browser" in seen["arguments"] and "open the address" in called.out
+
+
+@pytest.mark.slow
+def test_jupyter_starts_and_prints_its_address(source, tmp_path):
+    """The real JupyterLab: it must come up for root too, and stop on request."""
+    code = (
+        "import bugzoo.material as m, pathlib; from bugzoo.cli import main\n"
+        f"m.root = lambda: pathlib.Path({str(source)!r})\n"
+        f"main(['lab', {str(tmp_path / 'lab')!r}, '--', '--port', '0', '--no-browser'])"
+    )
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    impatient = threading.Timer(60, server.kill)
+    impatient.start()
+    try:
+        for line in server.stdout:
+            if "/lab/tree/notebooks/03_one.ipynb?token=" in line:
+                break
+        else:
+            pytest.fail("JupyterLab gave no address of the lesson")
+    finally:
+        impatient.cancel()
+        server.terminate()
+        server.wait(20)
+        server.stdout.close()
