@@ -31,7 +31,7 @@ def measure(run: Any) -> dict[str, Any]:
         "ratio": first / math.log(classes),
         "classes": float(classes),
         "samples": float(run.trace.graph.get("rows") or 0),
-        "later_ratio": float(np.nanmedian(later)) / math.log(classes) if len(later) else math.nan,
+        "later_ratio": float(np.nanmedian(later)) / math.log(classes) if np.isfinite(later).any() else math.nan,
     }
 
 
