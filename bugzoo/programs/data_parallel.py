@@ -41,7 +41,9 @@ ranks = 2
 
 # %% Ranks
 if "RANK" not in os.environ:
-    torchrun(["--standalone", "--nproc-per-node", str(ranks), __file__])  # comes back when every rank has ended
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    here = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]  # any free port
+    torchrun([f"--nproc-per-node={ranks}", *here, __file__])  # comes back when every rank has ended
     raise SystemExit
 rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
 alone = device == "cuda" and torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"])  # a device each

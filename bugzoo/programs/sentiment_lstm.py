@@ -2,7 +2,7 @@
 
 The reviews are generated: 5 to 60 words with negation ("not good"), contrast (what follows a "but" counts three times),
 intensifiers and rare words. The words settle the label, then 4 labels in 100 are turned, so nobody can beat 0.96.
-`--data PATH` reads real ones instead: a folder with pos/ and neg/ (as in aclImdb) or a CSV with a text and a label column.
+`--data PATH` reads real ones: a folder with pos/ and neg/ (as in aclImdb) or a CSV with columns text and label.
 
 [facts]
 task = "classification"
@@ -54,8 +54,8 @@ parser = argparse.ArgumentParser(allow_abbrev=False)
 parser.add_argument("--data", default=data, help="folder with pos/ and neg/, or a CSV with a text and a label column")
 data = parser.parse_known_args()[0].data
 
-GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty graceful radiant sublime".split()
-BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless grating witless".split()
+GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty radiant sublime".split()
+BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless witless".split()
 THINGS = "film plot acting story music script ending cast pace dialogue camera humour".split()
 ASIDES = (
     "i saw it on a friday with my sister|the cinema was almost empty|it runs for two hours|we had seats near the front"
@@ -66,7 +66,7 @@ ASIDES = (
 def make_reviews(count, seed):
     """List of `count` (text, label), 1 for praise and 0 for blame."""
     draw = random.Random(seed)
-    rarity = [1 / rank for rank in range(1, 17)]  # Zipf: the last words of GOOD and BAD are rare
+    rarity = [1 / rank for rank in range(1, len(GOOD) + 1)]  # Zipf: the last words of GOOD and BAD are rare
     made = []
     while len(made) < count:
         clauses, score = [], 0

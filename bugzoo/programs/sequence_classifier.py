@@ -1,7 +1,7 @@
 """Tell praise from blame in film reviews with a small attention encoder and a padding mask.
 
-The reviews are generated: 5 to 60 words with negation, contrast, intensifiers and rare words, as in sentiment_lstm. A batch
-is padded to its longest review, so the share of padding differs from row to row and from batch to batch.
+The reviews are generated as in sentiment_lstm (5 to 60 words) with less negation and contrast, which attention learns
+slowly. A batch is padded to its longest review: the share of padding differs from row to row and batch to batch.
 
 [facts]
 task = "classification"
@@ -46,8 +46,8 @@ dropout = 0.1
 
 # %% Data
 torch.manual_seed(seed)
-GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty graceful radiant sublime".split()
-BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless grating witless".split()
+GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty radiant sublime".split()
+BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless witless".split()
 THINGS = "film plot acting story music script ending cast pace dialogue camera humour".split()
 ASIDES = (
     "i saw it on a friday with my sister|the cinema was almost empty|it runs for two hours|we had seats near the front"
@@ -58,7 +58,7 @@ ASIDES = (
 def make_reviews(count, seed):
     """List of `count` (text, label), 1 for praise and 0 for blame."""
     draw = random.Random(seed)
-    rarity = [1 / rank for rank in range(1, 17)]  # Zipf: the last words of GOOD and BAD are rare
+    rarity = [1 / rank for rank in range(1, len(GOOD) + 1)]  # Zipf: the last words of GOOD and BAD are rare
     made = []
     while len(made) < count:
         clauses, score = [], 0
@@ -156,9 +156,7 @@ class Net(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, 2)
         for weight, std in ((self.words.weight, 0.1), (self.positions.weight, 0.1), (self.head.weight, 0.02)):
-            nn.init.normal_(
-                weight, std=std
-            )  # small: the first loss lies near ln 2, and what is learned soon outweighs it
+            nn.init.normal_(weight, std=std)  # small, so that what is learned soon outweighs it
 
     def forward(self, inputs):  # (batch, time)
         words = inputs != 0  # (batch, time), False where the review has ended
