@@ -29,7 +29,7 @@ _EXPLAINS = {
     "freezing/frozen_layers": ("initialisation/", "graph/"),
     "numerics/": ("optimizer/", "clipping/", "initialisation/"),
     "loss/double_softmax": ("optimizer/", "initialisation/"),
-    "graph/": ("initialisation/", "optimizer/"),
+    "graph/": ("initialisation/", "optimizer/", "shape/"),
     "optimizer/lr_too_high": ("initialisation/", "numerics/"),
     "attention/": ("loop/", "initialisation/"),
 }
