@@ -28,7 +28,7 @@ SLACK = 64 * 2**20
 """Bytes for what handling an allocation failure and saving the trace need."""
 
 
-def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
+def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int) -> int:
     """Become the script's process: own session, own streams, limits. Returns the exit code."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -39,6 +39,7 @@ def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
     )
     sys.dont_write_bytecode = True
     os.environ.update(job.env)
+    before, sys.path[:] = list(sys.path), path  # what the caller can import, so that it can name it in `after`
     if job.isolated:
         if job.after:
             resolve(job.after)  # imported now, as the sandbox shows only a few rooms of bugzoo
@@ -47,7 +48,7 @@ def enter(folder: Path, cwd: str, job: Job, output: int, progress: int) -> int:
         except (OSError, RuntimeError) as error:
             print(f"IsolationError: {error}", file=sys.stderr)
             return NOT_ISOLATED
-        cwd = "/tmp"
+        cwd, sys.path[:] = "/tmp", before
         confine(job)
     os.chdir(job.cwd or cwd)
     os.closerange(3, progress), os.closerange(progress + 1, 1024)

@@ -18,6 +18,8 @@ from bugzoo.running.result import Run
 from bugzoo.running.torch_state import preserved
 from bugzoo.watching.trace import Trace
 
+PATIENCE = 5.0
+"""Seconds to wait for a run that is just being stopped."""
 _one_at_a_time = threading.Lock()
 """Generators, `sys.argv` and `__main__` belong to the whole process."""
 
@@ -43,7 +45,7 @@ def run_here(
     Torch's generators, default dtype, threads and flags are as before when it returns.
     Raises UserError when another thread of this process is running a script.
     """
-    if not _one_at_a_time.acquire(timeout=5):
+    if not _one_at_a_time.acquire(timeout=PATIENCE):
         raise UserError("Another run is going on in this process. Stop it first, or run this one with where='worker'.")
     try:
         with preserved():
@@ -88,7 +90,11 @@ def execute(
             with _watching(watch, on_step, settings) as run.trace:
                 if started:
                     started(run.trace)
-                exec(code, module.__dict__)
+                try:
+                    exec(code, module.__dict__)
+                except BaseException as error:  # the watch keeps StopRun to itself
+                    failure = error
+                    raise
         except BaseException as error:  # SystemExit, KeyboardInterrupt and StopRun are endings of a run as well
             failure = error
     run.seconds = time.perf_counter() - begin

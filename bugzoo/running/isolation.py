@@ -1,17 +1,18 @@
 """A sandbox for other people's code, entered by an already warm process: the namespaces that bubblewrap uses (Linux).
 
 What holds for a script run with `Job(isolated=True)`, whatever it does:
-- no network (its own, with a loopback only), no process of the machine visible or reachable, all of its own ended with it;
-- it sees the Python installation, the C libraries and the few rooms of bugzoo that run and measure, all read-only; not the
-  catalogue, the reference programs, the graders or anybody's files; it writes to a small /tmp and its result folder;
-- no capability, no setuid program, none of the caller's environment variables; memory, time, output, process limits;
-- wall time, exit code, memory and output in the Run come from the supervisor outside; its files are read as plain data.
+- no network (its own, with a loopback only), no process of the machine visible, all of its own ended with it;
+- it sees the Python installation, the C libraries and the few rooms of bugzoo that run and measure, all read-only;
+  not the catalogue, the reference programs, the graders or anybody's files; it writes to a small /tmp and its folder;
+- no capability, no setuid program, none of the caller's environment; limits on memory, time, output and processes;
+- wall time, exit code, memory and output come from the supervisor outside; its files are read as plain data.
 
-What does not hold: the script shares its process with the watch and with `Job.after`, so that it can patch torch, change the
-trace or write its own result file. Loss curves, instrument numbers and metrics of a hostile script are its own claims.
-A score must come from what it cannot know: give `Job.predict` inputs, keep the targets, and compute the metric from
-`Run.arrays["predictions"]` on the trusted side; or load exported weights into a model that the grader built. Neither is
-its memory of the inputs protected, so use each grading set for inputs only, and never send answers into the worker.
+What does not hold: the script shares its process with the watch and with `Job.after`, so that it can patch torch,
+change the trace or write its own result file. Loss curves, instrument numbers and metrics of a hostile script are its
+own claims. A score must come from what it cannot know: give `Job.predict` the inputs, keep the targets, and compute the
+metric from `Run.arrays["predictions"]` on the trusted side; or load exported weights into a model of the grader's own.
+Never send answers into the worker, and count labels that the inputs give away (scikit-learn's digits can be looked up
+there) as known.
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 
 from bugzoo.running.endings import record
 from bugzoo.running.job import Job
@@ -47,8 +47,9 @@ def run_many(
     except BaseException:
         for future in futures:
             future.cancel()
-        if own:
+        while own and not all(future.done() for future in futures):
             stop_all()
+            wait(futures, timeout=0.2)
         raise
     finally:
         if own:

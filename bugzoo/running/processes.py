@@ -70,7 +70,7 @@ def inner(pid: int) -> int:
 
 
 def ranks(folder: Path) -> list[int]:
-    """Process ids of the ranks (one for a script alone), in order: those that the ranks wrote down and that are ours."""
+    """Process ids of the ranks (one for a script alone), in order: those that they wrote down and that are ours."""
     ours = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
     pids = []
     for path in sorted(folder.glob("rank-*.pid"))[:64]:

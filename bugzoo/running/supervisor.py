@@ -27,17 +27,17 @@ _MAX_STEPS = 200_000
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def supervise(channel: socket.socket, folder: str, cwd: str, relay: bool) -> None:
+def supervise(channel: socket.socket, folder: str, cwd: str, path: list[str], relay: bool) -> None:
     """Run the job in `folder` to its end and say on `channel` what came of it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     # orphans of the script become our children, so that none can slip away
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    Supervisor(channel, Path(folder), cwd, relay).run()
+    Supervisor(channel, Path(folder), cwd, path, relay).run()
 
 
 class Supervisor:
-    def __init__(self, channel: socket.socket, folder: Path, cwd: str, relay: bool) -> None:
+    def __init__(self, channel: socket.socket, folder: Path, cwd: str, path: list[str], relay: bool) -> None:
         self.channel, self.folder, self.relay = channel, folder, relay
         self.job = Job.load(folder)
         self.printed = HeadTail(int(self.job.limits.output_mib * 2**20))
@@ -60,7 +60,7 @@ class Supervisor:
                 os.close(self.output), os.close(self.progress)
                 from bugzoo.running.child import enter
 
-                code = enter(folder, cwd, self.job, output, progress)
+                code = enter(folder, cwd, path, self.job, output, progress)
             except BaseException:
                 traceback.print_exc()  # ours, not the script's: it reaches the run's output
             finally:

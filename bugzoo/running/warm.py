@@ -62,7 +62,7 @@ def submit(folder: Path, cwd: str, relay: bool, clean: bool) -> socket.socket:
     """Ask for the job in `folder`; returns the channel on which its supervisor answers."""
     ours, theirs = socket.socketpair()
     try:
-        message = json.dumps({"folder": str(folder), "cwd": cwd, "relay": relay}).encode()
+        message = json.dumps({"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay}).encode()
         socket.send_fds(_door(clean).door, [message], [theirs.fileno()])
     except BaseException:
         ours.close()

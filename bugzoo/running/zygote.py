@@ -2,7 +2,7 @@
 
 It starts no thread and computes nothing with torch, because a fork of a process whose OpenMP threads have run hangs.
 Started by `warm.py` as `python -m bugzoo.running.zygote FD`, FD being one end of a SOCK_SEQPACKET pair. Each message is
-JSON {"folder", "cwd", "relay"} with one file descriptor, the job's channel. It ends when the other end closes.
+JSON {"folder", "cwd", "path", "relay"} with one file descriptor, the job's channel. It ends when the other end closes.
 """
 
 import gc

@@ -1,0 +1,114 @@
+"""Other people's code: what a hostile script can and cannot do."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import bugzoo
+from bugzoo.running import Job, Limits, run_worker
+from bugzoo.running.worker import collect
+
+from .conftest import training
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sandbox():
+    run = run_worker(Job("pass", isolated=True))
+    if run.trace.error.get("type") == "IsolationError":
+        pytest.skip(run.trace.error["message"])
+
+
+def asked(source: str, **more) -> dict:
+    """The JSON that an isolated script prints last."""
+    run = run_worker(Job("import os, sys, json, socket\n" + source, isolated=True, **more))
+    assert run.outcome == "finished", run.trace.error
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def test_training_is_the_same_inside():
+    inside, outside = (
+        run_worker(Job(training(10), isolated=isolated, export=("model",))) for isolated in (True, False)
+    )
+    assert inside.outcome == "finished", (inside.trace.error, inside.stdout)
+    assert inside.trace.loss.tolist() == outside.trace.loss.tolist() and len(inside.trace.loss) == 10
+    assert all((inside.arrays[name] == outside.arrays[name]).all() for name in outside.arrays)
+
+
+def test_no_network_no_other_process_no_privilege():
+    source = (
+        "def attempt(f):\n    try: f(); return 'done'\n    except OSError as error: return type(error).__name__\n"
+        "print(json.dumps({'net': attempt(lambda: socket.create_connection(('1.1.1.1', 53), 2)),\n"
+        " 'processes': [name for name in os.listdir('/proc') if name.isdigit()], 'parent': os.getppid(),\n"
+        " 'mount': attempt(lambda: os.chroot('/')), 'caps': [l.split()[1] for l in open('/proc/self/status') if l[:3] == 'Cap']}))"
+    )
+    answer = asked(source)
+    assert answer["net"] == "OSError" and answer["processes"] == ["1"] and answer["parent"] == 0
+    assert answer["mount"] == "PermissionError" and set(answer["caps"]) == {"0" * 16}
+
+
+def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
+    secret = tmp_path / "key.txt"
+    secret.write_text("the answer")
+    monkeypatch.setenv("SECRET_TOKEN", "abc")
+    package = os.path.dirname(bugzoo.__file__)
+    source = (
+        f"secret = {str(secret)!r}; package = {package!r}\n"
+        "def writes(path):\n    try: open(path, 'w').close(); return True\n    except OSError: return False\n"
+        "try:\n    import bugzoo.faults; faults = True\nexcept ImportError: faults = False\n"
+        "print(json.dumps({'secret': os.path.exists(secret), 'faults': faults, 'package': sorted(os.listdir(package)),\n"
+        " 'written': [p for p in ('/x', '/usr/x', sys.prefix + '/x', package + '/x', package + '/running/x', 'x') if writes(p)],\n"
+        " 'env': 'SECRET_TOKEN' in os.environ, 'cwd': os.getcwd(), 'loaded': [m for m in sys.modules if 'bugzoo' in m]}))"
+    )
+    answer = asked(source)
+    assert not answer["secret"] and not answer["faults"] and not answer["env"]
+    assert answer["package"] == ["__init__.py", "diagnostics", "errors.py", "running", "watching"]
+    assert answer["written"] == ["x"] and answer["cwd"] == "/tmp"
+    assert not [name for name in answer["loaded"] if name.split(".")[1:2] in (["faults"], ["programs"], ["grading"])]
+
+
+def test_limits_hold_inside():
+    run = run_worker(Job("while True: pass", file="s.py", isolated=True, limits=Limits(seconds=0.5)))
+    assert run.outcome == "timed_out" and run.trace.error["stacks"]["0"] == ['File "s.py", line 1 in <module>']
+    raised = "import resource, torch\ntry: resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))\nexcept (ValueError, OSError): pass\n"
+    run = run_worker(Job(raised + "torch.ones(2**28)", isolated=True, limits=Limits(memory_mib=200)))
+    assert run.outcome == "out_of_memory"
+    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
+    run = run_worker(Job(bomb, isolated=True, limits=Limits(seconds=5, processes=8)))
+    assert run.outcome == "crashed" and run.trace.error["type"] == "ProcessLimit"
+    assert run_worker(Job("import os, signal; os._exit(4)", isolated=True)).trace.error["message"].count("code 4")
+
+
+def test_predictions_are_scored_outside():
+    rng = np.random.default_rng(1)
+    inputs, targets = rng.normal(size=(64, 8)).astype(np.float32), rng.integers(0, 3, 64)
+    lying = training(5, "metrics = {'accuracy': 1.0}\n")
+    run = run_worker(Job(lying, isolated=True, predict=(inputs,)))
+    assert run.trace.metrics == {"accuracy": 1.0}  # its own claim
+    assert (run.arrays["predictions"].argmax(1) == targets).mean() < 0.7  # what it can do
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "os.symlink('/etc/passwd', folder + '/result-0.json')",
+        "os.mkfifo(folder + '/trace-0.npz'); open(folder + '/result-0.json', 'w').write('{\"seconds\": 1, \"numbers\": {}}')",
+        "open(folder + '/result-0.json', 'w').write('[' * 100000)",
+        "open(folder + '/trace-0.npz', 'wb').write(b'PK rubbish'); open(folder + '/result-0.json', 'w').write('{}')",
+        "import pickle, numpy; numpy.savez(folder + '/trace-0.npz', json=numpy.array([print], dtype=object))",
+        "open(folder + '/rank-000.pid', 'w').write('-1')",
+    ],
+)
+def test_spoilt_result_files_count_as_none(trick):
+    source = f"import glob, os\nfolder = glob.glob('/tmp/bugzoo-*')[0]\n{trick}\nos._exit(0)"
+    run = run_worker(Job(source, isolated=True))
+    assert (run.outcome, run.trace.error["type"]) == ("crashed", "Exit")
+
+
+def test_where_the_sandbox_cannot_be_had_nothing_runs(tmp_path):
+    done = {"reason": "", "exit_code": 71, "seconds": 0, "peak_mib": 0, "stacks": {}, "steps": {}}
+    done["stdout"] = "IsolationError: The sandbox cannot be set up here: unshare failed (Operation not permitted).\n"
+    run = collect(Job("pass", isolated=True), tmp_path, done)
+    assert run.outcome == "crashed" and run.trace.error["type"] == "IsolationError"
+    assert "unshare failed" in run.trace.error["message"]
