@@ -7,13 +7,32 @@
 Everything degrades to text where nobody looks: under nbgrader, nbclient, nbval or in a plain script.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
+from bugzoo.lab.frontend import headless, warm_up
+from bugzoo.lab.hints import Hints
 from bugzoo.lab.panel import Panel
+from bugzoo.lab.quiz import QuickCheck
+from bugzoo.lab.timer import Timer
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
-__all__ = ["LiveView", "Panel", "break_it", "live"]
+__all__ = [
+    "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
+    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "timer",
+]  # fmt: skip
+
+warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
+
+
+def case(name: str) -> Scenario:
+    """A lesson's case, such as `03/incident`: what is wrong with it stays out of the notebook."""
+    from bugzoo.lab.lessons import find
+
+    program, faults = find("CASES", name)
+    return Scenario(program, faults)
 
 
 def live(what: Scenario | str, **options: Any) -> LiveView:
@@ -24,3 +43,28 @@ def live(what: Scenario | str, **options: Any) -> LiveView:
 def break_it(scenario: Scenario, **options: Any) -> Panel:
     """Show the break-it panel of a scenario; its Run button starts. Options as in `Panel`."""
     return Panel(scenario, **options).show()
+
+
+def quick_check(name: str) -> QuickCheck:
+    """Ask a lesson's question, such as `03/guess`."""
+    from bugzoo.lab.lessons import find
+
+    return QuickCheck(find("QUESTIONS", name), key=name).show()
+
+
+def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -> Hints:
+    """Three hints for a scenario, or for texts of your own. Options as in `Hints`."""
+    if isinstance(what, Scenario):
+        texts = what.specs[0][0].hints if what.specs else ("Nothing here is broken on purpose.",)
+        return Hints(texts, ticket=ticket or what.ticket, costs=tuple(range(1, len(texts) + 1))).show()
+    return Hints(what, ticket=ticket, **options).show()
+
+
+def diagnose(ticket: str = "", **options: Any) -> DiagnosisForm:
+    """Show a diagnosis form; `form.diagnosis` is the record. Options as in `DiagnosisForm`."""
+    return DiagnosisForm(ticket, **options).show()
+
+
+def timer(minutes: float | None = None) -> Timer:
+    """Show a clock."""
+    return Timer(minutes).show()

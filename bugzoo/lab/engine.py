@@ -75,6 +75,12 @@ class Engine:
         if self._border is not None:
             self._border.pause(False)
 
+    def advance(self, steps: int) -> None:
+        """Make so many steps more and stand still again."""
+        self.pause_step = len(self.points) + steps
+        if self._border is not None:
+            self._border.pause(False)
+
     def wait(self, seconds: float | None = None) -> bool:
         """Until the run has ended; False when `seconds` were not enough, or when it is paused."""
         self.let_go()

@@ -34,3 +34,17 @@ def headless() -> bool:
     # a button's callback arrives as a comm message, which only a front end can send
     message = (request.get("header") or {}).get("msg_type", "")
     return not (named or message.startswith("comm_"))
+
+
+def warm_up() -> None:
+    """In a kernel with a front end: import in the background what the first run needs (about 2 s)."""
+    if kernel() is None or headless():
+        return
+    import importlib
+    import threading
+
+    def load() -> None:
+        for name in ("plotly.graph_objects", "ipywidgets", "sklearn.datasets", "torch._dynamo", "bugzoo.plots.twins"):
+            importlib.import_module(name)
+
+    threading.Thread(target=load, name="bugzoo-warm-up", daemon=True).start()

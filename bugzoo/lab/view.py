@@ -107,6 +107,14 @@ class LiveView:
         """Go on."""
         self._need().resume()
 
+    def advance(self, steps: int = 1) -> bool:
+        """From a pause: make so many steps and stand still again. False when the run ended before."""
+        engine, reached = self._need(), len(self.points) + steps
+        engine.advance(steps)
+        while not self._over.is_set() and not (self.state == "paused" and len(self.points) >= reached):
+            time.sleep(0.01)
+        return self.state == "paused"
+
     def wait(self, seconds: float | None = None) -> bool:
         """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough."""
         end = None if seconds is None else time.monotonic() + seconds

@@ -1,0 +1,115 @@
+"""The diagnosis form: what is wrong, where, since which step, what was looked at, and which test would tell."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from bugzoo import diagnostics
+from bugzoo.lab import progress
+from bugzoo.lab.frontend import headless
+
+CAUSES = (
+    "a gradient that is older than its batch", "a loss that gets the wrong kind of numbers",
+    "an operation outside its domain", "a number format that is too small", "a mask that is in the wrong place",
+    "parameters that do not learn", "a learning rate", "the data and its labels", "a mode that was not set",
+    "memory that is not given back", "speed: the model waits", "randomness that is not fixed",
+    "ranks that do not agree", "nothing is wrong",
+)  # fmt: skip
+"""Families of causes, in words that name no catalogue entry."""
+
+
+@dataclass
+class Diagnosis:
+    """A record that grading can judge. `evidence` holds instruments in the order in which they were looked at."""
+
+    ticket: str = ""
+    cause: str = ""
+    place: int | None = None
+    """Line of the program, from 1."""
+    step: int | None = None
+    """First optimiser step at which it shows, from 1."""
+    evidence: list[str] = field(default_factory=list)
+    test: str = ""
+    """The discriminating test: what was tried or would be tried against the look-alikes."""
+    hints: int = 0
+    seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that can be judged was filled in."""
+        return bool(self.cause and self.evidence and self.test) and (self.place is not None or "nothing" in self.cause)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+class DiagnosisForm:
+    """The form over a `Diagnosis`. `causes`: what may be chosen (free text where it is empty)."""
+
+    def __init__(self, ticket: str = "", *, causes: Sequence[str] = CAUSES, hints: Any = None) -> None:
+        self.causes, self.hints = tuple(causes), hints
+        self.diagnosis = Diagnosis(ticket)
+        self.handed_in = False
+        self._begin = time.monotonic()
+
+    def hand_in(self, **fields: Any) -> Diagnosis:
+        """Fill in by hand what is given, stop the clock and return the record."""
+        for name, value in fields.items():
+            setattr(self.diagnosis, name, value)
+        self.diagnosis.hints = self.hints.opened if self.hints else 0
+        self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
+        self.handed_in = True
+        if self.diagnosis.ticket:
+            progress.keep("diagnosis", self.diagnosis.ticket, self.diagnosis.record())
+        return self.diagnosis
+
+    def show(self) -> "DiagnosisForm":
+        """The form, or one line of text where nobody looks."""
+        if headless():
+            print("Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, evidence=[...], test=...)")
+            return self
+        import ipywidgets as w
+        from IPython.display import display
+
+        wide, style = {"width": "620px"}, {"description_width": "150px"}
+        options = {"options": [("choose one", ""), *((cause, cause) for cause in self.causes)], "value": ""}
+        self.cause = w.Dropdown(description="What is wrong", layout=wide, style=style, **options)
+        self.place = w.Text(description="Line of the program", layout=wide, style=style, placeholder="a number")
+        self.step = w.Text(description="First step", layout=wide, style=style, placeholder="a number, or leave it out")
+        self.evidence = w.TagsInput(allowed_tags=diagnostics.names(), allow_duplicates=False, layout=wide)
+        self.test = w.Textarea(
+            description="Test that tells", layout=wide, style=style,
+            placeholder="Which test tells this cause from the one that looks most like it, and what did it say?",
+        )  # fmt: skip
+        self.button, self.told = w.Button(description="Hand in", button_style="primary", icon="check"), w.HTML()
+        self.button.on_click(self._pressed)
+        seen = w.HTML('<div class="bugzoo-status">What you looked at, in this order (type the first letters):</div>')
+        display(w.VBox([self.cause, self.place, self.step, seen, self.evidence, self.test, self.button, self.told]))
+        return self
+
+    def _pressed(self, _: Any) -> None:
+        numbers, wrong = {}, []
+        for name, control in (("place", self.place), ("step", self.step)):
+            text = control.value.strip()
+            if text and not text.isdigit():
+                wrong.append(f"{control.description}: {text!r} is not a whole number.")
+            numbers[name] = int(text) if text.isdigit() else None
+        missing = [] if self.cause.value else ["what is wrong"]
+        missing += [] if self.evidence.value else ["what you looked at"]
+        if missing:
+            wrong.append(f"Still open: {' and '.join(missing)}.")
+        if wrong:
+            self._say(" ".join(wrong))
+            return
+        self.hand_in(cause=self.cause.value, evidence=list(self.evidence.value), test=self.test.value, **numbers)
+        self._say(f"Kept. You took {self.diagnosis.seconds:.0f} seconds and opened {self.diagnosis.hints} hints.")
+
+    def _say(self, text: str) -> None:
+        import html
+
+        self.told.value = f'<div class="bugzoo-status">{html.escape(text)}</div>'
+
+    def __repr__(self) -> str:
+        return f"<DiagnosisForm {self.diagnosis.ticket}: {'handed in' if self.handed_in else 'open'}>"

@@ -1,0 +1,69 @@
+"""Three hints, one at a time, from a nudge to the place; each one opened is counted."""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.lab import progress
+from bugzoo.lab.frontend import headless
+
+STEPS = ("a nudge", "narrower", "the place")
+
+
+class Hints:
+    """`texts`: three hints; `costs`: points that opening each of them takes. `ticket` names the case."""
+
+    def __init__(self, texts: Sequence[str], *, ticket: str = "", costs: Sequence[float] = (1, 2, 3)) -> None:
+        if len(texts) != len(costs):
+            raise UserError(f"There are {len(texts)} hints and {len(costs)} costs; give one cost for each hint.")
+        self._texts, self.costs, self.ticket = tuple(texts), tuple(costs), ticket
+        self.opened = 0
+
+    @property
+    def cost(self) -> float:
+        """Points spent so far."""
+        return sum(self.costs[: self.opened])
+
+    def next(self) -> str:
+        """Open the next hint and return it."""
+        if self.opened == len(self._texts):
+            return "There are no more hints."
+        self.opened += 1
+        if self.ticket:
+            progress.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost})
+        return self._texts[self.opened - 1]
+
+    def show(self) -> "Hints":
+        """A button that opens the next one, or a line of text where nobody looks."""
+        if headless():
+            print(
+                f"{len(self._texts)} hints; hints.next() opens one. They cost {', '.join(map(str, self.costs))} points."
+            )
+            return self
+        import ipywidgets as w
+        from IPython.display import display
+
+        self.button = w.Button(icon="lightbulb-o", layout={"width": "300px"})
+        self.shown = w.HTML()
+
+        def label() -> None:
+            left = self.opened < len(self._texts)
+            name = STEPS[self.opened] if left and len(self._texts) == len(STEPS) else "the next one"
+            price = f"costs {self.costs[self.opened]:g}" if left else ""
+            self.button.description = f"Hint {self.opened + 1}: {name} ({price})" if left else "No more hints"
+            self.button.disabled = not left
+
+        def opened(_: Any) -> None:
+            self.next()
+            rows = "".join(f"<li>{html.escape(text)}</li>" for text in self._texts[: self.opened])
+            self.shown.value = f'<div class="bugzoo-status"><ol>{rows}</ol>Spent on hints: {self.cost:g}</div>'
+            label()
+
+        self.button.on_click(opened)
+        label()
+        display(w.VBox([self.button, self.shown]))
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Hints {self.ticket}: {self.opened} of {len(self._texts)} opened, {self.cost:g} points>"
