@@ -71,10 +71,14 @@ def optional_value(argv: Sequence[str]) -> list[str]:
     return out
 
 
+def commands() -> None:
+    """Load the command files; each adds its commands to `app`."""
+    from bugzoo.cli import catalogue, classroom, interviewing, proof, runs  # noqa: F401
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence."""
-    from bugzoo.cli import catalogue, classroom, interviewing, proof, runs  # noqa: F401  (each adds its commands to `app`)
-
+    commands()
     code = 0
     try:
         app(optional_value(sys.argv[1:] if argv is None else argv), prog_name="bugzoo")

@@ -49,7 +49,7 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
         upper.plot(
             [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
         )
-        upper.text(lost[-1], 0.045, "loss is nan", transform=floor, color=BROKEN, fontsize=9, ha="right")
+        upper.text(lost[0], 0.045, "  loss is nan", transform=floor, color=BROKEN, fontsize=9)
     upper.legend(frameon=False, loc="upper right")
     lower.set_xlabel("optimiser step")
 

@@ -1,0 +1,180 @@
+"""The house itself: who may import whom, how the code looks, what importing costs, what the wheel holds."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def called(*arguments: str, timeout: float = 120, **extra) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False, **extra
+    )
+
+
+def program(name: str) -> str:
+    """A program of the environment that runs the tests, whether it is activated or not."""
+    return shutil.which(name, path=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]) or name
+
+
+def test_arrows_point_down_only():
+    done = subprocess.run([program("lint-imports")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_programs_import_no_bugzoo():
+    for file in (ROOT / "bugzoo" / "programs").glob("*.py"):
+        if file.name != "__init__.py":
+            assert not re.search(r"^\s*(from|import) bugzoo", file.read_text(), re.MULTILINE), file.name
+
+
+def test_ruff_has_nothing_to_say():
+    done = called("-m", "ruff", "check", ".")
+    assert done.returncode == 0, done.stdout
+
+
+def test_ruff_would_format_nothing():
+    done = called("-m", "ruff", "format", "--check", ".")
+    assert done.returncode == 0, done.stdout
+
+
+def test_importing_bugzoo_is_light():
+    code = (
+        "import sys, bugzoo\n"
+        "heavy = ('torch', 'torchvision', 'matplotlib', 'plotly', 'sklearn', 'bugzoo.faults', 'bugzoo.plots')\n"
+        "print([name for name in heavy if name in sys.modules], len(bugzoo.__all__))"
+    )
+    done = called("-c", code)
+    assert done.stdout.startswith("[] "), done.stdout + done.stderr
+    assert int(done.stdout.split()[-1]) <= 12
+
+
+def test_every_public_name_is_there():
+    code = "import bugzoo\nfor name in bugzoo.__all__: getattr(bugzoo, name)\nprint('all there', callable(bugzoo.checkup))"
+    done = called("-c", code)
+    assert "all there True" in done.stdout, done.stderr
+    done = called("-c", "import bugzoo; bugzoo.wacth")
+    assert "it has watch" in done.stderr
+
+
+@pytest.mark.serial
+def test_import_time_over_torch():
+    """`import bugzoo` and its watch() cost at most 0.1 s beyond `import torch`."""
+    code = (
+        "import time; import torch; begin = time.perf_counter()\n"
+        "import bugzoo; bare = time.perf_counter() - begin\n"
+        "bugzoo.watch; print(bare, time.perf_counter() - begin)"
+    )
+    times = [[float(text) for text in called("-c", code).stdout.split()] for _ in range(3)]
+    bare, watching = (min(column) for column in zip(*times, strict=True))
+    print(f"import bugzoo: {bare * 1000:.1f} ms over import torch; with watch(): {watching * 1000:.0f} ms")
+    assert bare < 0.1
+
+
+def test_no_file_names_this_machine_or_a_registry():
+    """What is committed must work anywhere."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    # put together here, so that this file does not contain what it looks for
+    forbidden = re.compile("|".join(["/" + "work/main", "/" + "root/", "pypi" + r"\.org", "files.python" + "hosted"]))
+    for name in listed.stdout.splitlines():
+        path = ROOT / name
+        if path.suffix in (".py", ".md", ".toml", ".ipynb", ".json", "") and path.is_file():
+            found = forbidden.search(path.read_text(encoding="utf-8", errors="replace"))
+            assert not found, f"{name} says {found[0] if found else ''}"
+
+
+def test_notebooks_are_committed_without_outputs():
+    import nbformat
+
+    for folder in ("notebooks", "exercises", "solutions"):
+        for file in (ROOT / folder).rglob("*.ipynb"):
+            for cell in nbformat.read(file, as_version=4).cells:
+                assert not cell.get("outputs"), f"{file.relative_to(ROOT)} has outputs"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel as `pip install .` would build it, made from a copy so that nothing is left in the working tree."""
+    copy = tmp_path_factory.mktemp("source")
+    keep = ("bugzoo", "notebooks", "exercises", "solutions")
+    for name in keep:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md"):
+        shutil.copy(ROOT / name, copy / name)
+    out = tmp_path_factory.mktemp("dist")
+    done = called("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(out), str(copy))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return next(out.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_wheel_holds_lessons_and_exercises(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    print(f"size of the wheel: {wheel.stat().st_size / 1024:.0f} KiB, {len(names)} files")
+    assert "bugzoo/__init__.py" in names
+    for folder in ("notebooks", "exercises", "solutions"):
+        for file in (ROOT / folder).glob("*.ipynb"):
+            assert f"bugzoo/{folder}/{file.name}" in names
+    assert wheel.stat().st_size < 5 * 2**20
+    assert not [name for name in names if "test" in name.split("/") or name.startswith("tests")]
+
+
+@pytest.mark.slow
+def test_paths_in_the_wheel_give_no_answer_away(wheel):
+    from bugzoo.faults import catalogue
+
+    stems = {fault.split("/")[-1] for fault in catalogue()}
+    for name in zipfile.ZipFile(wheel).namelist():
+        if name.startswith(("bugzoo/notebooks/", "bugzoo/exercises/", "bugzoo/solutions/")):
+            assert not [stem for stem in stems if stem in name], name
+
+
+@pytest.mark.slow
+def test_lab_works_from_the_installed_wheel(wheel, tmp_path):
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    code = (
+        f"import sys; sys.path[:0] = [{str(site)!r}]\n"
+        f"import bugzoo; assert bugzoo.__file__.startswith({str(site)!r}), bugzoo.__file__\n"
+        f"from bugzoo.cli import main; main(['lab', {str(tmp_path / 'lab')!r}, '--no-open'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "lab" / "notebooks").glob("03*.ipynb"))
+    assert list((tmp_path / "lab" / "exercises").glob("*.ipynb"))
+
+
+def test_make_has_the_targets_that_the_readme_names():
+    text = (ROOT / "Makefile").read_text()
+    readme = (ROOT / "README.md").read_text()
+    for target in ("lab", "test"):
+        assert f"\n{target}:" in text
+        assert f"make {target}" in readme
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    for path in re.findall(r"\]\((?!http)([^)#]+)\)", readme):
+        assert (ROOT / path).exists(), path
+
+
+def test_commands_in_the_readme_exist():
+    from typer.main import get_command
+
+    from bugzoo.cli import app, commands
+
+    commands()
+    known = set(get_command(app).commands)
+    readme = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    used = set(re.findall(r"bugzoo ([a-z]+)", "\n".join(re.findall(r"`[^`]+`|```sh.*?```", readme, re.DOTALL))))
+    assert used <= known, used - known
