@@ -37,6 +37,7 @@ class Forwards:
         self._candidate: int | None = None
         self.last_call: tuple[nn.Module, tuple[Any, ...], dict[str, Any]] | None = None
         self.evaluated = False
+        self.autocast: str | None = None
 
     def arm(self) -> None:
         _pre_hooks[self._pre_id] = self._before
@@ -46,16 +47,18 @@ class Forwards:
         _hooks.pop(self._post_id, None)
         self._sampling = None
 
-    def _before(self, module: nn.Module, args: tuple[Any, ...]) -> None:
+    def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
+        """None, or in a replay the arguments that the forward had the first time."""
         key = id(module)
         if key in self._children:
-            return
+            return None
         if key not in self._roots and not self._is_model(module):
-            return
+            return None
         try:
-            self._root_called(module, args)
+            return self._root_called(module, args)
         except Exception as error:
             self.recorder.note(error)
+            return None
 
     def _is_model(self, module: nn.Module) -> bool:
         """Has it parameters? Transforms and losses that are modules are not what is trained."""
@@ -67,7 +70,7 @@ class Forwards:
         self._ignored[id(module)] = weakref.ref(module)
         return False
 
-    def _root_called(self, module: nn.Module, args: tuple[Any, ...]) -> None:
+    def _root_called(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         if id(module) not in self._roots:
             self._add_root(module)
         recorder = self.recorder
@@ -83,14 +86,15 @@ class Forwards:
         self._counts[full] = self._counts.get(full, 0) + 1
         if not grad:
             self.evaluated = True
-            return
+            return None
         self._candidate = key[0]
         if recorder.sampling:
             # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
             self.last_call = (module, args, self._keywords())
+            self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
-        recorder.training_forward(module)
+        return recorder.training_forward(module, args)
 
     @staticmethod
     def _keywords() -> dict[str, Any]:
@@ -171,6 +175,14 @@ class Forwards:
              "in_training_loop": inside, "count": count}
             for (root, grad, training, inside), count in self._counts.items()
         ]  # fmt: skip
+
+
+def autocast_type() -> str | None:
+    """`float16` or `bfloat16` where autocast is on, None where it is off."""
+    for device in ("cuda", "cpu"):
+        if torch.is_autocast_enabled(device):
+            return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+    return None
 
 
 @torch.no_grad()

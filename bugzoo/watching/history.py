@@ -47,6 +47,8 @@ class Snapshot:
     loop: Loop
     frame_globals: dict[str, Any]
     top_level: bool
+    args: tuple[Any, ...] | None = None
+    """What the forward was called with: random numbers may have been drawn for it in the very same statement."""
 
 
 def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
@@ -81,13 +83,13 @@ class History:
 
     # -- while the run goes on ----------------------------------------------------------------------------------------
 
-    def at_forward(self) -> None:
+    def at_forward(self, args: tuple[Any, ...] = ()) -> None:
         """A root module was called with gradients, the first time since the last backward or step."""
         if self.stopped:
             return
         finder, loop = self.finder, self.finder.loop
         if loop is None:
-            if self.recorder.step > 1 or self.snapshots:
+            if self.recorder.step > 1 or self._number > 64:
                 return
             guess = finder.guess()
             if guess is None:
@@ -110,7 +112,7 @@ class History:
         self._held += sum(t.numel() * t.element_size() for t in batch)
         scope = (id(frame), *(values[name] for name in loop.outer if isinstance(values.get(name), int)))
         if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + 8):
-            self._take(now, frame, loop)
+            self._take(now, frame, loop, args)
         self._scope, self._frame = scope, frame
         while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:
             self._drop_oldest()
@@ -129,12 +131,12 @@ class History:
         while self.snapshots and self.snapshots[0].iteration.number <= gone.number and len(self.snapshots) > 1:
             self.snapshots.popleft()
 
-    def _take(self, now: Iteration, frame: FrameType, loop: Loop) -> None:
+    def _take(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...]) -> None:
         recorder, began = self.recorder, time.perf_counter()
         if recorder.parameters.bytes() * 4 > SNAPSHOT_MIB * 2**20:
             self._due = math.inf
             return
-        self.snapshots.append(self.snapshot(now, frame, loop))
+        self.snapshots.append(self.snapshot(now, frame, loop, args))
         small = recorder.parameters.bytes() < 16 * 2**20
         while len(self.snapshots) > (4 if small else 2):
             self.snapshots.popleft()
@@ -148,11 +150,11 @@ class History:
         self._taken_at = (now.step, ended)
         self._due = now.step + self.every
 
-    def snapshot(self, now: Iteration, frame: FrameType, loop: Loop) -> Snapshot:
+    def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = dict(frame.f_locals)
         forwards, live = self.recorder.forwards, self.recorder.live
         state = State(forwards.models(), live.optimizers, names, rng=True)
-        return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals)
+        return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)
 
     def pin(self) -> None:
         """Something went wrong at this very step: keep the moment, and take no more."""
@@ -166,7 +168,7 @@ class History:
             return
         if any(not state.fresh for state in self.recorder.optimizers.values()):
             return  # older gradients were there before: only the ring knows them
-        pinned = self.snapshot(self.iterations[-1], frame, loop)
+        pinned = self.snapshot(self.iterations[-1], frame, loop, None)
         pinned.state.grads = [None] * len(pinned.state.grads)
         pinned.state.rng.update(pinned.iteration.rng)
         self.pinned = pinned

@@ -57,21 +57,40 @@ def stored_names(node: ast.AST) -> set[str]:
 
 
 def is_fetch(node: ast.AST) -> bool:
-    """`x, y = next(iterator)`, also with calls around it."""
-    return isinstance(node, ast.Assign) and any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "next" for n in ast.walk(node.value)
-    )
+    """`x, y = next(iterator)`, also with `.to(device)` behind it or taken apart by a comprehension."""
+    if not isinstance(node, ast.Assign):
+        return False
+    value: ast.AST = node.value
+    while True:
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            return value.func.id == "next"
+        if isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
+            value = value.func if isinstance(value, ast.Call) else value.value
+        elif isinstance(value, ast.ListComp | ast.GeneratorExp | ast.DictComp):
+            value = value.generators[0].iter
+        else:
+            return False
 
 
 class LoopFinder:
     """Remembers the frame that runs the training loop."""
 
     def __init__(self) -> None:
+        self.outside: FrameType | None = None
+        """The frame that entered the watch, and the line where it did: what lies around that is not the training."""
+        self.outside_line = 0
         self._parsed: dict[str, list[LoopNode]] = {}
         self._backward: list[tuple[FrameType, int]] = []
         self._tries = 0
         self.loop: Loop | None = None
         self.frame: FrameType | None = None
+
+    def _frames(self) -> Iterator[FrameType]:
+        """The watched code's frames, innermost first, up to the one that entered the watch."""
+        for frame in user_frames(sys._getframe(2)):
+            yield frame
+            if frame is self.outside:
+                return
 
     def _loops(self, file: str) -> list[LoopNode]:
         if file not in self._parsed:
@@ -89,7 +108,8 @@ class LoopFinder:
         around = [
             n
             for n in self._loops(code.co_filename)
-            if n.lineno >= first and all(n.body[0].lineno <= line <= n.body[-1].end_lineno for line in lines)
+            if n.lineno >= max(first, self.outside_line if frame is self.outside else 0)
+            and all(n.body[0].lineno <= line <= n.body[-1].end_lineno for line in lines)
         ]
         if not around:
             return None
@@ -104,14 +124,14 @@ class LoopFinder:
 
     def at_backward(self) -> None:
         if self.loop is None and self._tries < 3:
-            self._backward = [(frame, frame.f_lineno) for frame in user_frames(sys._getframe(2))]
+            self._backward = [(frame, frame.f_lineno) for frame in self._frames()]
 
     def after_step(self) -> None:
         """Look for the loop, on the first steps only."""
         if self.loop is not None or self._tries >= 3:
             return
         self._tries += 1
-        frames = list(user_frames(sys._getframe(2)))
+        frames = list(self._frames())
         lines = {id(frame): line for frame, line in self._backward}
         shared = [(frame, lines[id(frame)]) for frame in frames if id(frame) in lines]
         for frame, line in shared or [(frame, frame.f_lineno) for frame in frames]:
@@ -126,7 +146,7 @@ class LoopFinder:
     def guess(self) -> tuple[FrameType, Loop] | None:
         """The likely training loop around the call that is being made now, before any step was seen."""
         fallback = None
-        for frame in user_frames(sys._getframe(2)):
+        for frame in self._frames():
             loop = self.loop_at(frame, frame.f_lineno)
             if loop is None:
                 continue

@@ -55,14 +55,17 @@ class _Rerun(Recorder):
         self.goal, self.step = goal, start
         self.loop.give_up()
         self.iteration: Iteration | None = None
+        self.given: tuple[Any, ...] | None = None
         self.probe: Probe | None = None
         self.info: dict[str, Any] = {}
 
-    def training_forward(self, module: nn.Module) -> None:
-        super().training_forward(module)
+    def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
+        super().training_forward(module, args)
+        given, self.given = self.given, None
         if self.iteration is not None:
             set_rng(self.iteration.rng)
             self.iteration = None
+        return given
 
     def before_backward(self, root: Any) -> None:
         super().before_backward(root)
@@ -150,6 +153,7 @@ def execute(
                 rerun.iteration = iteration
                 if number == 0:
                     set_rng(iteration.rng)
+                    rerun.given = copied(snapshot.args)
                 if iteration.step == step or number == len(iterations) - 1:
                     rerun.probe = probe
                     with torch.autograd.detect_anomaly(check_nan=False), probe:

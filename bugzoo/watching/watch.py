@@ -52,6 +52,7 @@ class watch:
                 )
             _active.append(self)
         self._caller = sys._getframe(1)
+        self._recorder.loop.outside, self._recorder.loop.outside_line = self._caller, self._caller.f_lineno
         self.trace.environment = environment()
         self._hooks.install()
         return self.trace
@@ -70,7 +71,7 @@ class watch:
                 self.trace.environment["watch_errors"] = self._recorder.errors
         finally:
             _active.remove(self)
-            self._caller = None
+            self._caller = self._recorder.loop.outside = None
         return isinstance(error, StopRun)
 
     def _conclude(self, error: BaseException | None) -> None:
