@@ -57,7 +57,9 @@ def measure(run: Any) -> dict[str, Any]:
     grown = sure and tail > 1.5 * head + 0.1 and tail > 2 * best and head > 0
     never_back = sure and peak > 4 * head > 0 and tail > 0.9 * (head if math.isnan(chance) else min(head, chance))
     blown = numbers["non_finite_share"] > 0 and peak > 3 * head > 0
-    diverged = bool(grown or never_back or blown)
+    # thrown out by the first updates, each about as large as the parameters: wherever it comes to rest afterwards
+    burst = float(finite[1:11].max()) > 10 * finite[0] > 0 and largest > 0.5
+    diverged = bool(grown or never_back or blown or burst)
     if optimizers > 1:  # two players: one's loss rises because the other gets better
         diverged = bool(blown or tail > 1000 * abs(head) + 1000)
     third = len(finite) // 3

@@ -8,7 +8,7 @@ from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
-from bugzoo.diagnostics import instrument, judge_all
+from bugzoo.diagnostics import instrument, judge_all, measure_all
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
@@ -36,7 +36,7 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
         results[index] = {
             "outcome": run.outcome,
             "metrics": run.trace.metrics,
-            "numbers": run.numbers,
+            "numbers": _numbers(run),
             "error": {k: v for k, v in run.trace.error.items() if k in ("type", "message", "file", "line")},
             "seconds": run.seconds,
         }
@@ -45,6 +45,16 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
     tell(0, 0, None)
     run_many([jobs[index] for index in missing], executor, tell, done=keep)
     return results, known
+
+
+def _numbers(run: Run) -> dict[str, Any]:
+    """What the worker measured, and here what it could not: a run that was ended, or that only all ranks together tell."""
+    if run.numbers and not run.ranks:
+        return run.numbers
+    outside = measure_all(run, max_cost=0)
+    if not run.numbers:
+        return outside
+    return run.numbers | {name: found for name, found in outside.items() if "not_applicable" in run.numbers.get(name, {})}
 
 
 def fired(result: dict[str, Any]) -> dict[str, str]:
