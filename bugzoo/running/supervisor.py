@@ -24,6 +24,8 @@ from bugzoo.running.printing import HeadTail
 GRACE = 3.0
 """Seconds that a script has, after SIGINT, to hand over the part of its trace that exists."""
 _MAX_STEPS = 200_000
+_MOST_UNSENT = 2**25
+"""Bytes waiting for a caller who does not listen; steps beyond are in the trace only."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -147,7 +149,7 @@ class Supervisor:
             taken = self.steps.setdefault(rank, []) if len(self.steps) < 64 else self.steps.get(rank, [])
             if len(taken) < _MAX_STEPS:
                 taken.append(numbers)
-            if self.relay and rank == 0:
+            if self.relay and rank == 0 and len(self.unsent) < _MOST_UNSENT:
                 self.unsent += b'{"step": ' + line + b"}\n"
 
     def _send(self) -> None:

@@ -112,6 +112,7 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
         if job.ranks > 1:
             run.trace.outcome, run.trace.error = "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
     run.stdout = done["stdout"]
+    run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
     reason = done["reason"]
     if job.isolated and done["exit_code"] == NOT_ISOLATED and run.trace.error.get("type") == "Exit":
         message = done["stdout"].strip().splitlines()[-1:] or [""]
