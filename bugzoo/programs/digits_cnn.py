@@ -39,7 +39,7 @@ labels = torch.tensor(digits.target)  # (1797,)
 order = torch.randperm(1437)
 train, validation = order[:1150], order[1150:]
 mean, std = images[train].mean(), images[train].std()
-augment = v2.RandomAffine(degrees=10, translate=(0.1, 0.1))
+augment = v2.RandomCrop(8, padding=1)  # moves the whole batch by up to a pixel
 normalise = v2.Normalize([mean.item()], [std.item()])
 train_loader = DataLoader(TensorDataset(images[train], labels[train]), batch_size, shuffle=True)
 validation_loader = DataLoader(TensorDataset(images[validation], labels[validation]), batch_size=32)
