@@ -79,6 +79,10 @@ class Tee(io.TextIOBase):
     def encoding(self) -> str:
         return "utf-8"
 
+    def __getattr__(self, name: str) -> Any:
+        # ipykernel tells its stream which cell is running; without that a cell's text lands under another one
+        return getattr(self.__dict__["behind"], name)
+
 
 class Printed:
     """Context manager: stdout and stderr of the calling thread go to `text()`."""
