@@ -50,7 +50,7 @@ class Panel:
     def show(self) -> "Panel":
         """Put the panel into the cell's output."""
         if headless():
-            self.view.start()
+            self.view.show().start()
             return self
         from IPython.display import display
 

@@ -21,7 +21,7 @@ class LiveView:
 
     `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps a second, so that an eye
     can follow (0: as fast as it goes). `pause_at`: stand still after that step. `cap`: most steps where nobody looks
-    (nbgrader, nbval, a plain script); there the run happens at once, with a table and a picture instead of widgets.
+    (nbgrader, nbval, a plain script); there the run happens at once, or up to its pause, with a table and a picture.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class LiveView:
         self._twin_points: list[Point] = []
         self._twin_run: Run | None = None
         self._handle: Any = None
+        self._shown = False
         self._over = threading.Event()
         self._over.set()
         self.first_point_seconds: float | None = None
@@ -53,6 +54,7 @@ class LiveView:
 
     def show(self) -> "LiveView":
         """Put the view into the cell's output; nothing where nobody looks."""
+        self._shown = True
         if not headless():
             from IPython.display import display
 
@@ -81,17 +83,21 @@ class LiveView:
         quiet = headless()
         cap = self.cap if quiet else None
         self._twin = twin.engine(self.case, cap) if wants_twin and not known else None
-        self._engine = Engine(self.case.source, self.case.file, pace=0 if quiet else self.pace, cap=cap)
-        if quiet:
+        pace = self.pace if self.widgets else 0  # nobody looks: as fast as it goes
+        self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap)
+        if quiet and self.pause_at is None:
             for engine in filter(None, (self._twin, self._engine)):
                 engine.run_now()
             self._finish()
-            self._print()
+            if self._shown:
+                self._print()
             return self
         self._engine.pause_step = self.pause_at
         if self.widgets:
             self.widgets.started()
         threading.Thread(target=self._follow, args=(time.monotonic(),), name="bugzoo-view", daemon=True).start()
+        if quiet:
+            self.wait_pause()
         return self
 
     def stop(self) -> None:
@@ -118,9 +124,13 @@ class LiveView:
     def wait(self, seconds: float | None = None) -> bool:
         """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough."""
         end = None if seconds is None else time.monotonic() + seconds
-        while not self._over.wait(0.05):
-            if self.state == "paused" or (end is not None and time.monotonic() > end):
-                return False
+        try:
+            while not self._over.wait(0.05):
+                if self.state == "paused" or (end is not None and time.monotonic() > end):
+                    return False
+        except KeyboardInterrupt:
+            self.stop()  # Ctrl-C ends the run that is waited for; what it did so far is kept
+            self._over.wait(10)
         return True
 
     def wait_pause(self, seconds: float = 60.0) -> bool:

@@ -10,7 +10,7 @@ QUESTIONS = {
         (
             Answer(
                 "The loss climbs, faster and faster, until it overflows",
-                "that is divergence, and the most common picture of it. Keep it in mind and compare: does this run climb?",
+                "that is divergence, the most common picture of it. Keep it in mind and compare: does this run climb?",
             ),
             Answer(
                 "The gradient norm grows over some steps while the loss still looks fine",
@@ -28,8 +28,8 @@ QUESTIONS = {
         (
             Answer(
                 "The loss is computed before the gradient, so something broke in the backward pass only",
-                "close, and it is where the nan appears. But the backward pass repeats what the forward pass did: look for "
-                "an operation whose value is harmless and whose slope is not.",
+                "close, and it is where the nan appears. But the backward pass repeats what the forward pass did: look "
+                "for an operation whose value is harmless and whose slope is not.",
             ),
             Answer(
                 "A layer made a non-finite number that a later layer hid before it reached the loss",
@@ -84,8 +84,8 @@ QUESTIONS = {
             ),
             Answer(
                 "Finish, with about the accuracy of the healthy run",
-                "yes: 0.948 against 0.951. The logarithm is still there and nothing reports it any more. Whether that is "
-                "a repair is the next question.",
+                "yes: 0.948 against 0.951. The logarithm is still there and nothing reports it any more. Whether that "
+                "is a repair is the next question.",
                 right=True,
             ),
             Answer(
@@ -99,8 +99,8 @@ QUESTIONS = {
         (
             Answer(
                 "Fine: log(1e-50) is -115, finite",
-                "in Python's 64-bit floats it is. The tensor holds 32-bit floats, whose smallest positive number is about "
-                "1e-45: there 1e-50 is 0.",
+                "in Python's 64-bit floats it is. The tensor holds 32-bit floats, whose smallest positive number is "
+                "about 1e-45: there 1e-50 is 0.",
             ),
             Answer(
                 "Nan, exactly as with eps = 0",
