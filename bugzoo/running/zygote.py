@@ -6,6 +6,7 @@ JSON {"folder", "cwd", "path", "relay"} with one file descriptor, the job's chan
 """
 
 import gc
+import importlib
 import json
 import os
 import select
@@ -14,16 +15,22 @@ import socket
 import sys
 import traceback
 
+from bugzoo.running.supervisor import supervise
+
+IMPORTED = (
+    "torchvision",
+    "sklearn.datasets",
+    "torch.distributed.launcher.api",
+    "bugzoo.watching",
+    "bugzoo.running.child",
+)
+"""What every child has without waiting."""
+
 
 def serve(connection: socket.socket) -> None:
     """Fork for each message until the parent is gone."""
-    import torchvision  # noqa: F401
-
-    import bugzoo.running.child
-    import bugzoo.running.elastic
-    import bugzoo.running.supervisor
-    import bugzoo.watching
-
+    for name in IMPORTED:
+        importlib.import_module(name)
     gc.collect()
     gc.freeze()  # forked children then leave the pages of imported modules alone
     parent = os.getppid()
@@ -41,7 +48,7 @@ def serve(connection: socket.socket) -> None:
                 connection.close()
                 request = json.loads(message)
                 with socket.socket(fileno=handles[0]) as channel:
-                    bugzoo.running.supervisor.supervise(channel, **request)
+                    supervise(channel, **request)
                 code = 0
             except BaseException:
                 traceback.print_exc()
