@@ -61,7 +61,7 @@ class Probe(TorchFunctionMode):
     def __enter__(self) -> "Probe":
         pre, post = torch_module._global_forward_pre_hooks, torch_module._global_forward_hooks
         self._ids = RemovableHandle(pre).id, RemovableHandle(post).id
-        pre[self._ids[0]] = lambda module, args: self._stack.append(module)
+        pre[self._ids[0]] = self._enter
         post[self._ids[1]] = self._leave
         return super().__enter__()
 
@@ -69,6 +69,16 @@ class Probe(TorchFunctionMode):
         super().__exit__(*error)
         torch_module._global_forward_pre_hooks.pop(self._ids[0], None)
         torch_module._global_forward_hooks.pop(self._ids[1], None)
+
+    def _enter(self, module: nn.Module, args: Any) -> None:
+        if not self._stack and self.first is None and self.watching and _nan(_leaves(args)):
+            self.first = {
+                "module": self._name(module),
+                "op": "input",
+                "direction": "forward",
+                **place(sys._getframe(1)),
+            }
+        self._stack.append(module)
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._suspect is None and self.first is None and self.watching:
@@ -109,6 +119,8 @@ class Probe(TorchFunctionMode):
             ):
                 here = self._here(name)
                 self.first = {**here, "direction": "forward"}
+            elif nan and had_nan:  # nothing before made it: it came in from outside
+                self.first = {**self._here("input"), "direction": "forward"}
         for tensor in out:
             if tensor.grad_fn is not None:
                 self._own(tensor.grad_fn, given, here or self._here(name))
