@@ -1,4 +1,5 @@
-"""Finding out, from the tensors alone, which argument is a sequence, where its padding is and what is predicted from it."""
+"""Finding out, from the tensors alone, which argument is a sequence, where its padding is and what is predicted from
+it."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,5 @@
-"""What several instruments need: finite columns, the live model in a state that can be asked questions, tensors in trees."""
+"""What several instruments need: finite columns, the live model in a state that can be asked questions, tensors in
+trees."""
 
 import math
 from collections.abc import Iterator

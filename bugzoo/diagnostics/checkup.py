@@ -3,9 +3,9 @@
     report = checkup("train.py")
     print(report)
 
-The script runs in a process of its own. What is said comes from what that run did; the source is looked at afterwards, to
-find the line of a suspect that the measurements named. A script that nothing accuses is reported as "nothing" found; one
-without a training step is "unjudged", with the reason.
+The script runs in a process of its own. What is said comes from what that run did; the source is looked at afterwards,
+to find the line of a suspect that the measurements named. A script that nothing accuses is reported as "nothing"
+found; one without a training step is "unjudged", with the reason.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """How did the run end, and what does torch's error message mean?
 
-Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a value
-changed in place the place is the line that changed it, not backward().
+Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a
+value changed in place the place is the line that changed it, not backward().
 """
 
 import re

@@ -1,9 +1,9 @@
 """Look at the data that really went in: shapes, types, ranges, label counts, and whether labels go with inputs.
 
 `neighbour_agreement` asks whether samples that look alike have the same label, over the kept batches, against what
-shuffled labels would give. Images and tables agree far above chance. Agreement at chance together with a loss that does not
-fall below the entropy of the labels: the labels belong to other samples. Texts and parity-like tasks agree weakly by
-nature, which is why agreement alone accuses nobody.
+shuffled labels would give. Images and tables agree far above chance. Agreement at chance together with a loss that
+does not fall below the entropy of the labels: the labels belong to other samples. Texts and parity-like tasks agree
+weakly by nature, which is why agreement alone accuses nobody.
 """
 
 import math

@@ -2,9 +2,9 @@
 
 `batch_leak`: other samples of the batch reach an output in eval mode (an axis was mixed up). `future_leak`: where the
 target is the input one position later, later positions reach earlier outputs: the answer is visible. `padding_leak`: a
-sample's output depends on how much padding its neighbours gave it. All are relative: movement where nothing should move,
-over usual movement. Sequences, padding and shift are found in the tensors; a classifier or a bidirectional encoder may look
-at all positions and is not asked about the future.
+sample's output depends on how much padding its neighbours gave it. All are relative: movement where nothing should
+move, over usual movement. Sequences, padding and shift are found in the tensors; a classifier or a bidirectional
+encoder may look at all positions and is not asked about the future.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 """Run it twice: from which step on do the losses differ?
 
 From step 1, by a lot: initial weights or the data order are not seeded. Later: a generator that is used later (numpy,
-Python's random, workers) is not. By about 1e-7 from some step on: sums in another order (threads, CUDA atomics), which is
-no mistake of the script. `first_difference` is that step, 0 for none.
+Python's random, workers) is not. By about 1e-7 from some step on: sums in another order (threads, CUDA atomics), which
+is no mistake of the script. `first_difference` is that step, 0 for none.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Are the "logits" already probabilities?
 
-Cross-entropy applies log-softmax itself. Fed with probabilities it still falls, the ranking stays right and the accuracy
-may look fine, but it cannot go below ln(e + C - 1) - 1: 0.313 for two classes, 1.461 for ten, and gradients of confident
-rows vanish. Two signs: a softmax directly before the loss's own in the autograd graph, and log-probabilities of one row
-that lie within 1 nat of each other. log_softmax fed to cross-entropy is idempotent and right. The same for sigmoid before
-binary cross-entropy with logits.
+Cross-entropy applies log-softmax itself. Fed with probabilities it still falls, the ranking stays right and the
+accuracy may look fine, but it cannot go below ln(e + C - 1) - 1: 0.313 for two classes, 1.461 for ten, and gradients
+of confident rows vanish. Two signs: a softmax directly before the loss's own in the autograd graph, and
+log-probabilities of one row that lie within 1 nat of each other. log_softmax fed to cross-entropy is idempotent and
+right. The same for sigmoid before binary cross-entropy with logits.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Does the gradient that the optimiser follows belong to this step alone?
 
-backward() adds to `.grad`. If something is still there when the first backward() of a step begins, the optimiser follows
-a sum over old batches. `stale_share` near 1: the gradients are never cleared (zero_grad is missing), with one backward
-per step, or with several (accumulation whose clearing was forgotten). Near 0: they are cleared once per step, also where
-several backward() calls accumulate on purpose. `empty_share` near 1: the gradient was there after backward and gone at
-step(): cleared between the two, or step() came first.
+backward() adds to `.grad`. If something is still there when the first backward() of a step begins, the optimiser
+follows a sum over old batches. `stale_share` near 1: the gradients are never cleared (zero_grad is missing), with one
+backward per step, or with several (accumulation whose clearing was forgotten). Near 0: they are cleared once per step,
+also where several backward() calls accumulate on purpose. `empty_share` near 1: the gradient was there after backward
+and gone at step(): cleared between the two, or step() came first.
 """
 
 from typing import Any

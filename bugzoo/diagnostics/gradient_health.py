@@ -1,9 +1,9 @@
 """Gradients by layer: size, missing, vanishing, exploding, and their ratio to the parameters.
 
-Usual: gradient over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, the total norm
-falling slowly. A total that grows without end: stale gradients or a rate that is too high. A first layer a million times
-smaller than the last: saturated or too deep without skips. Exact zeros everywhere below one layer: dead units, or
-weights of zero. Read it beside a healthy run; alone it fires on the extremes only.
+Usual: gradient over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, the total
+norm falling slowly. A total that grows without end: stale gradients or a rate that is too high. A first layer a
+million times smaller than the last: saturated or too deep without skips. Exact zeros everywhere below one layer: dead
+units, or weights of zero. Read it beside a healthy run; alone it fires on the extremes only.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Is the loss before any learning what guessing costs?
 
-A classifier that knows nothing and is not sure of itself has a loss of ln C. Far above: the head starts out confident and
-wrong (large weights, or a loss that is summed instead of averaged); the first steps only undo that. Far below with a new
-model: the loss is divided twice, or the answer leaks in. With a pretrained model, low is what one hopes for.
+A classifier that knows nothing and is not sure of itself has a loss of ln C. Far above: the head starts out confident
+and wrong (large weights, or a loss that is summed instead of averaged); the first steps only undo that. Far below with
+a new model: the loss is divided twice, or the answer leaks in. With a pretrained model, low is what one hopes for.
 """
 
 import math

@@ -1,9 +1,9 @@
 """In which mode did each forward pass run?
 
-Dropout and BatchNorm behave differently in training and evaluation. Forward passes without gradients in training mode are
-evaluations whose eval() was forgotten: results change from call to call. Training passes in eval mode mean that train()
-was never called again after an evaluation. A dropout that acts in eval mode is called in functional form without
-`training=self.training`. A model without such layers does not care, and neither does this instrument.
+Dropout and BatchNorm behave differently in training and evaluation. Forward passes without gradients in training mode
+are evaluations whose eval() was forgotten: results change from call to call. Training passes in eval mode mean that
+train() was never called again after an evaluation. A dropout that acts in eval mode is called in functional form
+without `training=self.training`. A model without such layers does not care, and neither does this instrument.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """Can the model learn one small batch by heart?
 
-A fresh copy of the model is trained on one batch of at most 32 samples. A healthy model reaches a small part of its first
-loss within some hundred steps. If it cannot, three suspects: the model cannot pass on a gradient, its output does not
-fit the loss, or the learning rate. If it can, and the real run does not learn, look at the loop and the data instead:
-the copy here is trained with a plain loop of its own, so faults of the script's loop do not show.
+A fresh copy of the model is trained on one batch of at most 32 samples. A healthy model reaches a small part of its
+first loss within some hundred steps. If it cannot, three suspects: the model cannot pass on a gradient, its output
+does not fit the loss, or the learning rate. If it can, and the real run does not learn, look at the loop and the data
+instead: the copy here is trained with a plain loop of its own, so faults of the script's loop do not show.
 """
 
 import copy

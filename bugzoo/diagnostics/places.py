@@ -1,7 +1,7 @@
 """Where in a script a suspected cause most likely stands: a structural look at the source, after the run has spoken.
 
-Nothing here accuses anybody. A suspect that the instruments measured is given a line, when the syntax tree has exactly the
-kind of statement that such a cause lives in; otherwise it stays without one.
+Nothing here accuses anybody. A suspect that the instruments measured is given a line, when the syntax tree has exactly
+the kind of statement that such a cause lives in; otherwise it stays without one.
 """
 
 import ast

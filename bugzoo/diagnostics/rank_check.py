@@ -1,8 +1,8 @@
 """Do all ranks of a distributed run do the same number of steps with the same parameters on different data?
 
-Collectives wait for every rank: one rank that skips a batch leaves the others waiting for ever. The rank with fewest steps
-and the line where it stands tell which. Losses that are equal to the last digit on every rank mean that all got the same
-data; parameters that drift apart mean that gradients are not averaged.
+Collectives wait for every rank: one rank that skips a batch leaves the others waiting for ever. The rank with fewest
+steps and the line where it stands tell which. Losses that are equal to the last digit on every rank mean that all got
+the same data; parameters that drift apart mean that gradients are not averaged.
 """
 
 import math

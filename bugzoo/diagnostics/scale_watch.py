@@ -25,6 +25,10 @@ def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, f
     torch.manual_seed(0)
     with torch.autocast(trainable[0].device.type, dtype=torch.float16, enabled=half):
         loss = again(model, batch, operation).float()
+        if math.isfinite(batch.loss) and float(loss.detach()) > 0:
+            loss = loss * abs(
+                batch.loss / float(loss.detach())
+            )  # as large as the script's own: divided, summed, weighted
     gradients = torch.autograd.grad(loss * factor, trainable, allow_unused=True)
     return torch.cat([g.float().flatten() / factor for g in gradients if g is not None])
 

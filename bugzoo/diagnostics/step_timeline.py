@@ -1,7 +1,7 @@
 """Where does a step's time go: fetching data, forward, backward, optimiser?
 
-A starved model waits: most of a step is spent before the forward pass begins. Shares alone mislead on tiny models, where
-a millisecond of Python is half a step, so the milliseconds count as well. Cures: more workers, cheaper or cached
+A starved model waits: most of a step is spent before the forward pass begins. Shares alone mislead on tiny models,
+where a millisecond of Python is half a step, so the milliseconds count as well. Cures: more workers, cheaper or cached
 transforms, pinned memory; first find out which part is slow.
 """
 

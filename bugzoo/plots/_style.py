@@ -1,0 +1,83 @@
+"""Colours and lines that the colour-blind can tell apart and that work on a light and on a dark page."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+# Okabe and Ito, "Color Universal Design" (2008); black and yellow are left out: each vanishes on one of the two pages
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
+GREY = "#8a8a8a"
+"""Contrast of at least 3 : 1 on white and on JupyterLab's dark page: text and axes."""
+STYLES = ("-", "--", "-.", ":")
+
+
+def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
+    """Transparent axes with grey text, so that the page behind shows through."""
+    ax.set_facecolor("none")
+    if ax.figure is not None:
+        ax.figure.patch.set_alpha(0.0)
+    ax.set_title(title, color=GREY, fontsize=10)
+    ax.set_xlabel(xlabel, color=GREY)
+    ax.set_ylabel(ylabel, color=GREY)
+    ax.tick_params(colors=GREY)
+    for side, spine in ax.spines.items():
+        spine.set_color(GREY)
+        spine.set_visible(side in ("left", "bottom"))
+
+
+def absent(ax: Any, why: str) -> None:
+    """One line of text instead of a picture."""
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, why, color=GREY, ha="center", va="center", wrap=True, transform=ax.transAxes)
+
+
+def legend(ax: Any) -> None:
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, labelcolor=GREY, fontsize=8)
+
+
+def trace_of(data: Any) -> Any:
+    """The Trace of a Run, or the Trace itself; None for plain numbers."""
+    if isinstance(data, Mapping):
+        return None
+    return getattr(data, "trace", data)
+
+
+def numbers_of(data: Any, instrument: str) -> dict[str, Any] | None:
+    """Measured numbers: `data` itself, or those that a Run carries; None where the instrument did not apply."""
+    if isinstance(data, Mapping):
+        found = data
+    else:
+        found = getattr(data, "numbers", {}).get(instrument, {})
+    return None if not found or "not_applicable" in found else dict(found)
+
+
+def column(values: Any) -> np.ndarray:
+    return np.asarray(values, dtype=np.float64).reshape(-1)
+
+
+def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") -> bool:
+    """A line over the finite points; False when there are none."""
+    x, y = column(x), column(y)
+    keep = np.isfinite(y) if len(x) == len(y) else np.zeros(len(y), dtype=bool)
+    if not keep.any():
+        return False
+    ax.plot(x[keep], y[keep], style, color=colour, label=label, linewidth=1.4, marker="." if keep.sum() == 1 else None)
+    return True
+
+
+def bars(ax: Any, values: Mapping[str, float], limit: float | None = None, colour: str = BLUE) -> bool:
+    """Horizontal bars with their numbers; the limit as a dashed line. False when no value is finite."""
+    known = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
+    if not known:
+        return False
+    places = np.arange(len(known))[::-1]
+    ax.barh(places, list(known.values()), color=colour, alpha=0.85)
+    ax.set_yticks(places, list(known), color=GREY)
+    for place, value in zip(places, known.values(), strict=True):
+        ax.text(value, place, f" {value:.3g}", color=GREY, va="center", fontsize=8)
+    if limit is not None:
+        ax.axvline(limit, color=RED, linestyle="--", linewidth=1)
+    return True

@@ -1,0 +1,17 @@
+"""How the run ended, as text."""
+
+from typing import Any
+
+from bugzoo.plots._style import GREY, absent, numbers_of
+
+
+def draw(data: Any, ax: Any) -> None:
+    """`data`: the instrument's numbers, or a Run that carries them."""
+    numbers = numbers_of(data, "crash")
+    if not numbers:
+        absent(ax, "the run did not crash")
+        return
+    ax.set_axis_off()
+    line = f"line {numbers['line']}: " if numbers.get("line") else ""
+    text = f"after {numbers['steps']:.0f} steps\n{line}{numbers['type']}\n{numbers['message'][:300]}"
+    ax.text(0.02, 0.5, text, color=GREY, va="center", wrap=True, family="monospace", fontsize=8, transform=ax.transAxes)

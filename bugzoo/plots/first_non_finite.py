@@ -1,0 +1,20 @@
+"""Loss and gradient norm around the first step that was not finite."""
+
+from typing import Any
+
+from bugzoo.plots._style import BLUE, ORANGE, RED, absent, curve, legend, prepare, trace_of
+
+
+def draw(data: Any, ax: Any, around: int = 20) -> None:
+    """`data`: a Run or a Trace; `around` steps on either side."""
+    trace = trace_of(data)
+    prepare(ax, "Around the first non-finite number", "step", "loss, gradient norm")
+    event = trace.first_non_finite() if trace is not None else None
+    if event is None:
+        absent(ax, "every loss and gradient was finite")
+        return
+    part = slice(max(0, event.step - 1 - around), event.step + around)
+    curve(ax, trace.step[part], trace.loss[part], "loss", BLUE)
+    curve(ax, trace.step[part], trace.grad_norm[part], "gradient norm", ORANGE, "--")
+    ax.axvline(event.step, color=RED, linestyle="-.", linewidth=1.2, label=f"step {event.step}")
+    legend(ax)

@@ -1,0 +1,27 @@
+"""The loss over the steps, with ln C, and the first step that was not finite. A healthy twin may lie behind it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.plots._style import BLUE, GREY, ORANGE, RED, absent, column, curve, legend, prepare, trace_of
+
+
+def draw(data: Any, ax: Any, twin: Any = None) -> None:
+    """`data` and `twin` are Runs or Traces."""
+    trace = trace_of(data)
+    prepare(ax, "Loss", "step", "loss (nats)" if trace is not None and trace.graph.get("classes") else "loss")
+    if trace is None or not np.isfinite(column(trace.loss)).any():
+        absent(ax, "no finite loss was recorded")
+        return
+    if twin is not None:
+        curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", ORANGE, "--")
+    curve(ax, trace.step, trace.loss, "this run", BLUE)
+    classes = trace.graph.get("classes") or 0
+    if classes > 1:
+        ax.axhline(math.log(classes), color=GREY, linestyle=":", linewidth=1, label=f"guessing: ln {classes}")
+    event = trace.first_non_finite()
+    if event is not None:
+        ax.axvline(event.step, color=RED, linestyle="-.", linewidth=1.2, label=f"first non-finite: step {event.step}")
+    legend(ax)

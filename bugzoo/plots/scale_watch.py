@@ -1,0 +1,23 @@
+"""The GradScaler's factor over the steps with its skipped steps; without a scaler, what half precision loses."""
+
+from typing import Any
+
+from bugzoo.plots._style import BLUE, RED, absent, bars, curve, numbers_of, prepare, trace_of
+
+
+def draw(data: Any, ax: Any) -> None:
+    """From a Run or Trace with a scaler: its factor. Otherwise the shares among the numbers."""
+    trace = trace_of(data)
+    if trace is not None:
+        prepare(ax, "Loss scale", "step", "factor")
+        if curve(ax, trace.step, trace.scale, "scale", BLUE):
+            for event in trace.events:
+                if event.kind == "skipped_step":
+                    ax.axvline(event.step, color=RED, linestyle=":", linewidth=1)
+            ax.set_yscale("log", base=2)
+            return
+    numbers = numbers_of(data, "scale_watch")
+    prepare(ax, "Half precision", "share")
+    keys = ("underflow_share", "overflow_share", "skipped_share")
+    if not numbers or not bars(ax, {key.removesuffix("_share"): numbers.get(key) for key in keys}):
+        absent(ax, "nothing ran in half precision")
