@@ -31,9 +31,9 @@ class Chart:
                         hovertemplate="step %{x}: %{y:.4g}<extra>" + name + "</extra>",
                     )
                 )  # fmt: skip
-        axis_style = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "type": "log", "exponentformat": "power"}
+        axis_style = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "type": "log", "tickformat": "~g"}
         layout = go.Layout(
-            height=height, margin={"l": 64, "r": 16, "t": 28, "b": 44}, paper_bgcolor=PAPER, plot_bgcolor=PAPER,
+            height=height, autosize=True, margin={"l": 64, "r": 16, "t": 28, "b": 44}, paper_bgcolor=PAPER, plot_bgcolor=PAPER,
             font={"color": INK, "size": 13}, uirevision="keep", hovermode="x",
             legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
             xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "gridcolor": GRID, "zeroline": False},

@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-BROKEN, HEALTHY = "#c8452f", "#7d8b99"
+BROKEN, HEALTHY = "#b5380f", "#4b98c9"  # dark orange and light blue: told apart with every kind of colour vision
 
 
 def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: float) -> None:
@@ -24,7 +24,7 @@ def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: fl
 def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
     """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}."""
     for ax, key, name in ((upper, "losses", "loss (nats)"), (lower, "grad_norms", "gradient norm")):
-        for which, colour, width in (("healthy", HEALTHY, 1.0), ("broken", BROKEN, 1.3)):
+        for which, colour, width in (("healthy", HEALTHY, 2.6), ("broken", BROKEN, 1.3)):
             if numbers.get(which):
                 _curve(ax, numbers[which][key], colour, which, width)
         values = [v for which in ("healthy", "broken") for v in (numbers.get(which) or {}).get(key, ())]

@@ -1,0 +1,175 @@
+"""A JupyterLab server of its own and Debian's Chromium, for tests that do what a learner does."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "artefacts" / "browser"
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("CI", "").lower() == "true" or os.environ.get("BUGZOO_NEED_BROWSER"):
+        pytest.fail(f"{why}; in CI a browser test must not be skipped")
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless browser."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        _missing("no chromium on the PATH")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("playwright for Python is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Server:
+    url: str
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """JupyterLab on a copy of the lessons and exercises, with settings of its own."""
+    folder, home = tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home")
+    for kind in ("notebooks", "exercises"):
+        shutil.copytree(ROOT / kind, folder / kind, ignore=shutil.ignore_patterns(".*"))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {name: str(home / name.lower()) for name in (
+        "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
+        "XDG_DATA_HOME", "XDG_CACHE_HOME",
+    )}  # fmt: skip
+    quiet = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
+    quiet.mkdir(parents=True)
+    (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    environment = os.environ | own | {"BUGZOO_PROGRESS": str(home / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
+    environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
+    with open(home / "server.log", "w") as log:
+        process = subprocess.Popen(
+            [
+                sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
+                "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
+                f"--ServerApp.root_dir={folder}",
+            ],
+            cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait(lambda: urllib.request.urlopen(f"{url}/api/status", timeout=2).status == 200, process, home)
+            yield Server(url, folder)
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(ready: Callable[[], bool], process: subprocess.Popen, home: Path) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            if ready():
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail("JupyterLab did not start:\n" + (home / "server.log").read_text()[-3000:])
+
+
+class Lab:
+    """One page with one notebook, driven as a person would."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page, self.url = page, url
+
+    def open(self, notebook: str, dark: bool = False) -> None:
+        """Open a notebook and wait for an idle kernel."""
+        self.page.goto(f"{self.url}/lab/tree/{notebook}?reset", wait_until="domcontentloaded")
+        self.page.wait_for_function(
+            """() => { const app = window.jupyterapp; if (!app) return false;
+                const context = app.shell.currentWidget?.context?.sessionContext;
+                return context?.session?.kernel?.status === 'idle'; }""",
+            timeout=90_000,
+        )
+        if dark:
+            self.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
+            self.page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+
+    def command(self, name: str, arguments: dict | None = None) -> None:
+        self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])
+
+    def run_all(self, timeout: float = 180) -> None:
+        """Run every cell and wait until none is waiting any more."""
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        self.page.wait_for_function(
+            """() => { const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(
+                    cell => cell.model.type === 'code' && cell.model.sharedModel.getSource().trim());
+                return cells.every(cell => cell.model.executionCount !== null && cell.model.executionState !== 'running'); }""",
+            timeout=timeout * 1000,
+        )
+
+    def errors(self) -> list[str]:
+        """Tracebacks that are shown in the notebook."""
+        return self.page.evaluate(
+            """() => window.jupyterapp.shell.currentWidget.content.widgets
+                .filter(cell => cell.model.type === 'code')
+                .flatMap(cell => cell.model.outputs.toJSON().filter(one => one.output_type === 'error')
+                .map(one => cell.model.id + ': ' + one.ename + ': ' + one.evalue))"""
+        )
+
+    def outputs(self, cell: str) -> list[dict]:
+        """The outputs of one cell, by its id, as they would be saved."""
+        return self.page.evaluate(
+            """id => window.jupyterapp.shell.currentWidget.content.widgets
+                .find(cell => cell.model.id === id).model.outputs.toJSON()""",
+            cell,
+        )
+
+    def show(self, cell: str) -> Any:
+        """Scroll a cell into view and return its element."""
+        self.page.evaluate(
+            """id => { const notebook = window.jupyterapp.shell.currentWidget.content;
+                const index = notebook.widgets.findIndex(cell => cell.model.id === id);
+                notebook.activeCellIndex = index; return notebook.scrollToItem(index, 'start'); }""",
+            cell,
+        )
+        self.page.wait_for_timeout(300)
+        return self.page.locator(".jp-Notebook .jp-mod-active.jp-Cell")
+
+    def picture(self, name: str) -> None:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=PICTURES / f"{name}.png")
+
+
+@pytest.fixture
+def lab(chromium: Any, server: Server) -> Iterator[Lab]:
+    """A fresh page."""
+    page = chromium.new_page(viewport={"width": 1300, "height": 1000})
+    page.set_default_timeout(30_000)
+    yield Lab(page, server.url)
+    page.close()
