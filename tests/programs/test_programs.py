@@ -1,0 +1,173 @@
+"""Every healthy program: its stated facts, its band on 3 seeds, the phrases that it shares, and that it runs alone."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bugzoo import programs
+from bugzoo.errors import UserError
+from bugzoo.scenario import with_settings
+
+ALONE = [name for name in programs.names() if name != "data_parallel"]
+SCORE = {"accuracy", "loss"}
+
+
+def run_text(source: str, folder: Path, *argv: str) -> subprocess.CompletedProcess:
+    """The script in a process of its own, one thread."""
+    file = folder / "train.py"
+    file.write_text(source, encoding="utf-8")
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    return subprocess.run(
+        [sys.executable, str(file), *argv], capture_output=True, text=True, timeout=300, env=env, check=False
+    )
+
+
+def metrics_of(done: subprocess.CompletedProcess) -> dict[str, float]:
+    assert done.returncode == 0, done.stderr[-2000:]
+    return ast.literal_eval(done.stdout.strip().splitlines()[-1])
+
+
+def text_of(name: str, seed: int = 0, size: str = "tiny", **settings: object) -> str:
+    program = programs.load(name)
+    tiny = program.tiny if size == "tiny" else {}
+    return with_settings(program.source, tiny | {"seed": seed} | settings, name)
+
+
+def test_all_eight_are_there():
+    wanted = "amp_transformer data_parallel digits_cnn image_pipeline mini_transformer mlp sentiment_lstm sequence_classifier"
+    assert set(wanted.split()) <= set(programs.names())
+
+
+def test_an_unknown_name_names_the_nearest():
+    with pytest.raises(UserError, match="Did you mean digits_cnn"):
+        programs.load("digit_cnn")
+
+
+def test_the_loader_does_not_import_torch():
+    code = "import sys; import bugzoo.programs as p; p.load('mlp'); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", programs.names())
+def test_facts_are_complete(name):
+    facts, tiny, settings = (getattr(programs.load(name), part) for part in ("facts", "tiny", "settings"))
+    assert facts["task"] in ("classification", "regression", "language_model")
+    assert facts["metric"] in SCORE and facts["better"] == {"accuracy": "higher", "loss": "lower"}[facts["metric"]]
+    assert 0 <= facts["floor"] < facts["healthy"][1]
+    for band in (facts["healthy"], facts["tiny_healthy"]):
+        assert band[0] < band[1]
+        beaten = band[0] > facts["chance"] if facts["better"] == "higher" else band[1] < facts["chance"]
+        assert beaten, "the healthy band must not reach chance level"
+    assert {"seed", "device", "batch_size", "learning_rate"} <= settings.keys()
+    assert settings.keys() & {"epochs", "steps"}
+    assert tiny.keys() <= settings.keys(), "the tiny size may only override settings"
+
+
+SHARED = """
+    torch.manual_seed(seed)
+    model = Net().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate
+    step = 0
+    losses = []
+    model.train()
+    inputs, targets =
+    optimizer.zero_grad()
+    logits = model(inputs)
+    step += 1
+    losses.append(loss.item()
+    model.eval()
+    with torch.no_grad():
+    metrics = {
+""".split("\n")
+EPOCHS = [
+    "for epoch in range(epochs):",
+    "for inputs, targets in train_loader:",
+    "loss = F.cross_entropy(logits, targets)",
+]
+ATTENTION = [
+    "scores = queries @ keys.transpose(-2, -1) / math.sqrt(head_size)",
+    'scores = scores.masked_fill(mask == 0, float("-inf"))',
+    "weights = F.softmax(scores, dim=-1)",
+    "attended = weights @ values",
+]
+
+
+@pytest.mark.parametrize("name", programs.names())
+def test_shared_phrases_are_shared(name):
+    source = programs.load(name).source
+    marks = [line.removeprefix("# %% ") for line in source.splitlines() if line.startswith("# %%")]
+    assert [mark for mark in marks if mark != "Ranks"] == ["Settings", "Data", "Model", "Training", "Evaluation"]
+    wanted = [phrase.strip() for phrase in SHARED if phrase.strip()]
+    wanted += EPOCHS if "epochs" in programs.load(name).settings else ["for _ in range(steps):"]
+    wanted += ATTENTION if "class Attention" in source else []
+    wanted += [] if name == "amp_transformer" else ["loss.backward()", "optimizer.step()"]
+    lines = [line.strip() for line in source.splitlines()]
+    for phrase in wanted:
+        assert any(line.startswith(phrase) for line in lines), f"{name} lacks the shared phrase {phrase!r}"
+
+
+def part(name: str, start: str, stop: str) -> str:
+    source = programs.load(name).source
+    return source[source.index(start) : source.index(stop, source.index(start))]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "start", "stop"),
+    [
+        ("sentiment_lstm", "sequence_classifier", "def make_reviews", "\n\n\n"),
+        ("sentiment_lstm", "sequence_classifier", "def encode", "\n\n\n"),
+        ("sentiment_lstm", "sequence_classifier", "GOOD =", "def "),
+        ("mini_transformer", "amp_transformer", "# %% Model", "optimizer ="),
+        ("mlp", "data_parallel", "# %% Model", "optimizer ="),
+        ("mlp", "digits_cnn", "# %% Training", "inputs, targets = "),
+        ("mlp", "sentiment_lstm", "# %% Evaluation", "print(metrics)"),
+        ("mlp", "sequence_classifier", "# %% Evaluation", "print(metrics)"),
+        ("mlp", "image_pipeline", "# %% Training", "print(metrics)"),
+    ],
+)
+def test_what_is_copied_stays_alike(one, other, start, stop):
+    assert part(one, start, stop) == part(other, start, stop)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", programs.names())
+def test_tiny_runs_end_in_their_band(name, seed, tmp_path):
+    facts = programs.load(name).facts
+    low, high = facts["tiny_healthy"]
+    assert low <= metrics_of(run_text(text_of(name, seed), tmp_path))[facts["metric"]] <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", programs.names())
+def test_full_runs_end_in_their_band(name, seed, tmp_path):
+    facts = programs.load(name).facts
+    low, high = facts["healthy"]
+    assert low <= metrics_of(run_text(text_of(name, seed, "full"), tmp_path))[facts["metric"]] <= high
+
+
+@pytest.mark.parametrize("name", ["mlp", "sentiment_lstm"])
+def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
+    source = text_of(name).replace("print(metrics)", "print([loss.hex() for loss in losses])\nprint(metrics)")
+    first, second = run_text(source, tmp_path), run_text(source, tmp_path)
+    low, high = programs.load(name).facts["tiny_healthy"]
+    assert low <= metrics_of(first)["accuracy"] <= high
+    assert first.stdout == second.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", programs.names())
+def test_each_runs_as_a_module(name):
+    """Full size, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-m", f"bugzoo.programs.{name}"],
+        capture_output=True, text=True, timeout=300, env=env, check=False,
+    )  # fmt: skip
+    assert metrics_of(done).keys() == SCORE
+    assert len(done.stdout.strip().splitlines()) == 1, "one line of metrics, from one rank"
