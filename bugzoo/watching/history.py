@@ -111,7 +111,7 @@ class History:
         self.iterations.append(now)
         self._held += sum(t.numel() * t.element_size() for t in batch)
         scope = (id(frame), *(values[name] for name in loop.outer if isinstance(values.get(name), int)))
-        if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + 8):
+        if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + max(8, self.every // 2)):
             self._take(now, frame, loop, args)
         self._scope, self._frame = scope, frame
         while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:

@@ -52,6 +52,14 @@ def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def statements(tree: Any) -> Iterator[ast.stmt]:
+    """All statements below `tree`: many times faster than ast.walk, which visits every expression."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(tree, block, ()):
+            yield node
+            yield from statements(node)
+
+
 def stored_names(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
@@ -96,7 +104,7 @@ class LoopFinder:
         if file not in self._parsed:
             try:
                 tree = ast.parse("".join(linecache.getlines(file)))
-                self._parsed[file] = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
+                self._parsed[file] = [n for n in statements(tree) if isinstance(n, ast.For | ast.While)]
             except (SyntaxError, ValueError):
                 self._parsed[file] = []
         return self._parsed[file]
@@ -115,10 +123,10 @@ class LoopFinder:
             return None
         around.sort(key=lambda n: n.lineno)
         node, outside = around[-1], around[:-1]
-        fetched = sorted({name for n in ast.walk(node) if is_fetch(n) for name in stored_names(n)})
+        fetched = sorted({name for n in statements(node) if is_fetch(n) for name in stored_names(n)})
         outer = sorted({name for n in outside if isinstance(n, ast.For) for name in stored_names(n.target)})
         own = sorted(stored_names(node.target)) if isinstance(node, ast.For) else []
-        nested = [n for part in node.body for n in ast.walk(part) if isinstance(n, ast.For | ast.While)]
+        nested = [n for n in statements(node) if isinstance(n, ast.For | ast.While)]
         names = tuple(dict.fromkeys([*own, *outer, *fetched]))
         return Loop(code.co_filename, code, node, outside, names, tuple(outer), tuple(fetched), nested)
 
