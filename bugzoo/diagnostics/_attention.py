@@ -25,8 +25,8 @@ _PRODUCTS = ("bmm", "mm", "baddbmm", "matmul")
 class AttentionRows(TorchDispatchMode):
     """Follows softmax results into matrix products and adds up the rows of the weights that are used there.
 
-    `partial_share`: share of rows, after masking, that add up to neither 0 nor 1; `deficit`: how much those fall short on
-    average. `wrong_axis`: products whose weights add up to 1 along the queries and not along the keys.
+    `partial_share`: share of rows, after masking, that add up to neither 0 nor 1; `deficit`: how much those fall short
+    on average. `wrong_axis`: products whose weights add up to 1 along the queries and not along the keys.
     """
 
     def __init__(self) -> None:

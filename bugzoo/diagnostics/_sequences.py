@@ -59,8 +59,8 @@ def is_tokens(value: Any) -> bool:
 def lengths(x: torch.Tensor) -> torch.Tensor | None:
     """(batch,) numbers of positions before the padding of (batch, time) tokens or (batch, time, features); else None.
 
-    Padding is one constant token (or an all-zero frame) that fills the ends, differs in amount between samples, and hardly
-    occurs elsewhere.
+    Padding is one constant token (or an all-zero frame) that fills the ends, differs in amount between samples, and
+    hardly occurs elsewhere.
     """
     if x.ndim == 3 and x.is_floating_point():
         filler = x.abs().sum(-1) == 0

@@ -30,6 +30,9 @@ _EXPLAINS = {
     "numerics/": ("optimizer/", "clipping/", "initialisation/"),
     "loss/double_softmax": ("optimizer/", "initialisation/"),
     "graph/": ("initialisation/", "optimizer/", "shape/"),
+    "loss/sign_flipped": ("optimizer/", "clipping/", "numerics/", "initialisation/"),
+    "loop/gradients_wiped": ("graph/", "optimizer/", "initialisation/", "numerics/"),
+    "loop/step_before_backward": ("graph/", "optimizer/", "initialisation/", "numerics/"),
     "optimizer/lr_too_high": ("initialisation/", "numerics/"),
     "attention/": ("loop/", "initialisation/"),
 }
@@ -118,12 +121,11 @@ def report(run: Any, path: str | None = None) -> Report:
         if "not_applicable" in found
     ]
     suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
-    crashed = run.outcome in ("crashed", "out_of_memory", "hung")
     fired = [v for v in verdicts if v.fired]
-    if fired and (suspects or crashed):
+    if fired and not suspects:  # it broke, and the message is none whose cause is known
+        outcome, why = "unjudged", "; ".join(v.message for v in fired)
+    elif fired:
         outcome, why = "found", "; ".join(v.message for v in fired if not v.suspects)
-    elif crashed:
-        outcome, why = "found", _ending(run)
     elif not steps:
         outcome, why = "unjudged", f"no optimiser step was seen, so there is no training to judge ({_ending(run)})"
     else:
@@ -177,8 +179,8 @@ def checkup(
 ) -> Report:
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
-    `argv` are its arguments. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError for a
-    file that is no Python; whatever the script itself does is part of the report.
+    `argv` are its arguments. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError
+    for a file that is no Python; whatever the script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
 

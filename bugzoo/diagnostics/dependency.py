@@ -106,7 +106,7 @@ def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) ->
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a usable batch."""
+    """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
@@ -141,7 +141,7 @@ def measure(run: Any) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 % with attention, > 5 % with an RNN), across the batch."""
+    """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 %; RNN: 5 %), across samples."""
     shown = pick(numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "attention_partial_rows")
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []
@@ -160,7 +160,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = "the target at each position is the input at that position: copying it is all there is to learn"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
     if padding > 1e-3 and not (future > 1e-3 and partial):
-        text = f"cutting off a sample's padding moves its output by {padding:.2g} of the spread between samples (0 is right)"
+        text = f"cutting off a sample's padding moves its output by {padding:.2g} of the samples' spread (0 is right)"
         if partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
         elif numbers["recurrent"] and padding > 0.05:

@@ -39,7 +39,7 @@ def compare(first: Any, second: Any) -> dict[str, float]:
 
 
 def measure(run: Any, again: Any = None) -> dict[str, Any]:
-    """Compare with `again`, or with a second run of the same source in a worker. Raises NotApplicable without source."""
+    """Compare with `again`, or with a second run of the source in a worker. Raises NotApplicable without source."""
     need_steps(run, 1)
     if again is None:
         if not run.source:

@@ -70,7 +70,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on a softmax (sigmoid) directly before the loss's own."""
     shown = pick(numbers, "softmax_before_loss", "log_prob_spread", "lowest_loss", "floor")
     if numbers["sigmoid_before_loss"]:
-        text = "a sigmoid feeds binary cross-entropy with logits, which applies its own: probabilities are squeezed into 0.5 .. 0.73"
+        text = "a sigmoid feeds binary cross-entropy with logits, which applies its own: all lies within 0.5 .. 0.73"
         return Verdict(
             "double_normalisation", True, text, shown, (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
         )
@@ -82,8 +82,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             else "a softmax is applied to the output"
         )
         text = (
-            f"{where} and feeds the loss, which applies its own; the lowest loss was {numbers['lowest_loss']:.3g}, and with "
-            f"{numbers['classes']:.0f} classes it cannot fall below {numbers['floor']:.3g}"
+            f"{where} and feeds the loss, which applies its own; the lowest loss was {numbers['lowest_loss']:.3g}, and "
+            f"with {numbers['classes']:.0f} classes it cannot fall below {numbers['floor']:.3g}"
         )
         return Verdict("double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text),))
     text = "the loss normalises once"

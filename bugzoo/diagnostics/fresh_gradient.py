@@ -45,8 +45,15 @@ def measure(run: Any) -> dict[str, Any]:
         "backwards_before_first_step": float(backwards[0]) if len(backwards) else float("nan"),
         "leftover": median(leftover[later], 0.0),
         "update_ratio": median(trace.update_ratio),
+        "closure": float(_closure(run)),
         "optimizers": float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
     }
+
+
+def _closure(run: Any) -> bool:
+    """Does an optimiser call backward() itself, several times a step?"""
+    live = getattr(run.trace, "live", None)
+    return any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(live, "optimizers", []))
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
@@ -55,7 +62,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
     per_step = numbers.get("backwards_per_step", 1.0)
     if stale > 0.5:
-        cause = "loop/stale_gradients" if per_step <= 1 else "loop/step_every_n_never_zeroed"
+        cause = "loop/stale_gradients" if per_step <= 1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
         text = (
             f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "
             f"(usual: 0 %), with {per_step:g} backward call(s) per step: nothing clears it"
@@ -65,6 +72,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         first = numbers.get("backwards_before_first_step", 1.0)
         cause = "loop/gradients_wiped" if first >= 1 else "loop/step_before_backward"
         text = f"at {share(empty)} of the steps the optimiser found no gradient, or exactly zero, though backward() ran"
-        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.8, text),))
+        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text),))
     text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps held old ones"
     return Verdict("fresh_gradient", False, text, shown)

@@ -64,14 +64,14 @@ def _by_layer(trace: Any, norms: np.ndarray) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when gradients vanish by more than 1e-7 from the last to the first layer, are all zero, or are enormous."""
+    """Fires when gradients vanish by 1e-7 from the last to the first layer, are all zero, or are enormous."""
     shown = pick(numbers, "total_norm", "largest_norm", "growth", "first_over_last", "missing_share", "zero_share")
     ratio, layers = numbers.get("first_over_last", math.nan), numbers.get("layers", 0)
     if numbers["total_norm"] == 0:
         text = "the gradient is exactly zero at most steps"
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/zero_weights", 0.4, text),))
     if layers >= 4 and ratio < 1e-7:
-        text = f"the first layer's gradient is {ratio:.1g} of the last one's (usual: above 1e-4): it vanishes on its way down"
+        text = f"the first layer's gradient is {ratio:.1g} of the last one's (usual: above 1e-4): it vanishes"
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/saturating_stack", 0.6, text),))
     if layers >= 4 and ratio > 1e5:
         text = f"the first layer's gradient is {ratio:.1g} times the last one's: it explodes on its way down"

@@ -17,7 +17,7 @@ COST = 0
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """First loss in nats, ln C, and their ratio. Raises NotApplicable unless the loss is a cross-entropy over classes."""
+    """First loss in nats, ln C, and their ratio. Raises NotApplicable unless the loss is a cross-entropy."""
     steps = need_steps(run, 1)
     classes = run.trace.graph.get("classes") or 0
     if classes < 2:
@@ -39,7 +39,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when the first loss is a multiple of ln C that the run does not shed within its first third."""
     ratio, later = numbers["ratio"], numbers.get("later_ratio", math.nan)
     shown = pick(numbers, "first_loss", "chance", "ratio")
-    text = f"the first loss is {numbers['first_loss']:.3g}, guessing costs ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
+    chance = f"ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
+    text = f"the first loss is {numbers['first_loss']:.3g}, guessing costs {chance}"
     rows = numbers.get("samples") or 0
     if rows >= 4 and 0.6 * rows < ratio < 1.6 * rows:
         text += f": about {rows:.0f} times as much, the number of rows in the batch, so it is a sum and no mean"

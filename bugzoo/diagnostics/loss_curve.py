@@ -137,6 +137,11 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on divergence, and on a loss stuck at chance where update, gradient or activations give a reason."""
     shown = pick(numbers, "first_loss", "final_loss", "best_loss", "peak_loss", "diverged", "stuck_at_chance")
     pattern = numbers["pattern"]
+    if numbers.get("falls_below_zero"):
+        text = (
+            f"a cross-entropy is never negative, and this one falls to {numbers['final_loss']:.3g}: its sign is flipped"
+        )
+        return Verdict("loss_curve", True, text, shown, (Suspect("loss/sign_flipped", 0.95, text),))
     if numbers["diverged"]:
         if "final_loss" not in numbers:
             text = "the loss was not finite from the first steps on"
@@ -151,9 +156,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict(
             "loss_curve", True, f"divergence: {text}", shown, (Suspect("optimizer/lr_too_high", score, text),)
         )
-    if numbers.get("falls_below_zero"):
-        text = f"a cross-entropy cannot be negative, and this one goes down to {numbers['final_loss']:.3g}: its sign is flipped"
-        return Verdict("loss_curve", True, text, shown, (Suspect("loss/sign_flipped", 0.8, text),))
     if numbers["stuck_at_chance"]:
         suspects = _stuck_suspects(numbers)
         text = suspects[0].evidence if suspects else "the loss stays at chance; the curve alone does not say why"

@@ -42,7 +42,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "graphs_kept", "growth_mib_per_step", "steps")
     kept = numbers["graphs_kept"]
     if kept > 5 and kept >= 0.2 * numbers["marked"]:
-        text = f"of {numbers['marked']:.0f} autograd graphs that were marked, {numbers['graphs_alive']:.0f} were alive at once: "
+        alive = numbers["graphs_alive"]
+        text = f"of {numbers['marked']:.0f} autograd graphs that were marked, {alive:.0f} were alive at once: "
         text += "the script holds on to them"
         grown = numbers["growth_mib_per_step"]
         if grown > 0:

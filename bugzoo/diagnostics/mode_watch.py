@@ -61,7 +61,7 @@ def sensitive(model: torch.nn.Module) -> list[str]:
 def _own_mode(model: torch.nn.Module) -> bool:
     """Are all mode-dependent layers in eval mode although the root says training (frozen batch norm, say)?"""
     layers = [m for m in model.modules() if isinstance(m, (*DROPOUTS, *NORMS))]
-    return bool(layers) and not any(m.training for m in layers)
+    return model.training and bool(layers) and not any(m.training for m in layers)
 
 
 def _drops_in_eval(run: Any) -> bool:
@@ -126,13 +126,14 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     suspects = []
     if numbers["eval_in_train_mode"] > 0:
         text = (
-            f"{numbers['eval_in_train_mode']:.0f} of {numbers['evaluations']:.0f} forward passes without gradients ran in "
-            f"training mode, and the model has {layers}"
+            f"{numbers['eval_in_train_mode']:.0f} of {numbers['evaluations']:.0f} forward passes without gradients ran "
+            f"in training mode, and the model has {layers}"
         )
         score = 0.9 if numbers["eval_in_train_mode"] >= 0.5 * numbers["evaluations"] else 0.7
         suspects.append(Suspect("modes/eval_mode_missing", score, text))
     if numbers["train_in_eval_share"] > 0.2:
-        text = f"{share(numbers['train_in_eval_share'])} of the training passes ran in eval mode, and the model has {layers}"
+        part = share(numbers["train_in_eval_share"])
+        text = f"{part} of the training passes ran in eval mode, and the model has {layers}"
         suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
     if numbers["drops_in_eval"]:
         text = "in eval mode the model still drops units at random: a functional dropout does not ask for the mode"

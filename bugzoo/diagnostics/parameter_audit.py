@@ -90,6 +90,7 @@ def measure(run: Any) -> dict[str, Any]:
         "optimised_share": float(sizes[~outside].sum() / total),
         "steps": float(len(rates)),
         "learning_rate": median(rates, math.nan),
+        "largest_change": max((p.changed for p in parameters if p.trainable and p.group is not None), default=math.nan),
         "frozen_names": [p.name for p, flag in zip(parameters, frozen, strict=True) if flag][:8],
         "outside_names": [p.name for p, flag in zip(parameters, outside & ~frozen, strict=True) if flag][:8],
         "unchanged_names": [p.name for p, flag in zip(parameters, unchanged, strict=True) if flag][:8],
@@ -101,7 +102,7 @@ def measure(run: Any) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on layers frozen at random values, on trainable ones outside every optimiser, and on ones that never move."""
+    """Fires on layers frozen at random values, on trainable ones in no optimiser, and on ones that never move."""
     shown = pick(numbers, "frozen_share", "unchanged_share", "not_in_optimizer_share", "frozen_at_random_share")
     suspects, remarks = [], []
     frozen, random = numbers["frozen_share"], numbers.get("frozen_at_random_share")
@@ -131,6 +132,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if numbers["without_gradient_share"] > 0.5 * still:
             text += "; they got no gradient at all: the path from the loss to them is cut"
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
+        remarks.append(text)
+    moved = numbers["largest_change"]
+    if numbers["steps"] >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
+        text = f"in {numbers['steps']:.0f} steps no parameter moved by more than {moved:.1g} of its size"
+        text += f"; the learning rate is {numbers['learning_rate']:.3g}"
+        suspects.append(Suspect("optimizer/lr_too_low", 0.8, text))
         remarks.append(text)
     message = "; ".join(remarks) or "every parameter is trainable, in an optimiser and has moved"
     return Verdict("parameter_audit", bool(suspects), message, shown, tuple(suspects))

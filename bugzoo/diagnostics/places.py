@@ -104,10 +104,13 @@ def _double_softmax(source: Source) -> Any:
 
 
 def _evaluation(node: ast.AST) -> bool:
-    return any(
-        isinstance(n, ast.With) and any("no_grad" in ast.dump(i) or "inference_mode" in ast.dump(i) for i in n.items)
-        for n in _up(node)
-    )
+    return any(_without_gradients(n) for n in _up(node))
+
+
+def _without_gradients(node: ast.AST) -> bool:
+    """A `with torch.no_grad()` block, or a function decorated with it."""
+    heads = node.items if isinstance(node, ast.With) else getattr(node, "decorator_list", [])
+    return any("no_grad" in ast.dump(head) or "inference_mode" in ast.dump(head) for head in heads)
 
 
 def _frozen(source: Source) -> Any:
@@ -122,12 +125,10 @@ def _frozen(source: Source) -> Any:
 
 def _no_grad(source: Source) -> Any:
     """The first block or function that runs without gradients and calls something."""
-    for node in source.statements(ast.With):
-        if any("no_grad" in ast.dump(i) or "inference_mode" in ast.dump(i) for i in node.items):
-            return node
-    for node in source.statements(ast.FunctionDef):
-        if any("no_grad" in ast.dump(d) or "inference_mode" in ast.dump(d) for d in node.decorator_list):
-            return node
+    for kind in (ast.With, ast.FunctionDef):
+        for node in source.statements(kind):
+            if _without_gradients(node):
+                return node
     return None
 
 
@@ -137,10 +138,10 @@ def _kept(source: Source) -> Any:
     names = {name_of(t) for t in _targets(loss)} if isinstance(loss, ast.Assign) else set()
     weak = None
     for call in source.calls("append"):
-        if loops(call) and call.args and isinstance(call.args[0], ast.Name):
-            if call.args[0].id in names:
+        if call.args and name_of(call.args[0]):
+            if name_of(call.args[0]) in names:
                 return call
-            weak = weak or call
+            weak = weak or (call if loops(call) else None)
     for node in source.statements(ast.AugAssign, ast.Assign):
         if (
             loops(node)

@@ -22,7 +22,7 @@ def _final_norm(trace: Any) -> float:
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """`hung` 0/1, steps per rank, relative spread of losses and of parameter norms. Raises NotApplicable for one rank."""
+    """`hung` 0/1, steps per rank, relative spread of losses and parameter norms. Raises NotApplicable for one rank."""
     traces = [other.trace for other in run.ranks]
     if len(traces) < 2:
         raise NotApplicable("the script ran in one process")
@@ -59,8 +59,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     if numbers["hung"]:
         text = (
-            f"the ranks stopped taking steps: rank {numbers['rank_behind']:.0f} did {numbers['steps_fewest']:.0f}, another "
-            f"{numbers['steps_most']:.0f}; each waits for a collective that the other does not call"
+            f"the ranks stopped taking steps: rank {numbers['rank_behind']:.0f} did {numbers['steps_fewest']:.0f}, "
+            f"another {numbers['steps_most']:.0f}; each waits for a collective that the other does not call"
         )
         return Verdict("rank_check", True, text, shown, (Suspect("distributed/skipped_batch", 0.85, text, **place),))
     if numbers["parameter_spread"] > 1e-5:

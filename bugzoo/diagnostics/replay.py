@@ -17,7 +17,7 @@ COST = 1
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """`found` 0/1, op, module, file and line. Raises NotApplicable in a finite run, or without snapshots of the step."""
+    """`found` 0/1, op, module, file, line. Raises NotApplicable in a finite run, or without snapshots of the step."""
     first = _measure_first(run)
     if not first["found"]:
         raise NotApplicable("every loss and gradient was finite; there is no step to replay")

@@ -100,5 +100,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("scale_watch", True, text, shown, (Suspect(cause, 0.6, text),))
     if numbers["autocast"] == "bfloat16":
         return Verdict("scale_watch", False, "bfloat16 has the range of float32 and needs no scaler", shown)
-    text = f"{share(under)} of the gradient underflows under the scaler's factor; {share(numbers['skipped_share'])} of the steps skipped"
+    text = f"{share(under)} of the gradient underflows under the scaler's factor"
+    text += f"; {share(numbers['skipped_share'])} of the steps were skipped"
     return Verdict("scale_watch", False, text, shown)

@@ -4,8 +4,8 @@ from typing import Any
 
 from bugzoo.plots._style import absent, bars, numbers_of, prepare
 
-_ROWS = {"frozen": "frozen_share", "frozen at random": "frozen_at_random_share", "in no optimiser": "not_in_optimizer_share",
-         "never moved": "unchanged_share"}  # fmt: skip
+_ROWS = {"frozen": "frozen_share", "frozen at random": "frozen_at_random_share",
+         "in no optimiser": "not_in_optimizer_share", "never moved": "unchanged_share"}  # fmt: skip
 
 
 def draw(data: Any, ax: Any) -> None:

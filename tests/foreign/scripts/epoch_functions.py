@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 import torch.optim as optim
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -49,7 +50,7 @@ def train_one_epoch(net, loader, criterion, opt):
 @torch.no_grad()
 def evaluate(net, loader):
     net.eval()
-    hits = sum((net(x).argmax(1) == y).sum().item() for x, y in loader)
+    hits = sum((F.softmax(net(x), dim=1).argmax(1) == y).sum().item() for x, y in loader)
     return hits / len(loader.dataset)
 
 

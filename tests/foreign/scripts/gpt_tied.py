@@ -50,7 +50,9 @@ class GPT(nn.Module):
 
 gpt = GPT()
 optimizer = torch.optim.AdamW(gpt.parameters(), lr=3e-3, betas=(0.9, 0.95))
-warm = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1) / 20) * 0.5 * (1 + math.cos(s * math.pi / 200)))
+warm = torch.optim.lr_scheduler.LambdaLR(
+    optimizer, lambda s: min(1, (s + 1) / 20) * 0.5 * (1 + math.cos(s * math.pi / 200))
+)
 for it in range(150):
     at = torch.randint(len(data) - block - 1, (16,))
     xb = torch.stack([data[i : i + block] for i in at])

@@ -5,6 +5,15 @@ from sklearn.datasets import load_wine
 from torch import nn
 
 
+class Block(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.linear = nn.Linear(size, size)
+
+    def forward(self, x):
+        return nn.functional.dropout(nn.functional.gelu(self.linear(x)), 0.2, self.training)
+
+
 class Trainer:
     def __init__(self, network, lr=2e-3, smoothing=0.1):
         self.network = network
@@ -43,6 +52,6 @@ X = (X - X.mean(0)) / X.std(0)
 Y = torch.tensor(bunch.target)
 mix = torch.randperm(len(X))
 tr, va = mix[:130], mix[130:]
-mlp = nn.Sequential(nn.Linear(13, 64), nn.GELU(), nn.Dropout(0.2), nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 3))
+mlp = nn.Sequential(nn.Linear(13, 64), nn.GELU(), nn.Dropout(0.2), Block(64), nn.Linear(64, 3))
 trainer = Trainer(mlp).fit((X[tr], Y[tr]), (X[va], Y[va]), epochs=15)
 print("valid", trainer.history["valid"][-1])
