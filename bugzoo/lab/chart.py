@@ -33,14 +33,18 @@ class Chart:
                 )  # fmt: skip
         axis_style = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "type": "log", "tickformat": "~g"}
         layout = go.Layout(
-            height=height, autosize=True, margin={"l": 64, "r": 16, "t": 28, "b": 44}, paper_bgcolor=PAPER, plot_bgcolor=PAPER,
-            font={"color": INK, "size": 13}, uirevision="keep", hovermode="x",
+            height=height, autosize=True, margin={"l": 64, "r": 16, "t": 28, "b": 44},
+            paper_bgcolor=PAPER, plot_bgcolor=PAPER, font={"color": INK, "size": 13}, uirevision="keep", hovermode="x",
             legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
             xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "gridcolor": GRID, "zeroline": False},
             yaxis=axis_style | {"title": {"text": "loss (nats)"}, "domain": [0.46, 1]},
             yaxis2=axis_style | {"title": {"text": "gradient norm"}, "domain": [0, 0.38]},
         )  # fmt: skip
         self.figure: Any = go.FigureWidget(curves, layout)
+        self.figure._config = self.figure._config | {"responsive": True, "displaylogo": False}  # as wide as the cell
+        # an empty sheet with sensible numbers on its axes, until there are points
+        self.figure.layout.xaxis.range = [0, 200]
+        self.figure.layout.yaxis.range = self.figure.layout.yaxis2.range = [-1, 0.6]
         self._marked: int | None = None
 
     def clear(self) -> None:
@@ -51,6 +55,8 @@ class Chart:
                 curve.x, curve.y = [], []
             self.figure.layout.shapes = ()
             self.figure.layout.annotations = ()
+            for axis in (self.figure.layout.xaxis, self.figure.layout.yaxis, self.figure.layout.yaxis2):
+                axis.autorange = True
 
     def draw(self, which: str, points: Sequence[Point]) -> None:
         """`which`: "healthy" or "broken"; `points` from the start of that run."""

@@ -60,8 +60,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     own = {name: str(home / name.lower()) for name in (
-        "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
-        "XDG_DATA_HOME", "XDG_CACHE_HOME",
+        "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR",
+        "IPYTHONDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME",
     )}  # fmt: skip
     quiet = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
     quiet.mkdir(parents=True)
@@ -127,9 +127,9 @@ class Lab:
         """Run every cell and wait until none is waiting any more."""
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
         self.page.wait_for_function(
-            """() => { const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(
-                    cell => cell.model.type === 'code' && cell.model.sharedModel.getSource().trim());
-                return cells.every(cell => cell.model.executionCount !== null && cell.model.executionState !== 'running'); }""",
+            """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model)
+                .filter(model => model.type === 'code' && model.sharedModel.getSource().trim())
+                .every(model => model.executionCount !== null && model.executionState !== 'running')""",
             timeout=timeout * 1000,
         )
 
