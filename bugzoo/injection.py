@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ast_grep_py import SgNode, SgRoot
 
@@ -174,7 +175,12 @@ def _render(match: Match, params: Mapping[str, object], source: str) -> tuple[in
 def _only_statement(source: str, match: Match) -> bool:
     for node in ast.walk(ast.parse(source)):
         for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(body, list) and body and body[0].lineno == match.line and body[-1].end_lineno == match.end_line:
+            if (
+                isinstance(body, list)
+                and body
+                and body[0].lineno == match.line
+                and body[-1].end_lineno == match.end_line
+            ):
                 return not isinstance(node, ast.Module)
     return False
 
@@ -223,7 +229,7 @@ def inject(
             start, end, text = _render(match, params, source)
             edits.append(Edit(start, end, text, fault.id, match.line))
     edits.sort(key=lambda edit: (edit.start, edit.end))
-    for one, two in zip(edits, edits[1:], strict=False):
+    for one, two in pairwise(edits):
         if two.start < one.end or (two.start, two.end) == (one.start, one.end):
             raise UserError(
                 f"{one.owner} and {two.owner} both change line {max(one.line, two.line)} of {label}; "

@@ -12,7 +12,7 @@ from bugzoo.diagnostics import instrument, judge_all, measure_all
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
-from bugzoo.proving.evidence import number, parse, sign_test
+from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.proving.matrix import Cell, Healthy, Report
 from bugzoo.running import Job, Run, run_many
 from bugzoo.scenario import Scenario
@@ -54,7 +54,9 @@ def _numbers(run: Run) -> dict[str, Any]:
     outside = measure_all(run, max_cost=0)
     if not run.numbers:
         return outside
-    return run.numbers | {name: found for name, found in outside.items() if "not_applicable" in run.numbers.get(name, {})}
+    return run.numbers | {
+        name: found for name, found in outside.items() if "not_applicable" in run.numbers.get(name, {})
+    }
 
 
 def fired(result: dict[str, Any]) -> dict[str, str]:
@@ -118,7 +120,9 @@ def verify(
 
 def _instruments(scenario: Scenario) -> dict[str, Any]:
     """Cheap instruments always; one that runs the script again only where a fault's evidence names it."""
-    named = {parse(text).instrument for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect) if " " in text}
+    named = {
+        parse(text).instrument for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect) if " " in text
+    }
     return {"max_cost": 1, "also": sorted(n for n in named - {"outcome", "metrics"} if instrument(n).COST > 1)}
 
 
@@ -159,7 +163,9 @@ def judge_cell(cell: Cell, fault: Fault, broken: list[dict], healthy: list[dict]
         cell.false_claims[text] = [claim.holds(result) for result in healthy]
         if not all(cell.claims[text]):
             seen = [number(result, claim.left) for result in broken]
-            cell.problems.append(f"`{text}` holds on {sum(cell.claims[text])} of {len(broken)} broken runs (saw {seen})")
+            cell.problems.append(
+                f"`{text}` holds on {sum(cell.claims[text])} of {len(broken)} broken runs (saw {seen})"
+            )
         if any(cell.false_claims[text]):
             seen = [number(result, claim.left) for result in healthy]
             cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {seen})")

@@ -7,7 +7,7 @@ import pytest
 import bugzoo.faults as faults
 from bugzoo import programs
 from bugzoo.errors import UserError
-from bugzoo.proving.evidence import parse
+from bugzoo.faults.evidence import parse
 from bugzoo.scenario import Scenario
 
 CATALOGUE = faults.catalogue()

@@ -54,5 +54,5 @@ def test_a_file_without_a_fault_is_an_error(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     import bad_pack
 
-    with pytest.raises(ValueError, match="bad_pack.loop.empty holds no FAULT"):
+    with pytest.raises(ValueError, match=r"bad_pack.loop.empty holds no FAULT"):
         faults.walk(bad_pack)

@@ -8,7 +8,7 @@ import bugzoo.faults as faults
 from bugzoo.errors import UserError
 from bugzoo.injection import inject
 
-FUNCTIONS = '''\
+FUNCTIONS = """\
 import torch
 from torch import nn, optim
 
@@ -32,9 +32,9 @@ def main():
 
 if __name__ == "__main__":
     main()
-'''
+"""
 
-TRAINER = '''\
+TRAINER = """\
 import torch
 
 
@@ -52,9 +52,9 @@ class Trainer:
             cost.backward()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optim.step()
-'''
+"""
 
-FLAT = '''\
+FLAT = """\
 import torch as t
 import torch.nn.functional as F
 from torch.optim import Adam
@@ -67,16 +67,19 @@ while True:
     F.cross_entropy(m(x), y).backward()
     o.step()
     break
-'''
+"""
 
 EXPECTED = {
     ("loop/stale_gradients", "FUNCTIONS"): ("-        opt.zero_grad(set_to_none=True)",),
     ("loop/stale_gradients", "TRAINER"): ("-            self.optim.zero_grad()",),
     ("loop/stale_gradients", "FLAT"): ("-    m.zero_grad()",),
     ("loss/double_softmax", "FUNCTIONS"): ("objective = loss_fn(torch.softmax(out, dim=-1), yb)",),
-    ("loss/double_softmax", "TRAINER"): ("cost = self.criterion(torch.softmax(prediction, dim=-1), batch[\"y\"])",),
+    ("loss/double_softmax", "TRAINER"): ('cost = self.criterion(torch.softmax(prediction, dim=-1), batch["y"])',),
     ("loss/double_softmax", "FLAT"): ("+    F.cross_entropy(F.softmax(m(x), dim=-1), y).backward()",),
-    ("freezing/frozen_layers", "FUNCTIONS"): ("+    for parameter in list(net.parameters())[:-2]:", "requires_grad = False"),
+    ("freezing/frozen_layers", "FUNCTIONS"): (
+        "+    for parameter in list(net.parameters())[:-2]:",
+        "requires_grad = False",
+    ),
     ("freezing/frozen_layers", "TRAINER"): ("+        for parameter in list(self.network.parameters())[:-2]:",),
     ("freezing/frozen_layers", "FLAT"): ("+for parameter in list(m.parameters())[:-2]:",),
 }
@@ -111,7 +114,9 @@ def test_broken_foreign_scripts_still_run(fault_id, script):
 
 def test_two_optimisers_are_listed_and_a_line_chooses():
     source = FLAT.replace("    m.zero_grad()\n", "    m.zero_grad()\n    g.zero_grad()\n")
-    source = source.replace("m = t.nn.Linear(4, 3)\n", "m = t.nn.Linear(4, 3)\ng = t.nn.Linear(4, 3)\nq = Adam(g.parameters(), 1e-3)\n")
+    source = source.replace(
+        "m = t.nn.Linear(4, 3)\n", "m = t.nn.Linear(4, 3)\ng = t.nn.Linear(4, 3)\nq = Adam(g.parameters(), 1e-3)\n"
+    )
     fault = faults.load("loop/stale_gradients")
     with pytest.raises(UserError, match=r"line \d+: m.zero_grad\(\)\n  line \d+: g.zero_grad\(\)"):
         inject(source, [(fault, {})])

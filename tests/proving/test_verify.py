@@ -79,7 +79,9 @@ def test_a_diagnostic_that_always_fires_is_noticed(monkeypatch):
 
     monkeypatch.setattr(room, "judge_all", nervous)
     report = run()
-    assert any("loss_curve fires on 2 of 2 healthy runs: always" in text for c in report.controls for text in c.problems)
+    assert any(
+        "loss_curve fires on 2 of 2 healthy runs: always" in text for c in report.controls for text in c.problems
+    )
 
 
 def test_a_slightly_sick_healthy_program_is_noticed(monkeypatch):
@@ -87,7 +89,9 @@ def test_a_slightly_sick_healthy_program_is_noticed(monkeypatch):
 
     def sick(name):
         program = load(name)
-        source = program.source.replace("        optimizer.zero_grad()\n", "        optimizer.zero_grad() if step % 3 else None\n")
+        source = program.source.replace(
+            "        optimizer.zero_grad()\n", "        optimizer.zero_grad() if step % 3 else None\n"
+        )
         assert source != program.source
         return replace(program, source=source)
 

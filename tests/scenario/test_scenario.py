@@ -55,7 +55,7 @@ def test_two_faults_in_one_text_and_two_at_one_place():
 def test_misfit_names_the_programs_that_fit():
     with pytest.raises(UserError, match=r"numerics/log_at_step does not fit sentiment_lstm: it is proved on mlp"):
         Scenario("sentiment_lstm", ("numerics/log_at_step",))
-    with pytest.raises(UserError, match="no program named 'mpl'.*Did you mean mlp"):
+    with pytest.raises(UserError, match=r"no program named 'mpl'.*Did you mean mlp"):
         Scenario("mpl")
     with pytest.raises(UserError, match="one of tiny, full"):
         Scenario("mlp", size="huge")

@@ -13,7 +13,9 @@ FAULT = Fault(
                 "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I]), $$$REST)",
                 "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I.sort().values]), $$$REST)",
             ),
-            Swap("train_set = TensorDataset($X[$I], $Y[$I])", "train_set = TensorDataset($X[$I], $Y[$I.sort().values])"),
+            Swap(
+                "train_set = TensorDataset($X[$I], $Y[$I])", "train_set = TensorDataset($X[$I], $Y[$I.sort().values])"
+            ),
         ),
     ),
     evidence=("data_inspection.agreement_over_chance < 0.1",),

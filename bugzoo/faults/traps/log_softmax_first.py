@@ -27,6 +27,8 @@ FAULT = Fault(
         "What does log_softmax do to numbers that are log-probabilities already?",
         "Work out the second log_softmax on paper for two classes.",
     ),
-    confused_with={"loss/double_softmax": "softmax twice squeezes the logits into 0..1; log_softmax twice changes nothing."},
+    confused_with={
+        "loss/double_softmax": "softmax twice squeezes the logits into 0..1; log_softmax twice changes nothing."
+    },
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),
 )

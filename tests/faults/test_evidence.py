@@ -2,7 +2,7 @@
 
 import pytest
 
-from bugzoo.proving.evidence import number, parse, sign_test
+from bugzoo.faults.evidence import number, parse, sign_test
 
 RESULT = {
     "outcome": "finished",
