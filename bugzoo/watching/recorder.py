@@ -108,7 +108,7 @@ class Recorder:
                 plain = self._unscale(root)
             if self.sampling and len(self.losses) == 1:
                 self._sample(plain)
-            if self.step <= 20 or self.step % 10 == 0:  # a graph that is kept every time shows all the same
+            if self.step <= 10 or self.step % 20 == 0:  # a graph that is kept every time shows all the same
                 self.alive.add(root)
         if self.loop.loop is None:
             self.loop.at_backward()
@@ -182,21 +182,22 @@ class Recorder:
     def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any, skipped: bool = False) -> None:
         state = self._state(optimizer)
         self.uses_closure = bool((len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None)
-        self.grad_norm, self.values, self.layout, self.skipped = NAN, None, None, skipped
+        self.grad_norm, self.values, self.layout, self.skipped, self.has_gradient = NAN, None, None, skipped, False
         if not self.uses_closure:
             self._take_gradients(state)
-            self._undo_scale(optimizer)
+            if self.scaler is not None:
+                self._undo_scale(optimizer)
             if self.finite:
                 self._judge()
         state.before = None
-        if self.sampling or self.step % 25 == 0:
+        if self.sampling or self.step % 50 == 0:
             state.before = [p.detach().clone() for p in state.params]
         self.step_started = _now()
 
     def _undo_scale(self, optimizer: Any) -> None:
         """A fused optimiser gets scaled gradients from the GradScaler, and decides itself whether to skip."""
         factor = getattr(optimizer, "grad_scale", None)
-        if isinstance(factor, torch.Tensor) and self.values:
+        if isinstance(factor, torch.Tensor) and self.has_gradient:
             if isinstance(self.grad_norm, float):
                 factor = factor.item()
                 self.values = [value / factor for value in self.values]
@@ -212,7 +213,7 @@ class Recorder:
         The gradients of a step that a GradScaler skips may be infinite: that is how it works.
         """
         loss = self._mean_loss() if self.losses else 0.0
-        norm = self.grad_norm if self.values and not self.skipped else 0.0
+        norm = self.grad_norm if self.has_gradient and not self.skipped else 0.0
         if isinstance(loss, torch.Tensor) or isinstance(norm, torch.Tensor):
             return
         if not (math.isfinite(loss) and math.isfinite(norm)):
@@ -235,6 +236,7 @@ class Recorder:
         if len(layout.columns) < len(grads):
             grads = list(compress(grads, present))
         self.layout, self.values, self.grad_norm = layout, [], 0.0 if grads else NAN
+        self.has_gradient = bool(grads)
         if grads:
             self.values = gradient_norms(grads)
             self.grad_norm = _total(self.values)
@@ -322,7 +324,7 @@ class Recorder:
         if state.fresh:
             return 0.0
         if not self.losses:  # a step without a backward of its own: all of it is old
-            return 1.0 if self.table.rows and self.values else NAN
+            return 1.0 if self.table.rows and self.has_gradient else NAN
         if state.left is None:
             return 0.0
         norm = self.grad_norm
@@ -411,7 +413,10 @@ def _total(norms: Any) -> Any:
 def _resident_mib() -> float:
     """The process's resident memory; on Linux read from /proc, in a fraction of psutil's time."""
     try:
-        with open("/proc/self/statm", "rb", buffering=0) as file:
-            return int(file.read(64).split()[1]) * _PAGE_MIB
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(file, 64).split()[1]) * _PAGE_MIB
+        finally:
+            os.close(file)
     except OSError:
         return psutil.Process().memory_info().rss / 2**20
