@@ -1,1 +1,34 @@
+"""Scores by behaviour: a repaired program is run and judged on what it does, never on its text.
 
+    grade(source, Scenario("mlp", faults=("loop/stale_gradients",)))   ->  Result
+    grade_exercise("01_flat_loss", source, diagnosis)                  ->  Result
+
+Who sees what. The submission trains in a sandboxed worker, without network, with limits, and without the targets of the
+held-out data. What comes back is plain numbers: its weights, its answers to unlabelled inputs, and what the instruments
+measured. The grader loads the weights into the reference model, built from its own text, and computes the metric there; a
+submission that prints, exits or patches cannot touch that number. What the instruments say is measured inside the
+submission's process; it is believed only together with weights that are as good as the healthy twin's.
+"""
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "grade": "bugzoo.grading.grade",
+    "grade_exercise": "bugzoo.grading.grade",
+    "grade_diagnosis": "bugzoo.grading.answers",
+    "Check": "bugzoo.grading.model",
+    "Exercise": "bugzoo.grading.model",
+    "Result": "bugzoo.grading.model",
+    "grade_many": "bugzoo.grading.classroom",
+    "reset": "bugzoo.grading.files",
+    "build": "bugzoo.grading.files",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    # looked up late: a submission's process imports this package and must not hold the catalogue
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,189 @@
+"""`grade`: a repaired program's text -> a result, judged by runs on several seeds."""
+
+import ast
+import json
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+from bugzoo.grading import checks, reference
+from bugzoo.grading.edits import without_facts
+from bugzoo.grading.exercises import load
+from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.twin import trusted, twin
+from bugzoo.running import Job, Limits, Run, run_worker
+from bugzoo.scenario import Scenario, with_settings
+
+SEEDS = (0, 1, 2)
+HALF = 0.6
+"""Share of the points that all half-repairs of a combination earn together while something is still wrong."""
+
+
+def grade(
+    source: str,
+    scenario: Scenario,
+    *,
+    exercise: Exercise | None = None,
+    seeds: Sequence[int] = SEEDS,
+    strict_isolation: bool = False,
+    all_seeds: bool = False,
+    attempted: bool = True,
+) -> Result:
+    """Judge `source` as a repair of `scenario`.
+
+    One run per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers "not attempted" for
+    the broken text itself without running it. `strict_isolation` refuses to run where the sandbox cannot be set up; a
+    self-check goes on in an ordinary worker then.
+    """
+    started = time.perf_counter()
+    if not attempted and same_program(source, without_facts(scenario.source)):
+        return Result("not attempted", message="The program is as it was handed out.")
+    found: list[Check] = []
+    parts: dict[str, bool] = {fault.id: True for fault, _ in scenario.specs}
+    clean = True
+    for seed in seeds:
+        case = Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
+        try:
+            text = with_settings(source, {"seed": seed}, "the program")
+        except (UserError, SyntaxError) as error:
+            return Result("cannot be graded", message=_settings_problem(source, error), seconds=_since(started))
+        try:
+            run, control = _run(text, case, exercise, strict_isolation)
+            judged = _judge(run, case, exercise, control)
+        except (OSError, RuntimeError) as error:
+            return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
+        found = judged if seed == seeds[0] else _worse(found, judged, seed)
+        for fault, _ in case.specs:
+            parts[fault.id] &= not shows(fault, run.numbers) and run.outcome == "finished"
+        clean &= not any(c.name in ("budget", "tools", "model size", "data", "report") and not c.passed for c in judged)
+        if not all(check.passed for check in judged) and not all_seeds and (len(parts) == 1 or not any(parts.values())):
+            break
+    status = _status(found)
+    share = 1.0 if status == "passed" else 0.0
+    if share == 0.0 and len(parts) > 1 and clean and status == "wrong":
+        share = HALF * sum(parts.values()) / len(parts)
+    return Result(status, share, found, seconds=_since(started))
+
+
+def grade_exercise(
+    name: str, source: str, diagnosis: dict[str, Any] | None = None, *, attempted: bool = False, **options: Any
+) -> Result:
+    """Judge a repair of an exercise; `points` are those of the repair. Raises UserError for an unknown exercise.
+
+    A case in which nothing is wrong is passed by leaving its behaviour alone and saying so, hence `diagnosis`.
+    """
+    exercise = load(name)
+    if exercise.trap and not (diagnosis or {}).get("cause"):
+        message = "Say first what is wrong: the diagnosis is still empty."
+        return Result("not attempted", message=message, max_points=exercise.points[0])
+    asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
+    result = grade(source, scenario_of(exercise), exercise=exercise, attempted=asked, **options)
+    return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
+
+
+def scenario_of(exercise: Exercise) -> Scenario:
+    return Scenario(exercise.program, (exercise.fault,), exercise.settings, exercise.seed)
+
+
+def handed_out(exercise: Exercise) -> str:
+    """The text that the learner gets."""
+    return without_facts(scenario_of(exercise).source)
+
+
+def same_program(one: str, other: str) -> bool:
+    """Do two texts hold the same code? Comments and layout do not count."""
+    try:
+        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def shows(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
+    """Does the evidence that the catalogue states for a fault hold on these numbers?"""
+    for claim in fault.evidence:
+        name, comparison, bound = claim.split()
+        instrument, _, number = name.partition(".")
+        value = numbers.get(instrument, {}).get(number)
+        if not isinstance(value, int | float):
+            return False
+        if not (value > float(bound) if comparison.startswith(">") else value < float(bound)):
+            return False
+    return bool(fault.evidence)
+
+
+def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> tuple[Run, bool]:
+    with trusted:
+        inputs, _ = reference.questions(case)
+    arguments: dict[str, Any] = {}
+    if exercise is not None and exercise.own_forward:
+        arguments = {"control": inputs.tolist(), "dtype": str(inputs.dtype)}
+    job = Job(
+        text,
+        file="program.py",
+        limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=4096, processes=16),
+        after="bugzoo.grading.inside:examine",
+        after_args=arguments,
+        isolated=True,
+        export=("model",),
+        predict=(inputs,),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a script that has no model is judged below
+        run = run_worker(job)
+        if run.trace.error.get("type") == "IsolationError":
+            if strict:
+                raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
+            run = run_worker(replace(job, isolated=False))
+    return run, bool(arguments)
+
+
+def _judge(run: Run, case: Scenario, exercise: Exercise | None, control: bool) -> list[Check]:
+    found = checks.vital(run)
+    if found[0].status == "your code raised":
+        return found
+    other = twin(case)
+    found += checks.recovery(run, case, other, control, bool(exercise and exercise.same_forward))
+    found += checks.integrity(run, case, other)
+    if exercise is not None and exercise.trap:
+        found.append(checks.unchanged(run, other))
+    return found
+
+
+def _worse(before: list[Check], now: list[Check], seed: int) -> list[Check]:
+    """The checks of all seeds so far: one that fails replaces the one that passed."""
+    named = {check.name: check for check in before}
+    for check in now:
+        if not check.passed and named.get(check.name, check).passed:
+            named[check.name] = replace(check, saw=f"{check.saw} (seed {seed})") if check.name in named else check
+        else:
+            named.setdefault(check.name, check)
+    if any(not check.passed for check in named.values()):
+        named.pop("instruments", None) if any(c.expected == "the instrument stays quiet" for c in now) else None
+    return list(named.values())
+
+
+def _status(found: list[Check]) -> str:
+    states = {check.status for check in found}
+    for status in ("your code raised", "cannot be graded", "wrong"):
+        if status in states:
+            return status
+    return "passed" if found else "cannot be graded"
+
+
+def _settings_problem(source: str, error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"The program is not valid Python: {error.msg} (line {error.lineno})."
+    return f"The line `seed = 0` in the Settings cannot be set: {error} Put it back as it was."
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started
+
+
+def to_text(result: Result) -> str:
+    """One line of JSON, as the graded cell's helper process answers."""
+    return json.dumps(result.to_json())

@@ -1,0 +1,106 @@
+"""What is noted inside the submission's process, after it ran: numbers only, no judgement and no target.
+
+This module is imported before the submission's first line, so that what it notes of torch is as torch came.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from bugzoo.diagnostics import judge_all, measure_all
+
+_WATCHED = (
+    (F, ("cross_entropy", "nll_loss", "softmax", "log_softmax", "relu", "mse_loss", "scaled_dot_product_attention")),
+    (torch, ("softmax", "log_softmax", "log", "relu", "no_grad", "isnan", "isfinite", "manual_seed", "argmax")),
+    (torch.Tensor, ("backward", "log", "softmax", "item", "argmax", "__getattribute__")),
+    (torch.nn.Module, ("__call__", "_call_impl", "parameters", "state_dict", "named_parameters", "load_state_dict")),
+    (torch.optim.Adam, ("step", "zero_grad")),
+    (torch.optim.Optimizer, ("zero_grad", "register_step_pre_hook")),
+    (torch.autograd, ("backward", "grad")),
+    (torch.amp, ("GradScaler", "autocast")),
+    (torch.nn.utils, ("clip_grad_norm_",)),
+)
+
+
+def _parts() -> Iterator[tuple[str, Any]]:
+    for owner, names in _WATCHED:
+        for name in names:
+            yield f"{owner.__name__}.{name}", getattr(owner, name, None)
+    import bugzoo.diagnostics as rooms
+    from bugzoo.running import child, here
+    from bugzoo.watching import hooks, recorder, watch
+
+    for module in (rooms, child, here, hooks, recorder, watch):
+        for name, value in vars(module).items():
+            if isinstance(value, Callable) and getattr(value, "__module__", "") == module.__name__:
+                yield f"{module.__name__}.{name}", value
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                for part, method in vars(value).items():
+                    if callable(method):
+                        yield f"{module.__name__}.{name}.{part}", method
+    yield "bugzoo.diagnostics.judge_all", judge_all
+
+
+# torch wraps a class's step() when its first optimiser is made: make one, so that this is no change
+for _kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
+    _kind([torch.zeros(1, requires_grad=True)], lr=0.1)
+_BEFORE = dict(_parts())
+
+
+def changed() -> list[str]:
+    """Names in torch and bugzoo that no longer are what they were."""
+    now = dict(_parts())
+    return sorted(name for name, value in _BEFORE.items() if now.get(name) is not value)
+
+
+def digest(row: Any) -> str:
+    """A short hash of one input row's numbers, trailing zeros (padding) left out."""
+    values = np.trim_zeros(np.ascontiguousarray(row).reshape(-1), "b")
+    return hashlib.blake2b(np.asarray(values, dtype=np.float32).tobytes(), digest_size=8).hexdigest()
+
+
+def _batches(run: Any) -> list[list[Any]]:
+    """[input rows, targets] of the batches that were kept, as hashes for images and as numbers for tokens."""
+    found = []
+    for batch in run.trace.live.batches:
+        inputs = next((x for x in batch.args if isinstance(x, torch.Tensor)), None)
+        if inputs is None:
+            continue
+        inputs = inputs.detach().cpu()
+        # a loss that is written by hand has no node whose targets could be read
+        targets = [] if batch.targets is None else batch.targets.detach().cpu().reshape(-1).tolist()
+        rows = inputs.tolist() if not inputs.is_floating_point() else [digest(row.numpy()) for row in inputs]
+        found.append([rows, targets])
+    return found
+
+
+def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
+    """Answers of the model with each of its parameters shuffled: a model that answers from memory keeps its skill."""
+    model = run.namespace["model"]
+    kept = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            order = torch.randperm(parameter.numel(), generator=generator)
+            parameter.copy_(parameter.flatten()[order].view_as(parameter))
+        model.eval()
+        answers = model(torch.as_tensor(inputs)).float().argmax(-1).tolist()
+    model.load_state_dict(kept)
+    return answers
+
+
+def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, dict[str, Any]]:
+    """Numbers of all instruments, and under "integrity" what concerns data, budget and size."""
+    numbers = measure_all(run)
+    note: dict[str, Any] = {"changed": changed(), "steps": len(run.trace.step), "batches": [], "control": []}
+    try:
+        note["batches"] = _batches(run)
+        if control is not None:
+            note["control"] = _shuffled(run, np.asarray(control, dtype=dtype))
+    except Exception as error:  # the model may be anything; its absence is judged outside
+        note["problem"] = f"{type(error).__name__}: {error}"[:300]
+    return numbers | {"integrity": note}

@@ -1,0 +1,128 @@
+"""What grading works with: an exercise's declaration, a check's answer and the result of one submission."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
+"""What a check can answer. "cannot be graded" is the machine's or the file's fault and costs no attempt."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: what was seen, what was expected, and the number behind it."""
+
+    name: str
+    status: str
+    saw: str
+    expected: str = ""
+    number: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def __str__(self) -> str:
+        mark = "ok " if self.passed else "-- "
+        return f"{mark}{self.name}: {self.saw}" + ("" if self.passed or not self.expected else f" ({self.expected})")
+
+
+@dataclass
+class Result:
+    """The outcome of one submission. `share` is the part of the points that it earns, 0 to 1."""
+
+    status: str
+    share: float = 0.0
+    checks: list[Check] = field(default_factory=list)
+    message: str = ""
+    seconds: float = 0.0
+    points: float = 0.0
+    max_points: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, any JSON reader takes them: numbers that are not finite become text."""
+        checks = [
+            {"name": c.name, "status": c.status, "saw": c.saw, "expected": c.expected, "number": _plain(c.number)}
+            for c in self.checks
+        ]
+        return {
+            "status": self.status,
+            "share": round(self.share, 4),
+            "points": round(self.points, 4),
+            "max_points": self.max_points,
+            "message": self.message,
+            "seconds": round(self.seconds, 2),
+            "checks": checks,
+        }
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> "Result":
+        values = {name: found[name] for name in ("status", "share", "message", "seconds", "points", "max_points")}
+        return cls(checks=[Check(**check) for check in found["checks"]], **values)
+
+    def __str__(self) -> str:
+        first = f"{self.status}: {self.points:g} of {self.max_points:g} points" if self.max_points else self.status
+        lines = [first + (f". {self.message}" if self.message else ""), *map(str, self.checks)]
+        return "\n".join(lines)
+
+
+def _plain(value: float | None) -> float | str | None:
+    import math
+
+    return value if value is None or math.isfinite(value) else str(value)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The right diagnosis. `place` may be left out: then it is where the fault's edit lies."""
+
+    cause: str
+    evidence: tuple[str, ...]
+    """Instruments that show it; one of them should have been looked at first."""
+    tests: tuple[str, ...]
+    """Discriminating tests to choose from, as the learner sees them, lettered A, B, ..."""
+    test: str
+    """The letter of the right one."""
+    step: tuple[int, int] | None = None
+    """First and last step that count as the onset; None where every answer (or none) is right."""
+
+
+Edits = tuple[tuple[str, str], ...]
+"""(old, new) texts; each `old` occurs exactly once in the text that it is applied to."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A short declaration from which notebook, solution and proof are made; one file each, named as the notebook is."""
+
+    title: str
+    story: str
+    """What the learner is told: the symptom, in Markdown, without a word on the cause."""
+    program: str
+    fault: str
+    """The fault's spec. It is read by the grader and the builder only."""
+    answers: Answers
+    hints: tuple[str, str, str]
+    solution: Edits
+    correct: dict[str, Edits]
+    """At least three other repairs that must pass, name -> edits of the broken text."""
+    degenerate: dict[str, Edits]
+    """At least five things that look like a repair and must fail."""
+    seed: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+    points: tuple[float, float] = (7.0, 3.0)
+    """For the repair and for the diagnosis."""
+    own_forward: bool = False
+    """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
+    same_forward: bool = False
+    """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
+    seconds: float = 60.0
+    name: str = ""
+    """The stem of the declaring file, set by the loader."""
+
+    @property
+    def trap(self) -> bool:
+        return self.fault.startswith("traps/")

@@ -1,0 +1,92 @@
+"""The trusted side: the reference model built from the grader's own text, its twin's numbers, and scores of weights."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from bugzoo.grading.evaluation import adapter
+from bugzoo.scenario import Scenario
+
+
+@lru_cache(maxsize=16)
+def space(source: str, program: str) -> dict[str, Any]:
+    """The objects of a reference program up to its model: everything before `# %% Training`, executed here."""
+    from bugzoo.running.torch_state import preserved
+
+    head = source.split("# %% Training")[0]
+    names: dict[str, Any] = {"__name__": "reference"}
+    with preserved():
+        exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
+    return names
+
+
+@dataclass(frozen=True)
+class Score:
+    """Accuracy and loss (nats) on the grader's data; `logits` as float32."""
+
+    accuracy: float
+    loss: float
+    logits: np.ndarray
+
+
+def healthy_text(scenario: Scenario) -> str:
+    return scenario.healthy().source
+
+
+def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
+    """The grader's inputs and their targets, which stay here."""
+    names = space(healthy_text(scenario), scenario.program)
+    return adapter(scenario.program).held_out(names, scenario.seed)
+
+
+def membership(scenario: Scenario) -> Any:
+    return adapter(scenario.program).members(space(healthy_text(scenario), scenario.program))
+
+
+def shapes(scenario: Scenario) -> dict[str, tuple[int, ...]]:
+    model = space(healthy_text(scenario), scenario.program)["model"]
+    return {name: tuple(value.shape) for name, value in model.state_dict().items()}
+
+
+def measure(logits: Any, targets: np.ndarray) -> Score:
+    """Accuracy and cross-entropy of (n, classes) or (n, time, classes) logits."""
+    answers = torch.as_tensor(np.asarray(logits)).float()
+    answers = answers.flatten(0, -2)
+    right = torch.as_tensor(targets).reshape(-1)
+    if len(answers) != len(right) or not torch.isfinite(answers).all():
+        return Score(0.0, float("nan"), np.asarray(logits))
+    loss = F.cross_entropy(answers, right).item()
+    return Score((answers.argmax(-1) == right).float().mean().item(), loss, np.asarray(logits, dtype=np.float32))
+
+
+def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
+    """Are these weights the reference model's, by name and shape?"""
+    return {name: tuple(value.shape) for name, value in weights.items()} == shapes(scenario)
+
+
+def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
+    """Logits of the reference model with somebody's weights, in single precision."""
+    model = space(healthy_text(scenario), scenario.program)["model"]
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        model.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
+        model.eval()
+        return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
+
+
+def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> float | None:
+    """Accuracy on the submission's own validation data, to compare with what it reports; None for language models."""
+    names = space(healthy_text(scenario), scenario.program)
+    loader = names.get("validation_loader")
+    if loader is None:
+        return None
+    right = total = 0
+    for inputs, targets in loader:
+        if "normalise" in names:
+            inputs = names["normalise"](inputs)
+        right += int((answer(scenario, weights, inputs.numpy()).argmax(-1) == targets.numpy()).sum())
+        total += len(targets)
+    return right / total

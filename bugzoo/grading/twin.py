@@ -1,0 +1,98 @@
+"""What the healthy twin reaches on the grader's data: measured once, kept by the content of its text."""
+
+import hashlib
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from bugzoo.grading import reference
+from bugzoo.running import Job, Limits, run_worker
+from bugzoo.scenario import Scenario
+
+trusted = threading.RLock()
+"""The reference model and torch's generators belong to one thread at a time."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """Held-out accuracy and loss (nats), optimiser steps and the loss of each."""
+
+    accuracy: float
+    loss: float
+    steps: int
+    losses: tuple[float, ...]
+
+
+def folder() -> Path:
+    """Where measured results are kept: $BUGZOO_CACHE, else the user's cache folder."""
+    if given := os.environ.get("BUGZOO_CACHE"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bugzoo"
+
+
+@cache
+def code() -> str:
+    """A hash of everything that takes part in measuring and grading, and of torch's version."""
+    digest = hashlib.sha256(version("torch").encode())
+    root = Path(__file__).parent.parent
+    for room in ("running", "watching", "diagnostics", "grading"):
+        for file in sorted((root / room).rglob("*.py")):
+            if "exercises" not in file.parts:
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def kept(kind: str, *parts: object) -> tuple[Path, dict | None]:
+    """The file of a result and what is in it, None when it has not been measured."""
+    key = hashlib.sha256(repr((kind, code(), *parts)).encode()).hexdigest()
+    path = folder() / f"{kind}-{key[:40]}.json"
+    try:
+        return path, json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return path, None
+
+
+def keep(path: Path, found: dict) -> None:
+    """Store a result. A cache that cannot be written is no reason to fail."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
+        partial.write_text(json.dumps(found), encoding="utf-8")
+        partial.replace(path)
+    except OSError:
+        pass
+
+
+_in_work: dict[str, threading.Lock] = {}
+
+
+def twin(scenario: Scenario) -> Twin:
+    """The healthy twin's numbers. Raises RuntimeError when it does not finish: then nothing can be graded."""
+    text = scenario.healthy().source
+    with _in_work.setdefault(text, threading.Lock()):
+        path, found = kept("twin", scenario.program, text)
+        if found is None:
+            run = run_worker(Job(text, file=f"{scenario.program}.py", limits=Limits(seconds=180), export=("model",)))
+            if run.outcome != "finished":
+                raise RuntimeError(f"The healthy twin ended as {run.outcome}: {run.trace.error.get('message', '')}")
+            inputs, targets = _trusted_questions(scenario)
+            with trusted:
+                score = reference.measure(reference.answer(scenario, weights(run.arrays), inputs), targets)
+            losses = tuple(float(value) for value in run.trace.loss)
+            found = asdict(Twin(score.accuracy, score.loss, len(run.trace.step), losses))
+            keep(path, found)
+    return Twin(found["accuracy"], found["loss"], found["steps"], tuple(found["losses"]))
+
+
+def _trusted_questions(scenario: Scenario):
+    with trusted:
+        return reference.questions(scenario)
+
+
+def weights(arrays: dict) -> dict:
+    """The exported model's state_dict out of a run's arrays."""
+    return {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
