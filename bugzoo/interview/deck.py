@@ -58,21 +58,26 @@ def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
     return found
 
 
-def draw(seed: int, only: str | None = None) -> Case:
-    """The case of this seed. `only` (a fault's id) fixes the fault, for rehearsals and tests. Raises UserError."""
+def choose(seed: int) -> tuple[str, Fault, str]:
+    """Topic, fault and program of this seed."""
     generator = random.Random(seed)
-    if only is not None:
-        fault = faults.load(only)
-        topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
+    table = topics(faults.catalogue())
+    healthy = table.pop("nothing is wrong", None)
+    names = sorted(table)
+    if not names:
+        raise UserError("There is no fault to draw from. `bugzoo list faults` shows the catalogue.")
+    topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
+    if healthy and generator.random() < HEALTHY_SHARE:
+        topic, table["nothing is wrong"] = "nothing is wrong", healthy
+    fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
+    return topic, fault, generator.choice(sorted(fault.programs))
+
+
+def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:
+    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn. Raises UserError."""
+    if only is None:
+        topic, fault, drawn = choose(seed)
     else:
-        table = topics(faults.catalogue())
-        healthy = table.pop("nothing is wrong", None)
-        names = sorted(table)
-        if not names:
-            raise UserError("There is no fault to draw from. `bugzoo list faults` shows the catalogue.")
-        topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
-        if healthy and generator.random() < HEALTHY_SHARE:
-            topic, table["nothing is wrong"] = "nothing is wrong", healthy
-        fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
-    program = generator.choice(sorted(fault.programs))
-    return Case(seed, topic, fault, Scenario(program, (fault.id,), seed=seed % 1000))
+        fault = faults.load(only)
+        topic, drawn = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom], sorted(fault.programs)[0]
+    return Case(seed, topic, fault, Scenario(program or drawn, (fault.id,), seed=seed % 1000))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import diagnostics
-from bugzoo.proving.evidence import parse
+from bugzoo.faults.evidence import parse
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
@@ -115,6 +115,8 @@ def collect(scenario: Scenario) -> Evidence:
     """Run the broken program and its healthy twin once, each in a worker that can be killed, under every instrument."""
     run: Run = scenario.run("worker", after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
     twin: Run = scenario.healthy().run("worker")
+    if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended hands over what it had
+        raise KeyboardInterrupt
     for name in diagnostics.names():
         if diagnostics.instrument(name).COST == 2:  # it runs the script again, which a broken-off run is not worth
             again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1

@@ -1,0 +1,150 @@
+"""Whole sessions through the real command line: from a pipe, to the end, broken off, out of time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bugzoo import faults
+from bugzoo.interview import rubric
+from bugzoo.interview.deck import draw
+from bugzoo.interview.history import History
+
+SEED = next(
+    seed
+    for seed in range(1000)
+    if draw(seed).fault.id == "loop/stale_gradients" and draw(seed).scenario.program == "mlp"
+)
+
+
+def start(folder: Path, *arguments: str, **extra) -> subprocess.Popen[str]:
+    environment = os.environ | {"BUGZOO_HISTORY": str(folder / "history.sqlite"), "OMP_NUM_THREADS": "1"}
+    environment.pop("EDITOR", None)
+    command = [sys.executable, "-m", "bugzoo", "interview", "--seed", str(SEED), "--folder", "case", *arguments]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, env=environment, text=True, **pipes, **extra)
+
+
+def rows(folder: Path) -> list[dict]:
+    return History(folder / "history.sqlite").rows()
+
+
+def numbers(text: str) -> dict[str, int]:
+    """Name -> number of every line `  12   4  name ...` that was shown."""
+    words = [line.split() for line in text.splitlines()]
+    return {word[2]: int(word[0]) for word in words if len(word) > 2 and word[0].isdigit()}
+
+
+def cause_number(session_case) -> int:
+    fitting = [f for f in faults.catalogue().values() if not f.trap and session_case.scenario.program in f.programs]
+    return [f.id for f in sorted(fitting, key=lambda f: f.title)].index(session_case.fault.id) + 1
+
+
+@pytest.mark.slow
+def test_a_whole_session_from_a_file(tmp_path):
+    case = draw(SEED)
+    (tmp_path / "repaired.py").write_text(case.scenario.base)
+    from bugzoo import diagnostics
+
+    evidence = diagnostics.names().index("fresh_gradient") + 3
+    line = rubric.changed_lines(case.scenario.injection)[0][0]
+    answers = [str(evidence), "nonsense", "999", "diagnose", str(cause_number(case)), str(line), str(evidence), "1"]
+    answers += ["submit nowhere.py", "submit repaired.py", "done"]
+    talk = start(tmp_path, "--minutes", "5", "--json")
+    out, err = talk.communicate("\n".join(answers) + "\n", timeout=200)
+    assert talk.returncode == 0, err
+    result = json.loads(out)
+    got = {row["name"]: row["points"] for row in result["rows"]}
+    assert result["status"] == "finished"
+    assert got["cause"] == rubric.CAUSE and got["place"] == rubric.PLACE
+    assert got["evidence before guess"] == rubric.EVIDENCE
+    assert got["repair"] == rubric.REPAIR, result["rows"]
+    assert "nowhere.py cannot be read" in err and "no request 999" in err and "'nonsense' is no command" in err
+    before = err[: err.index("The case: ")]
+    for secret in (case.fault.id, "stale_gradients"):
+        assert secret not in before, "nothing names the fault before the debrief"
+    assert case.fault.title in before, "but it is among the causes to choose from"
+    assert "zero_grad" in result["debrief"]["diff"]
+    (row,) = rows(tmp_path)
+    assert row["status"] == "finished" and row["points"] == result["points"] and row["ticket"] == case.ticket
+    assert sorted(path.name for path in (tmp_path / "case").iterdir()) == ["TICKET.md", "train.py"]
+
+
+@pytest.mark.slow
+def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
+    talk = start(tmp_path, "--json")
+    out, err = talk.communicate("submit\ndone\n", timeout=200)
+    got = {row["name"]: row["points"] for row in json.loads(out)["rows"]}
+    assert got["repair"] < rubric.REPAIR, err
+    assert "Not healthy yet" in err
+
+
+@pytest.mark.slow
+def test_input_that_ends_is_abandoned(tmp_path):
+    talk = start(tmp_path)
+    out, err = talk.communicate("1\n", timeout=200)
+    assert talk.returncode == 0, err
+    assert "No more input" in out and "Traceback" not in err
+    (row,) = rows(tmp_path)
+    assert row["status"] == "abandoned" and row["result"]["evidence"]["seen"] == ["healthy_twin"]
+    assert (tmp_path / "case" / "train.py").read_text() == draw(SEED).scenario.source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait_for", ["your time starts after that", "left, "])
+def test_ctrl_c_leaves_everything_whole(tmp_path, wait_for):
+    talk = start(tmp_path, start_new_session=True)
+    for line in talk.stdout:
+        if wait_for in line:
+            break
+    time.sleep(0.3)
+    os.kill(talk.pid, signal.SIGINT)
+    _, err = talk.communicate(timeout=60)
+    assert talk.returncode == 130, err
+    assert "Traceback" not in err
+    (row,) = rows(tmp_path)
+    assert row["status"] == "abandoned"
+    assert (tmp_path / "case" / "train.py").exists()
+
+
+@pytest.mark.slow
+def test_time_is_over_while_the_candidate_thinks(tmp_path):
+    talk = start(tmp_path, "--minutes", "0.02", "--json")
+    for line in talk.stderr:
+        if "left, " in line:
+            break
+    begin = time.monotonic()
+    rest = talk.stderr.read()
+    assert time.monotonic() - begin < 30
+    assert "Time is over" in rest
+    result = json.loads(talk.stdout.read())
+    talk.stdin.close()
+    assert talk.wait(20) == 0
+    talk.stdout.close()
+    talk.stderr.close()
+    assert result["status"] == "time over" and result["points"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--minutes", "0"], "above 0"), (["--minutes", "-3"], "above 0"), (["--folder", "."], "exists")],
+)
+def test_mistakes_start_nothing(tmp_path, arguments, said):
+    talk = start(tmp_path, *arguments)
+    _, err = talk.communicate("", timeout=60)
+    assert talk.returncode == 2
+    assert said in err and "Traceback" not in err
+    assert not (tmp_path / "history.sqlite").exists() or rows(tmp_path) == []
+
+
+def test_a_history_that_is_none(tmp_path):
+    (tmp_path / "history.sqlite").write_text("this is no database, and it is long enough to be noticed as such" * 20)
+    talk = start(tmp_path)
+    _, err = talk.communicate("", timeout=60)
+    assert talk.returncode == 2 and "history" in err and "Traceback" not in err
+    assert not (tmp_path / "case").exists()

@@ -1,0 +1,149 @@
+"""Prices, guesses, points, the clock and the folder."""
+
+import pytest
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+from bugzoo.interview import rubric
+from bugzoo.interview.deck import draw
+from bugzoo.interview.evidence import BUDGET
+from bugzoo.interview.session import GUESSES, Session, open_folder
+
+RIGHT = "loop/stale_gradients"
+
+
+def ask(session, *names):
+    requests = {request.name: request for request in session.evidence.requests()}
+    return [session.ask(requests[name]) for name in names]
+
+
+def points(result):
+    return {row["name"]: row["points"] for row in result["rows"]}
+
+
+def test_evidence_is_real_and_has_a_price(session):
+    (text,) = ask(session, "fresh_gradient")
+    share = float(next(line for line in text.splitlines() if "stale_share" in line).split("=")[1])
+    assert share > 0.5
+    spent = session.evidence.spent
+    assert spent > 0
+    ask(session, "fresh_gradient")
+    assert session.evidence.spent == spent, "what was seen is free"
+
+
+def test_the_budget_is_a_budget(session):
+    answers = ask(session, *[request.name for request in session.evidence.requests()])
+    assert session.evidence.spent <= BUDGET
+    assert any(f"of {BUDGET} are left" in answer for answer in answers)
+
+
+def test_a_perfect_session_gets_everything(session, clock):
+    ask(session, "fresh_gradient")
+    clock.now += 30
+    assert session.guess(faults.load(RIGHT))
+    line = rubric.changed_lines(session.case.scenario.injection)[0][0]
+    session.support(line, "fresh_gradient", next(iter(session.case.fault.confused_with.values())))
+    session.script.write_text(session.case.scenario.base)
+    session.submit()
+    result = session.close("finished")
+    assert result["points"] == result["of"], result["rows"]
+    assert result["score"] == 1.0
+    assert result["debrief"]["cause"] == RIGHT
+    assert "zero_grad" in result["debrief"]["diff"]
+
+
+def test_nothing_done_gets_nothing(session):
+    assert session.close("given up")["points"] == 0
+
+
+def test_guessing_without_looking_has_no_evidence(session):
+    session.guess(faults.load(RIGHT))
+    session.support(None, "", "")
+    got = points(session.close("finished"))
+    assert got["cause"] == rubric.CAUSE and got["evidence before guess"] == 0 and got["place"] == 0
+
+
+def test_guessing_against_what_was_seen_costs_more(session, evidence, clock, tmp_path):
+    wrong = faults.load("freezing/frozen_layers")
+    session.guess(wrong)
+    early = points(session.close("finished"))["wrong guess"]
+    case = session.case
+    second = Session(case, evidence, open_folder(case, tmp_path / "two", 5), 5, session._grade, clock)
+    ask(second, "parameter_audit")  # shows that nothing is frozen
+    second.guess(wrong)
+    late = points(second.close("finished"))["wrong guess"]
+    assert late < early < 0
+
+
+def test_saying_that_nothing_is_wrong_against_an_alarm(session):
+    ask(session, "fresh_gradient")
+    assert not session.guess(None)
+    assert session.diagnoses[0].against
+
+
+def test_guesses_run_out(session):
+    for _ in range(GUESSES):
+        session.guess(None)
+    with pytest.raises(UserError, match="used"):
+        session.guess(faults.load(RIGHT))
+
+
+def test_a_healthy_case_wants_to_be_left_alone(evidence, clock, tmp_path):
+    case = draw(1, "traps/accumulation_on_purpose", "mlp")
+    script = open_folder(case, tmp_path / "trap", 5)
+    session = Session(case, evidence, script, 5, lambda case, source: {"share": 1.0, "why": "healthy"}, clock)
+    ask(session, "gradient_health")
+    assert session.guess(None)
+    session.support(None, "gradient_health", "")
+    got = points(session.close("finished"))
+    assert got["cause"] == rubric.CAUSE and got["place"] == rubric.PLACE and got["repair"] == rubric.REPAIR
+
+
+def test_time_counts_and_grading_does_not(session, clock):
+    grade = session._grade
+
+    def slow(case, source):
+        clock.now += 1000
+        return grade(case, source)
+
+    session._grade = slow
+    clock.now += 60
+    session.submit()
+    assert session.left() == pytest.approx(240)
+    assert session.close("finished")["seconds"] == 60
+
+
+def test_a_file_saved_in_time_counts_when_time_is_over(session, clock):
+    session.script.write_text(session.case.scenario.base)
+    clock.now += 301
+    assert points(session.close("time over"))["repair"] == rubric.REPAIR
+
+
+def test_an_untouched_file_is_not_handed_in(session):
+    assert points(session.close("time over"))["repair"] == 0
+    assert session.repair is None
+
+
+def test_the_place_may_be_off_by_little(session):
+    injection = session.case.scenario.injection
+    (first, last) = rubric.changed_lines(injection)[0]
+    broken = injection.broken.splitlines()
+    assert "for inputs, targets in train_loader" in "\n".join(broken[first - 4 : last + 3])
+    for line, share in ((last + rubric.NEAR, 1.0), (1, 0.0)):
+        given = rubric.Diagnosis(RIGHT, line=line, right=True)
+        assert rubric._place(session.case, given).points == rubric.PLACE * share
+
+
+def test_a_folder_that_exists_is_left_alone(session, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "train.py").write_text("mine")
+    with pytest.raises(UserError, match="exists"):
+        open_folder(session.case, mine, 5)
+    assert (mine / "train.py").read_text() == "mine"
+
+
+def test_a_file_that_cannot_be_read_is_a_message(session, tmp_path):
+    with pytest.raises(UserError, match="cannot be read"):
+        session.submit(tmp_path / "nowhere.py")
+    assert session.repair is None
