@@ -1,0 +1,135 @@
+"""Each judge on hand-written numbers of a sick and of a healthy run, and proof that this test can fail."""
+
+import math
+
+import pytest
+
+from bugzoo.diagnostics import Verdict, instrument, names
+
+NAN = math.nan
+HEALTHY = {
+    "fresh_gradient": {"stale_share": 0.0, "empty_share": 0.0, "backwards_per_step": 4, "update_ratio": 1e-3},
+    "double_normalisation": {
+        "softmax_before_loss": 0.0, "sigmoid_before_loss": 0.0, "log_prob_spread": 7.0, "classes": 10, "lowest_loss": 0.1,
+        "floor": 1.461},
+    "first_non_finite": {"found": 0.0, "step": NAN, "loss_step": NAN},
+    "initial_loss": {"first_loss": 2.35, "chance": 2.303, "ratio": 1.02, "classes": 10, "later_ratio": 0.2, "samples": 32},
+    "loss_curve": {
+        "diverged": 0.0, "stuck_at_chance": 0.0, "first_loss": 2.3, "final_loss": 0.2, "best_loss": 0.1, "peak_loss": 2.4,
+        "steps": 100, "pattern": "healthy"},
+    "memory_audit": {"graphs_kept": 0.0, "graphs_alive": 2.0, "marked": 30, "growth_mib_per_step": 0.01, "steps": 120},
+    "step_timeline": {
+        "data_ms": 0.4, "forward_ms": 0.2, "backward_ms": 0.2, "step_ms": 0.1, "data_share": 0.45, "num_workers": 0.0},
+    "rank_check": {"ranks": 2, "hung": 0.0, "steps_fewest": 40, "steps_most": 40, "rank_behind": 0, "spread": 0.1,
+                   "parameter_spread": 0.0},
+    "determinism": {"first_difference": 0.0, "compared": 50},
+    "gradient_health": {"total_norm": 1.0, "largest_norm": 3.0, "growth": 0.5, "first_over_last": 0.3, "layers": 5},
+    "scale_watch": {
+        "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02, "underflow_share": 0.0,
+        "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2, "scale": 65536.0,
+        "autocast": "float16"},
+    "overfit_one_batch": {"first_loss": 2.3, "best_loss": 0.01, "ratio": 0.004, "steps": 150},
+    "mode_watch": {
+        "eval_in_train_mode": 0.0, "evaluations": 9, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
+        "drops_in_eval": 0.0, "kinds": ["dropout"]},
+    "parameter_audit": {
+        "frozen_share": 0.9, "frozen_at_random_share": 0.0, "frozen_untouched_share": 0.0, "unchanged_share": 0.0,
+        "without_gradient_share": 0.0, "not_in_optimizer_share": 0.0, "outside_and_untouched_share": 0.0,
+        "optimised_share": 0.1, "steps": 100, "learning_rate": 1e-3, "largest_change": 0.5, "frozen_names": ["body"],
+        "outside_names": [], "unchanged_names": []},
+    "dependency": {"batch_leak": 0.0, "future_leak": 0.0, "padding_leak": 1e-7, "masked_leak": 1e-7,
+                   "attention_partial_rows": 0.0, "attention": 1, "recurrent": 0.0, "softmax_over_queries": 0.0,
+                   "other_inputs": 0.0, "copies_input": 0.0, "future_leak_beyond_next": 0.0},
+    "data_inspection": {
+        "samples": 256, "shape": [64], "dtype": "float32", "non_finite_share": 0.0, "min": 0.0, "max": 1.0, "classes": 10,
+        "neighbour_agreement": 0.85, "chance_agreement": 0.1, "agreement_over_chance": 0.75, "agreement_sigmas": 60.0,
+        "label_entropy": 2.3, "final_loss": 0.2, "early_loss": 2.0},
+    "replay": {"found": 0.0, "faithful": 1.0, "step": 3.0},
+}  # fmt: skip
+
+SICK = [
+    ("fresh_gradient", {"stale_share": 1.0, "backwards_per_step": 1}, "loop/stale_gradients"),
+    ("fresh_gradient", {"stale_share": 1.0}, "loop/step_every_n_never_zeroed"),
+    ("double_normalisation", {"softmax_before_loss": 1.0, "log_prob_spread": 0.9}, "loss/double_softmax"),
+    ("double_normalisation", {"sigmoid_before_loss": 1.0}, "loss/sigmoid_into_bce_with_logits"),
+    ("first_non_finite", {"found": 1.0, "step": 51.0, "op": "LogBackward0"}, "numerics/log_at_step"),
+    ("first_non_finite", {"found": 1.0, "step": 51.0, "op": "sqrt"}, "numerics/sqrt_at_zero"),
+    ("first_non_finite", {"found": 1.0, "step": 5.0, "autocast": "float16", "scaler": 0}, "precision/no_grad_scaler"),
+    ("initial_loss", {"ratio": 9.0, "first_loss": 20.0, "later_ratio": 3.0}, "initialisation/confident_head"),
+    ("initial_loss", {"ratio": 32.0, "first_loss": 74.0}, "loss/sum_reduction"),
+    ("loss_curve", {"diverged": 1.0, "largest_update": 4.0}, "optimizer/lr_too_high"),
+    ("memory_audit", {"graphs_kept": 22.0, "graphs_alive": 30.0}, "memory/losses_kept_with_graph"),
+    ("step_timeline", {"data_ms": 80.0, "data_share": 0.9}, "speed/starved_loader"),
+    ("rank_check", {"hung": 1.0, "steps_fewest": 9}, "distributed/skipped_batch"),
+    ("rank_check", {"parameter_spread": 0.1}, "distributed/unsynchronised_model"),
+    ("determinism", {"first_difference": 1.0, "first_large_difference": 1.0, "size": 0.1}, "reproducibility/unseeded"),
+    ("gradient_health", {"first_over_last": 1e-9}, "initialisation/saturating_stack"),
+    ("scale_watch", {"half_without_scaler": 1.0, "underflow_share": 0.4}, "precision/no_grad_scaler"),
+    ("overfit_one_batch", {"ratio": 1.0}, "initialisation/dead_relu"),
+    ("mode_watch", {"eval_in_train_mode": 9.0}, "modes/eval_mode_missing"),
+    ("mode_watch", {"train_in_eval_share": 0.8}, "modes/train_mode_not_restored"),
+    ("mode_watch", {"drops_in_eval": 1.0}, "modes/dropout_in_functional_form"),
+    ("parameter_audit", {"frozen_at_random_share": 0.9}, "freezing/frozen_layers"),
+    ("parameter_audit", {"outside_and_untouched_share": 0.3}, "optimizer/some_parameters_left_out"),
+    ("dependency", {"future_leak": 0.3, "future_leak_beyond_next": 0.3}, "attention/causal_mask_missing"),
+    ("dependency", {"future_leak": 0.3}, "attention/causal_off_by_one"),
+    ("dependency", {"padding_leak": 0.01, "attention_partial_rows": 0.9}, "attention/mask_after_softmax"),
+    ("dependency", {"padding_leak": 0.4, "recurrent": 1.0}, "recurrent/padding_read_as_text"),
+    ("data_inspection", {"agreement_sigmas": 0.2, "agreement_over_chance": 0.01, "final_loss": 2.3, "early_loss": 2.3},
+     "data/labels_out_of_sync"),
+    ("replay", {"found": 1.0, "op": "log", "file": "train.py", "line": 7}, "numerics/log_at_step"),
+]  # fmt: skip
+
+
+def failures(judge_of):
+    """Which of the cases above a set of judges gets wrong."""
+    wrong = [name for name, numbers in HEALTHY.items() if judge_of(name)(dict(numbers)).fired]
+    for name, change, cause in SICK:
+        verdict = judge_of(name)(HEALTHY[name] | change)
+        if not verdict.fired or not verdict.suspects or verdict.suspects[0].cause != cause:
+            wrong.append((name, cause, verdict.message))
+    return wrong
+
+
+def test_every_judge_fires_on_the_sick_and_is_quiet_on_the_healthy():
+    assert failures(lambda name: instrument(name).judge) == []
+    assert set(HEALTHY) == set(names()) - {"crash"}
+
+
+def test_a_judge_that_has_gone_deaf_turns_this_red():
+    deaf = failures(lambda name: lambda numbers: Verdict(name, False, "all is well"))
+    assert len(deaf) == len(SICK)
+
+
+def test_a_judge_that_always_fires_turns_this_red():
+    alarmed = failures(lambda name: lambda numbers: Verdict(name, True, "alarm"))
+    assert set(HEALTHY) <= {entry for entry in alarmed if isinstance(entry, str)}
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("one of the variables needed for gradient computation has been modified by an inplace operation: [x]",
+         "graph/inplace_activation"),
+        ("Trying to backward through the graph a second time (or directly access saved tensors)", "graph/backward_twice"),
+        ("element 0 of tensors does not require grad and does not have a grad_fn", "graph/detached_activation"),
+        ("mat1 and mat2 shapes cannot be multiplied (8x3 and 4x2)", "shape/shape_mismatch_deep"),
+        ("Expected all tensors to be on the same device, but found at least two devices", "device/batch_left_on_cpu"),
+    ],
+)  # fmt: skip
+def test_torchs_messages_are_explained(message, cause):
+    numbers = {
+        "outcome": "crashed",
+        "steps": 0.0,
+        "type": "RuntimeError",
+        "message": message,
+        "file": "a.py",
+        "line": 3,
+    }
+    verdict = instrument("crash").judge(numbers)
+    assert verdict.fired and verdict.suspects[0].cause == cause and verdict.suspects[0].line == 3
+
+
+def test_a_skipped_step_of_a_scaler_is_no_accident():
+    verdict = instrument("scale_watch").judge(HEALTHY["scale_watch"] | {"skipped_share": 0.2})
+    assert not verdict.fired

@@ -1,0 +1,54 @@
+"""checkup on scripts that it was not written for: healthy ones stay quiet, broken ones get the right cause and line."""
+
+import pytest
+
+from bugzoo.diagnostics.checkup import checkup
+
+from .cases import BROKEN, SCRIPTS, TRAPS, healthy
+
+QUICK = {
+    "multilabel-stale_gradients", "packed_lstm-frozen_layers", "trainer_class-double_softmax", "gan-stale_gradients",
+    "vae-log_at_step", "trainer_class-eval_mode_missing", "gpt_tied-causal_mask_missing",
+    "gan", "lbfgs_closure", "dqn", "frozen_backbone",
+}  # fmt: skip
+
+
+def some(cases, key):
+    """Cases of the unit suite as they are, the others marked slow; at most one of a name is quick."""
+    seen, chosen = set(), []
+    for case in cases:
+        name = key(case)
+        slow = name not in QUICK or name in seen
+        seen.add(name)
+        chosen.append(pytest.param(case, marks=[pytest.mark.slow] if slow else [], id=name))
+    return chosen
+
+
+def look(tmp_path, case):
+    path = tmp_path / f"{case.script}.py"
+    path.write_text(case.source, encoding="utf-8")
+    return checkup(path, seconds=60, max_cost=1)
+
+
+@pytest.mark.parametrize("script", some(healthy(), str))
+def test_a_healthy_script_in_another_style_is_left_in_peace(script):
+    report = checkup(SCRIPTS / f"{script}.py", seconds=60)
+    assert report.outcome == "nothing", str(report)
+    assert report.steps > 0
+
+
+@pytest.mark.parametrize("case", some(TRAPS, lambda case: case.name))
+def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
+    report = look(tmp_path, case)
+    assert report.outcome == "nothing", str(report)
+
+
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name))
+def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
+    report = look(tmp_path, case)
+    assert report.outcome == "found", str(report)
+    first = report.suspects[0]
+    assert first.cause == case.cause, str(report)
+    if case.at:
+        assert first.line, str(report)
+        assert case.at in case.source.splitlines()[first.line - 1]

@@ -1,0 +1,65 @@
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+from bugzoo import diagnostics, plots
+from bugzoo.running.result import Run
+from bugzoo.watching.trace import Event, Trace
+
+
+@pytest.fixture
+def ax():
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots()
+    yield axes
+    pyplot.close(figure)
+
+
+def some_run():
+    steps = np.arange(1.0, 41)
+    trace = Trace(
+        step=steps, loss=np.exp(-steps / 10), grad_norm=1 / steps, leftover=np.zeros(40), memory_mib=steps * 0 + 100,
+        scale=np.full(40, 2.0**16), graph={"classes": 10},
+        events=[Event(7, "skipped_step"), Event(30, "non_finite", {"direction": "loss"})],
+    )  # fmt: skip
+    return Run(trace, ranks=[Run(trace), Run(trace)])
+
+
+def test_every_instrument_has_a_plot():
+    assert set(diagnostics.names()) <= set(plots.names())
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_a_plot_is_quiet_where_there_is_nothing_to_draw(name, ax):
+    plots.draw(name, {"not_applicable": "no"}, ax)
+    assert len(ax.texts) == 1 and not ax.lines
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_a_plot_takes_a_run_without_numbers(name, ax):
+    plots.draw(name, some_run(), ax)
+
+
+@pytest.mark.parametrize(
+    "name", ["loss_curve", "gradient_health", "fresh_gradient", "memory_audit", "scale_watch", "first_non_finite"]
+)
+def test_curves_are_drawn_and_not_on_an_opaque_ground(name, ax):
+    plots.draw(name, some_run(), ax)
+    assert ax.lines
+    assert ax.get_facecolor()[3] == 0 and ax.figure.patch.get_alpha() == 0
+
+
+def test_two_curves_differ_in_more_than_colour(ax):
+    from bugzoo.plots import loss_curve
+
+    loss_curve.draw(some_run(), ax, twin=some_run())
+    styles = [line.get_linestyle() for line in ax.lines[:2]]
+    assert len(set(styles)) == 2
+
+
+def test_bars_carry_their_numbers(ax):
+    plots.draw("parameter_audit", {"frozen_share": 0.25, "unchanged_share": 0.0}, ax)
+    assert any("0.25" in text.get_text() for text in ax.texts)
