@@ -1,6 +1,6 @@
 """What watching costs: `python tests/benchmarks/watch_overhead.py` prints a table of ratios to the bare loop.
 
-One run, one process. The loop is that of `bugzoo/programs/mlp.py` (batches of 32 from a DataLoader, Adam), and once more
+One run, one process. The loop is that of `bugzoo/programs/mlp.py` (batches of 32 from a DataLoader, Adam), and again
 with batches and layers that make a step last about 1 ms. The variants take turns, block by block, in changing order, so
 that a busy machine slows all of them alike; a variant's ratio is the median over rounds of its time over the bare
 loop's in the same round. On the CPU the time is the process's CPU time, which other processes do not stretch; on CUDA
@@ -11,6 +11,7 @@ import argparse
 import datetime
 import gc
 import json
+import os
 import platform
 import random
 import statistics
@@ -31,8 +32,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from bugzoo.watching import watch
 
 RESULTS = Path(__file__).parent / "results"
-SIZES = {"mlp as it is": (32, 128), "mlp, about 1 ms a step": (128, 256)}
-EPOCHS = 12
+SIZES = {"mlp as it is": (32, 128), "mlp, about 1 ms a step": (96, 192)}
+EPOCHS = 20
 
 
 class Net(nn.Module):
@@ -161,7 +162,7 @@ VARIANTS = (
 
 
 def measure(batch: int, hidden: int, device: str, rounds: int) -> dict[str, dict[str, float]]:
-    """{variant: {"us_per_step", "ratio", "low", "high"}}; ratio to the bare loop of the same round, with its quartiles."""
+    """{variant: {"us_per_step", "ratio", "low", "high", ...}}: ratio to the same round's bare loop, and quartiles."""
     digits = load_digits()
     images = torch.tensor(digits.data[:1150], dtype=torch.float32) / 16
     loader = DataLoader(TensorDataset(images, torch.tensor(digits.target[:1150])), batch, shuffle=True)
@@ -189,16 +190,16 @@ def measure(batch: int, hidden: int, device: str, rounds: int) -> dict[str, dict
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--no-file", action="store_true", help="print only")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     report: dict[str, Any] = {
         "what": "watch_overhead", "date": datetime.date.today().isoformat(), "torch": torch.__version__,
         "python": platform.python_version(), "machine": platform.machine(), "threads": options.threads,
-        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "rounds": options.rounds,
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "rounds": options.rounds, "load_before": round(os.getloadavg()[0], 2),
         "results": {},
     }  # fmt: skip
     for title, (batch, hidden) in SIZES.items():
@@ -206,10 +207,8 @@ def main() -> None:
         print(f"\n{title} (batch {batch}, hidden {hidden}, {options.threads} threads, {report['device']})")
         print(f"{'':48s} {'us/step':>8s} {'ratio':>7s} {'quartiles':>15s} {'of fastest':>11s}")
         for name, row in found.items():
-            spread = f"{row['low']:.3f} - {row['high']:.3f}"
-            print(
-                f"{name:48s} {row['us_per_step']:8.0f} {row['ratio']:7.3f} {spread:>15s} {row['ratio_of_fastest']:11.3f}"
-            )
+            spread, ratio = f"{row['low']:.3f} - {row['high']:.3f}", row["ratio"]
+            print(f"{name:48s} {row['us_per_step']:8.0f} {ratio:7.3f} {spread:>15s} {row['ratio_of_fastest']:11.3f}")
     if not options.no_file:
         RESULTS.mkdir(exist_ok=True)
         path = RESULTS / f"watch_overhead_{options.device}_{report['date']}.json"

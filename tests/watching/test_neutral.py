@@ -35,7 +35,12 @@ def short(name: str) -> dict[str, object]:
     return settings
 
 
-@pytest.mark.parametrize("name", [name for name in programs.names() if name != "data_parallel"])
+QUICK = ("mlp", "mini_transformer", "sentiment_lstm")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in programs.names()]
+)
 def test_programs(name):
     if programs.load(name).facts.get("ranks", 1) > 1:
         pytest.skip("several ranks: watched in their own processes, see tests/running")
@@ -43,8 +48,8 @@ def test_programs(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in programs.names() if name != "data_parallel"])
-def test_programs_tiny_in_full(name):
+@pytest.mark.parametrize("name", QUICK)
+def test_programs_in_full(name):
     same_with_and_without(Scenario(name).source, f"{name}.py")
 
 
