@@ -199,7 +199,8 @@ def main() -> None:
     report: dict[str, Any] = {
         "what": "watch_overhead", "date": datetime.date.today().isoformat(), "torch": torch.__version__,
         "python": platform.python_version(), "machine": platform.machine(), "threads": options.threads,
-        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "rounds": options.rounds, "load_before": round(os.getloadavg()[0], 2),
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "rounds": options.rounds,
+        "load_before": round(os.getloadavg()[0], 2),
         "results": {},
     }  # fmt: skip
     for title, (batch, hidden) in SIZES.items():
