@@ -120,6 +120,7 @@ def measure(run: Any) -> dict[str, Any]:
         "softmax_over_queries": float(attention.wrong_axis > 0 and attention.wrong_axis == attention.products),
         "attention": float(attention.products + attention.fused),
         "recurrent": float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
+        "axes": float(arguments.leaves[main].ndim),
         "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
     }
     with quiet(model_of(run, batch)) as model:
@@ -170,8 +171,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     batch = numbers.get("batch_leak", 0.0)
     if batch > 0.01 and numbers["other_inputs"] == 0 and not numbers.get("future_leak"):
         text = f"other samples of the batch move an output ({batch:.2g} of the usual movement; 0 is right)"
-        cause = "recurrent/batch_first_mismatch" if numbers["recurrent"] else "shape/view_instead_of_permute"
-        suspects.append(Suspect(cause, 0.7, text))
+        cause, score = "shape/view_instead_of_permute", 0.6
+        if numbers["recurrent"]:
+            cause, score = "recurrent/batch_first_mismatch", 0.7
+        elif numbers.get("axes", 3) < 3:  # a table has no axes to mix up: something was reduced over the samples
+            cause, score = "loss/wrong_axis_reduction", 0.4
+        suspects.append(Suspect(cause, score, text))
     if numbers["softmax_over_queries"]:
         text = "attention weights add up to one along the queries, not along the keys"
         suspects.append(Suspect("attention/softmax_over_queries", 0.85, text))

@@ -171,6 +171,35 @@ def _optimizer(source: Source) -> Any:
     return found[0] if found else None
 
 
+def _rate(source: Source) -> Any:
+    """Where the learning rate's number stands: a name that is assigned once, or the optimiser's own line."""
+    node = _optimizer(source)
+    value = next((k.value for k in getattr(node, "keywords", []) if k.arg == "lr"), None)
+    if isinstance(value, ast.Name):
+        given = [n for n in source.statements(ast.Assign) if any(name_of(t) == value.id for t in _targets(n))]
+        if len(given) == 1 and not isinstance(given[0].value, ast.Name):
+            return given[0]
+    return node
+
+
+_MIXERS = ("randperm", "permutation", "shuffle", "roll", "flip", "sort")
+
+
+def _mixed(source: Source) -> Any:
+    """Inputs and labels paired by different indices, `y = y[torch.randperm(...)]`, or one array reordered by itself."""
+    for call in source.calls("TensorDataset", "zip"):
+        indices = {ast.dump(arg.slice) for arg in call.args if isinstance(arg, ast.Subscript)}
+        if len(indices) > 1:
+            return call
+    for node in source.statements(ast.Assign):
+        value = node.value
+        index = value.slice if isinstance(value, ast.Subscript) else None
+        if index is not None and source.calls(*_MIXERS, within=index):
+            return node
+    found = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
+    return found[0] if len(found) == 1 else None
+
+
 def _attention(source: Source) -> Any:
     """The first masking of something that a softmax made before it, in the same function."""
     for call in source.calls("softmax"):
@@ -223,7 +252,10 @@ _PLACES: dict[str, Callable[[Source], Any]] = {
     "precision/": Source.backward,
     "freezing/frozen_layers": _frozen,
     "freezing/": _optimizer,
+    "optimizer/lr_too_high": _rate,
+    "optimizer/lr_too_low": _rate,
     "optimizer/": _optimizer,
+    "data/labels_out_of_sync": _mixed,
     "modes/eval_mode_missing": _no_grad,
     "modes/train_mode_not_restored": Source.backward,
     "memory/losses_kept_with_graph": _kept,
