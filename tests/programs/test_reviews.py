@@ -4,7 +4,7 @@ import csv
 import random
 
 import pytest
-from test_programs import metrics_of, run_text, text_of
+from .test_programs import metrics_of, run_text, text_of
 
 PRAISE = "the film was lovely and the acting was bright"
 BLAME = "the film was dull and the acting was clumsy"
@@ -77,8 +77,8 @@ def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
     ("content", "words"),
     [
         (None, ["there is no such file or folder"]),
-        ("", ["names nothing", "needed: text and label"]),
-        ("a,b\n1,2\n", ["names a, b", "needed: text and label"]),
+        ("", ["names nothing", "needed: text (or review) and label"]),
+        ("a,b\n1,2\n", ["names a, b", "needed: text (or review) and label"]),
         ("text,label\nfine,4\n", ["line 2", "label '4' is none of 1, pos, positive, 0, neg, negative"]),
         ("text,label\nfine,1\n", ["at least 5 reviews of each kind"]),
     ],
