@@ -1,8 +1,8 @@
 """Classify enlarged digits that pass through a costly transform: where does the time of a step go?
 
 Each image is enlarged to 256 x 256, blurred and reduced again: about 2 ms of work that comes out the same every time.
-It is done once, before training, and kept, so that fetching a batch is 1 to 3 % of a step; left in the path of every fetch, the
-transform takes 83 to 87 % (tiny size, one and two threads).
+It is done once, before training, and kept, so that fetching takes 1 to 3 % of a step. In the path of every fetch it
+would take 83 to 87 % (tiny size, one and two threads).
 
 [facts]
 task = "classification"

@@ -13,7 +13,7 @@ chance = 0.5
 bayes = 0.96            # accuracy of whoever knows the rules of the generator
 floor = 0.168           # nats: entropy of a label that is turned 4 times in 100
 healthy = [0.85, 0.97]
-tiny_healthy = [0.78, 0.97]
+tiny_healthy = [0.68, 0.97]
 
 [tiny]
 reviews = 3000
@@ -44,7 +44,7 @@ contrasted = 0.4  # share of "but the ..."
 longest = 60  # words; what is beyond is cut off
 width = 32
 hidden_size = 64
-dropout = 0.5
+dropout = 0.4
 max_norm = 1.0  # of the gradient
 data = ""  # a folder or a CSV of your own reviews
 

@@ -2,6 +2,7 @@
 
 import csv
 import random
+from pathlib import Path
 
 import pytest
 from .test_programs import metrics_of, run_text, text_of
@@ -73,6 +74,15 @@ def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
     assert metrics_of(done)["accuracy"] > 0.9
 
 
+@pytest.fixture(scope="module")
+def read_reviews():
+    source = text_of("sentiment_lstm")
+    start = source.index("def read_reviews")
+    names = {"csv": csv, "Path": Path}
+    exec(source[start : source.index("def split_words")], names)
+    return names["read_reviews"]
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -80,19 +90,24 @@ def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
         ("", ["names nothing", "needed: text (or review) and label"]),
         ("a,b\n1,2\n", ["names a, b", "needed: text (or review) and label"]),
         ("text,label\nfine,4\n", ["line 2", "label '4' is none of 1, pos, positive, 0, neg, negative"]),
-        ("text,label\nfine,1\n", ["at least 5 reviews of each kind"]),
     ],
 )
-def test_bad_data_says_what_is_needed(tmp_path, content, words):
+def test_bad_data_says_what_is_needed(tmp_path, read_reviews, content, words):
     if content is not None:
         (tmp_path / "mine.csv").write_text(content, encoding="utf-8")
-    done = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine.csv"))
-    assert done.returncode == 1 and "Traceback" not in done.stderr
+    with pytest.raises(SystemExit) as caught:
+        read_reviews(tmp_path / "mine.csv")
     for word in words:
-        assert word in done.stderr
+        assert word in str(caught.value)
 
 
-def test_a_folder_without_texts(tmp_path):
+def test_a_folder_without_texts(tmp_path, read_reviews):
     (tmp_path / "mine" / "pos").mkdir(parents=True)
-    done = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine"))
-    assert done.returncode == 1 and "Needed: pos/*.txt and neg/*.txt" in done.stderr and "Traceback" not in done.stderr
+    with pytest.raises(SystemExit, match=r"Needed: pos/\*.txt and neg/\*.txt"):
+        read_reviews(tmp_path / "mine")
+
+
+def test_too_few_reviews_end_the_script_without_a_traceback(tmp_path):
+    (tmp_path / "mine.csv").write_text("text,label\nfine,1\n", encoding="utf-8")
+    done = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine.csv"))
+    assert done.returncode == 1 and "at least 5 reviews of each kind" in done.stderr and "Traceback" not in done.stderr
