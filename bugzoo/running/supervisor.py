@@ -63,6 +63,8 @@ class Supervisor:
                 from bugzoo.running.child import enter
 
                 code = enter(folder, cwd, path, self.job, output, progress)
+            except KeyboardInterrupt:
+                code = 130  # asked to stop before the script had begun
             except BaseException:
                 traceback.print_exc()  # ours, not the script's: it reaches the run's output
             finally:
