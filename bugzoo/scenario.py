@@ -191,7 +191,7 @@ class Scenario:
         alone = self.ranks == 1 and self.need("memory") is None
         if where == "here" and alone:
             return run_here(self.source, file=f"{self.program}.py", on_step=on_step, **extra)
-        return run_worker(self.job(after=after, **extra))
+        return run_worker(self.job(after=after, **extra), on_step=on_step)
 
 
 def break_source(source: str, specs: Iterable[str], label: str = "this script", at: int | None = None) -> Injection:
