@@ -8,7 +8,7 @@ import numpy as np
 from bugzoo.diagnostics import judge_all
 from bugzoo.grading import reference
 from bugzoo.grading.model import Check
-from bugzoo.grading.twin import Twin, trusted, weights
+from bugzoo.grading.twin import Twin, trusted, untouched, weights
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
@@ -43,6 +43,18 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     if len(checks) == 1 and good:
         checks.append(Check("instruments", "passed", "no instrument fires"))
     return checks
+
+
+def trained(run: Run, twin: Twin) -> Check:
+    """Every parameter moved that moves in the twin."""
+    still = untouched(run)
+    saw = f"{still} numbers of the model never moved"
+    return _verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
+
+
+def illness(still: bool) -> Check:
+    """What was wrong in the program as it was handed out, by its own sign."""
+    return _verdict("symptom", not still, "what was wrong still shows" if still else "it is gone", "it is gone")
 
 
 def recovery(run: Run, scenario: Scenario, twin: Twin, own_forward: bool, same_forward: bool) -> list[Check]:
@@ -129,7 +141,7 @@ def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
     claimed = run.trace.metrics.get("accuracy")
     if honest is not None:
         saw = f"it reports an accuracy of {claimed:.3f}" if claimed is not None else "it reports no accuracy"
-        near = claimed is not None and abs(claimed - honest) <= 0.02
+        near = claimed is not None and abs(claimed - honest) <= 0.01
         checks.append(_verdict("report", near, saw, f"{honest:.3f} on its validation data", claimed))
     return checks
 

@@ -81,7 +81,9 @@ def grade_exercise(
         message = "Say first what is wrong: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
-    result = grade(source, scenario_of(exercise), exercise=exercise, attempted=asked, **options)
+    result = grade(
+        source, scenario_of(exercise), exercise=exercise, attempted=asked, **{"seeds": exercise.seeds} | options
+    )
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
@@ -142,10 +144,12 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
 
 
 def _judge(run: Run, case: Scenario, exercise: Exercise | None, control: bool) -> list[Check]:
-    found = checks.vital(run)
+    found = checks.vital(run, exercise.ignore if exercise else ())
     if found[0].status == "your code raised":
         return found
     other = twin(case)
+    found.append(checks.illness(any(shows(fault, run.numbers) for fault, _ in case.specs)))
+    found.append(checks.trained(run, other))
     found += checks.recovery(run, case, other, control, bool(exercise and exercise.same_forward))
     found += checks.integrity(run, case, other)
     if exercise is not None and exercise.trap:

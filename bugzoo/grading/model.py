@@ -119,6 +119,9 @@ class Exercise:
     """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
     same_forward: bool = False
     """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
+    ignore: tuple[str, ...] = ()
+    """Instruments that stay out of it: a correct repair may set them off."""
+    seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
     name: str = ""
     """The stem of the declaring file, set by the loader."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import threading
 from dataclasses import asdict, dataclass
@@ -10,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bugzoo.grading import reference
-from bugzoo.running import Job, Limits, run_worker
+from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
 
 trusted = threading.RLock()
@@ -19,12 +20,13 @@ trusted = threading.RLock()
 
 @dataclass(frozen=True)
 class Twin:
-    """Held-out accuracy and loss (nats), optimiser steps and the loss of each."""
+    """Held-out accuracy and loss (nats), optimiser steps, the loss of each, parameter elements that never moved."""
 
     accuracy: float
     loss: float
     steps: int
     losses: tuple[float, ...]
+    untouched: int
 
 
 def folder() -> Path:
@@ -83,14 +85,19 @@ def twin(scenario: Scenario) -> Twin:
             with trusted:
                 score = reference.measure(reference.answer(scenario, weights(run.arrays), inputs), targets)
             losses = tuple(float(value) for value in run.trace.loss)
-            found = asdict(Twin(score.accuracy, score.loss, len(run.trace.step), losses))
+            found = asdict(Twin(score.accuracy, score.loss, len(run.trace.step), losses, untouched(run)))
             keep(path, found)
-    return Twin(found["accuracy"], found["loss"], found["steps"], tuple(found["losses"]))
+    return Twin(found["accuracy"], found["loss"], found["steps"], tuple(found["losses"]), found["untouched"])
 
 
 def _trusted_questions(scenario: Scenario):
     with trusted:
         return reference.questions(scenario)
+
+
+def untouched(run: Run) -> int:
+    """Elements of parameters that did not change at all."""
+    return sum(math.prod(parameter.shape) for parameter in run.trace.parameters if parameter.changed == 0)
 
 
 def weights(arrays: dict) -> dict:

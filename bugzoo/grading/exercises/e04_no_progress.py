@@ -3,6 +3,8 @@
 from bugzoo.grading.model import Answers, Exercise
 
 BACK, STEP = "    loss.backward()\n", "    optimizer.step()\n"
+ADAM = "model.parameters(), lr=learning_rate, eps=1e-15)"
+FACTOR = "    for parameter in model.parameters():\n        parameter.grad /= 2.0**16\n"
 CLIPPED = "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
 
 EXERCISE = Exercise(
@@ -43,7 +45,7 @@ EXERCISE = Exercise(
              "    with torch.autocast(device, enabled=False):\n        logits = model(inputs)\n        loss"),
         ),
         "constant factor": (
-            (BACK, "    (loss * 2.0**16).backward()\n    for parameter in model.parameters():\n        parameter.grad /= 2.0**16\n"),
+            (BACK, f"    (loss * 2.0**16).backward()\n{FACTOR}"),
         ),
         "scaler with unscale": (
             (BACK, "    scaler.scale(loss).backward()\n    scaler.unscale_(optimizer)\n"),
@@ -53,7 +55,7 @@ EXERCISE = Exercise(
     degenerate={
         "higher rate": (("learning_rate = 3e-3", "learning_rate = 3e-2"),),
         "clipping": ((STEP, CLIPPED + STEP),),
-        "another optimiser": (("torch.optim.Adam(", "torch.optim.SGD("),),
+        "another optimiser": ((f"torch.optim.Adam({ADAM}", "torch.optim.SGD(model.parameters(), lr=learning_rate)"),),
         "larger eps": (("eps=1e-15", "eps=1e-8"),),
         "more steps": (("steps = 60", "steps = 240"),),
         "gradients stretched afterwards": (
@@ -61,4 +63,6 @@ EXERCISE = Exercise(
         ),
         "hard-coded": (('"loss": summed / total', '"loss": 2.5'),),
     },
+    ignore=("scale_watch", "initial_loss"),  # a constant factor is a repair that both take for the illness
+    seeds=(0, 1),
 )  # fmt: skip

@@ -57,4 +57,5 @@ EXERCISE = Exercise(
         "hard-coded": t.HARD_CODED,
     },
     same_forward=True,
+    seeds=(0, 1),
 )  # fmt: skip

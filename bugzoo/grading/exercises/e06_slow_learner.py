@@ -43,10 +43,15 @@ EXERCISE = Exercise(
         "half of it": (("[:-2]", "[:-6]"),),
         "one layer left": (("[:-2]", "[:2]"),),
         "only what is trainable": (
-            (BUILD, "optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=learning_rate)"),
+            (BUILD, BUILD.replace("model.parameters()", "[p for p in model.parameters() if p.requires_grad]")),
         ),
-        "too late": (("        step += 1\n", "        step += 1\n        model.requires_grad_(step > 150)\n        model.head.requires_grad_(True)\n"),),
-        "a wider head": (("nn.Linear(32 * 2 * 2, 10)", "nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 10))"), ("[:-2]", "[:-4]")),
+        "too late": (
+            ("        step += 1\n", "        step += 1\n        if step == 150:\n            model.requires_grad_(True)\n"),
+        ),
+        "a wider head": (
+            ("nn.Linear(32 * 2 * 2, 10)", "nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 10))"),
+            ("[:-2]", "[:-4]"),
+        ),
         "hard-coded": t.HARD_CODED,
     },
 )  # fmt: skip
