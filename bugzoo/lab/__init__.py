@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
+from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, warm_up
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.panel import Panel
@@ -21,7 +22,7 @@ from bugzoo.scenario import Scenario
 
 __all__ = [
     "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
-    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "timer",
+    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "stop_all", "timer",
 ]  # fmt: skip
 
 warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read

@@ -7,6 +7,7 @@ import ctypes
 import sys
 import threading
 import time
+import weakref
 from typing import Any
 
 import torch
@@ -17,6 +18,8 @@ from bugzoo.watching import StopRun
 
 _turn = threading.Lock()
 """Generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
+
+_going: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 Point = tuple[int, float, float]
 """Optimiser step from 1, loss, gradient norm before the step."""
@@ -48,6 +51,7 @@ class Engine:
 
     def start(self) -> None:
         """Run in a daemon thread."""
+        _going.add(self)
         self._border = Border()
         self._border.paused = self.pause_step == 0
         self._thread = threading.Thread(target=self._work, name="bugzoo-run", daemon=True)
@@ -182,6 +186,16 @@ class Engine:
             if thread is None or thread.ident is None:
                 return
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(StopRun))
+
+
+def stop_all() -> int:
+    """End every run of this kernel, also those that are paused or wait; returns how many there were."""
+    engines = [engine for engine in _going if not engine.ended]
+    for engine in engines:
+        engine.stop()
+    for engine in engines:
+        engine._done.wait(10)
+    return len(engines)
 
 
 def _number(value: Any) -> float:

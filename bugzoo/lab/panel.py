@@ -27,7 +27,7 @@ class Panel:
         *,
         settings: Iterable[str] = ("seed", "learning_rate"),
         ranges: dict[str, tuple[float, float]] | None = None,
-        pace: float = 60.0,
+        pace: float | None = None,
     ) -> None:
         self.base = self.scenario = scenario
         self.ranges = ranges or {}

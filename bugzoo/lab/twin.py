@@ -46,8 +46,8 @@ def known(case: Case) -> tuple[list[Point], Run] | None:
 
 
 def engine(case: Case, cap: int | None = None) -> Engine:
-    """The twin as a run of its own, as fast as it goes."""
-    return Engine(case.twin or "", case.file, cap=cap)
+    """The twin as a run of its own, as fast as it goes; its lines are not mixed up with the case's in tracebacks."""
+    return Engine(case.twin or "", f"healthy_{case.file}", cap=cap)
 
 
 def keep(case: Case, finished: Any) -> None:

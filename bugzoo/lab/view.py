@@ -20,8 +20,9 @@ class LiveView:
     """One live run at a time, its healthy twin behind it.
 
     `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps a second, so that an eye
-    can follow (0: as fast as it goes). `pause_at`: stand still after that step. `cap`: most steps where nobody looks
-    (nbgrader, nbval, a plain script); there the run happens at once, or up to its pause, with a table and a picture.
+    can follow (0: as fast as it goes; left out: 60 where it is shown). `pause_at`: stand still after that step.
+    `cap`: most steps where nobody looks (nbgrader, nbval, a plain script); there the run happens at once, or up to its
+    pause, with a table and a picture.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class LiveView:
         *,
         healthy: Scenario | str | None = None,
         show_twin: bool = True,
-        pace: float = 60.0,
+        pace: float | None = None,
         pause_at: int | None = None,
         cap: int = 1000,
     ) -> None:
@@ -83,7 +84,7 @@ class LiveView:
         quiet = headless()
         cap = self.cap if quiet else None
         self._twin = twin.engine(self.case, cap) if wants_twin and not known else None
-        pace = self.pace if self.widgets else 0  # nobody looks: as fast as it goes
+        pace = self.pace if self.pace is not None else 60 if self.widgets else 0
         self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap)
         if quiet and self.pause_at is None:
             for engine in filter(None, (self._twin, self._engine)):

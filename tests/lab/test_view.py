@@ -1,0 +1,161 @@
+"""A live view: real runs in a thread that stop, pause, can be taken apart, repaired and repeated to the last bit."""
+
+import random
+import threading
+import time
+
+import pytest
+import torch
+
+from bugzoo import Scenario, UserError, lab
+from bugzoo.lab import borders, twin
+from bugzoo.lab.engine import Engine
+from bugzoo.running import run_here
+
+BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
+ENDLESS = "import time\nwhile True:\n    time.sleep(0.01)\n"
+
+
+def started(what=BROKEN, **options) -> lab.LiveView:
+    """A view without widgets whose run goes on in a thread."""
+    return lab.LiveView(what, **{"pace": 0, **options}).start()
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """The same texts run the ordinary way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    runs = run_here(BROKEN.source), run_here(BROKEN.healthy().source)
+    torch.set_num_threads(before)
+    return runs
+
+
+def test_both_runs_are_real_and_equal_ordinary_runs(front_end, plain) -> None:
+    view = started()
+    assert view.result.trace.loss.tobytes() == plain[0].trace.loss.tobytes()
+    assert view.healthy.trace.loss.tobytes() == plain[1].trace.loss.tobytes()
+    assert view.result.outcome == "non_finite"
+    assert "grad_norm" not in repr(view) and BROKEN.ticket in repr(view)
+
+
+def test_stop_keeps_what_was_done(front_end) -> None:
+    view = started(show_twin=False)
+    while len(view.points) < 5:
+        time.sleep(0.005)
+    begin = time.monotonic()
+    view.stop()
+    run = view.result
+    assert time.monotonic() - begin < 2
+    assert run.outcome == "stopped" and 5 <= len(run.trace.step) < 216
+
+
+def test_stop_ends_a_script_that_makes_no_steps(front_end) -> None:
+    view = started(ENDLESS)
+    time.sleep(0.3)
+    view.stop()
+    assert view.result.outcome == "stopped"
+
+
+def test_pause_probe_advance_patch_and_go_on(front_end, plain) -> None:
+    view = started(show_twin=False, pause_at=50)
+    assert view.wait_pause() and view.state == "paused" and len(view.points) == 50
+    assert all(p.isfinite().all() for p in view.objects["model"].parameters())
+    with pytest.raises(UserError, match="paused"):
+        _ = view.result
+    with pytest.raises(UserError, match=r"view\.restart"):
+        view.patch(BROKEN.source.replace("learning_rate = 1e-3", "learning_rate = 1e-4"))
+    with pytest.raises(UserError, match="not Python"):
+        view.patch("def (")
+    assert view.patch(BROKEN.healthy().source) == ["Net"]
+    assert view.advance(3) and len(view.points) == 53
+    view.resume()
+    assert view.result.trace.loss.tobytes() == plain[1].trace.loss.tobytes()
+
+
+def test_start_again_with_another_text(front_end, plain) -> None:
+    view = started(show_twin=False, pause_at=3)
+    view.wait_pause()
+    view.pause_at = None
+    view.restart(BROKEN.healthy().source)
+    assert view.result.trace.loss.tobytes() == plain[1].trace.loss.tobytes()
+
+
+def test_cells_that_draw_random_numbers_do_not_disturb_a_run(front_end, plain, monkeypatch) -> None:
+    """What IPython's hooks do around each cell, done by hand: run and cells keep their own generators."""
+    torch.manual_seed(7)
+    random.seed(7)
+    expected = [torch.rand(1).item() for _ in range(20)], [random.random() for _ in range(20)]
+    torch.manual_seed(7)
+    random.seed(7)
+    view = started(show_twin=False, pace=400)
+    drawn: tuple[list, list] = ([], [])
+    while not view.points:
+        time.sleep(0.001)
+    for _ in range(20):
+        borders._before_cell()
+        assert view._engine.ended or view._engine._border.parked
+        drawn[0].append(torch.rand(1).item())
+        drawn[1].append(random.random())
+        borders._after_cell()
+        time.sleep(0.01)
+    assert not view._engine.ended, "the run ended too early to prove anything"
+    assert view.result.trace.loss.tobytes() == plain[0].trace.loss.tobytes()
+    assert drawn == expected
+
+
+def test_a_crash_is_shown_and_not_raised(front_end, capsys) -> None:
+    view = started("1 / 0\n", show_twin=False).show()
+    run = view.result
+    assert run.outcome == "crashed" and "ZeroDivisionError" in run.trace.error["traceback"]
+    view.restart()
+    view.wait()
+    time.sleep(0.05)
+    assert "ZeroDivisionError" in view.widgets.status.value
+    assert "bugzoo/lab" not in view.widgets.status.value
+
+
+def test_two_views_take_turns(front_end) -> None:
+    one, two = started(show_twin=False, pause_at=2), started(show_twin=False)
+    one.wait_pause()
+    time.sleep(0.2)
+    assert two.state == "waiting"
+    with pytest.raises(UserError, match="running already"):
+        two.start()
+    one.stop()
+    assert len(two.result.trace.step) == 216
+
+
+def test_a_view_that_never_ran_says_what_to_do() -> None:
+    with pytest.raises(UserError, match="press Run"):
+        _ = lab.LiveView(BROKEN).result
+    with pytest.raises(UserError, match="Scenario or the text"):
+        lab.LiveView(42)
+    with pytest.raises(UserError, match="cannot be shown live"):
+        lab.LiveView(Scenario("data_parallel"))
+
+
+def test_twin_is_run_once(front_end) -> None:
+    twin._KEPT.clear()
+    first = started()
+    first.wait()
+    second = started()
+    second.wait()
+    assert first._twin is not None and second._twin is None
+    assert second.healthy.trace.metrics == first.healthy.trace.metrics
+
+
+def test_headless_prints_and_respects_the_cap(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    before = threading.active_count()
+    view = lab.LiveView(BROKEN, cap=20).show().start()
+    assert threading.active_count() == before
+    assert view.result.outcome == "stopped" and len(view.result.trace.step) == 20
+    printed = capsys.readouterr()
+    assert "stopped after 20 steps" in printed.out and printed.err == ""
+
+
+def test_engine_reports_its_first_point() -> None:
+    engine = Engine(BROKEN.source, "mlp.py", cap=3)
+    engine.run_now()
+    assert engine.first_point_seconds is not None and len(engine.points) == 3

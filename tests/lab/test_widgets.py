@@ -1,0 +1,147 @@
+"""What the widgets do when they are pressed, moved and left alone."""
+
+import time
+
+import pytest
+
+from bugzoo import Scenario, UserError, lab
+from bugzoo.lab import chart, progress, sliders, summary
+
+BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
+
+
+def test_buttons_work_while_it_runs(front_end) -> None:
+    view = lab.LiveView(BROKEN, pace=100, show_twin=False).show()
+    face = view.widgets
+    assert face.stop.disabled and face.pause.disabled and not face.run.disabled
+    face.run.click()
+    while len(view.points) < 10:
+        time.sleep(0.01)
+    assert face.run.disabled
+    face.pause.click()
+    assert view.wait_pause()
+    time.sleep(0.25)
+    assert face.pause.description == "Resume" and "paused" in face.status.value
+    face.pause.click()
+    here = len(view.points)
+    while len(view.points) < here + 5:
+        time.sleep(0.01)
+    face.stop.click()
+    assert view.result.outcome == "stopped"
+    time.sleep(0.05)
+    assert "stopped after" in face.status.value and not face.run.disabled
+
+
+def test_at_most_ten_updates_a_second(front_end) -> None:
+    view = lab.LiveView(BROKEN, pace=100, show_twin=False).show()
+    front_end.clear()
+    begin = time.monotonic()
+    view.start()
+    view.wait()
+    seconds = time.monotonic() - begin
+    plots = [at for at, data in front_end if "_py2js_restyle" in str(data) or "_py2js_update" in str(data)]
+    assert 5 < len(plots)
+    assert len(front_end) < 1000, "a server drops messages beyond 1,000 a second over 3 s"
+    # one drawing of a curve pair and one status line at each tick; a few more for the mark and the end
+    assert len(front_end) <= 12 * (10 * seconds + 6)
+
+
+def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
+    nan = float("nan")
+    points = [(1, 2.0, 1.0), (2, 1.5, nan), (3, nan, nan)]
+    assert chart.first_bad(points) == (2, "the gradient is nan, the loss still 1.50")
+    assert chart.first_bad(points[:1]) is None
+    steps, losses, _ = chart.thinned([(i, 1.0, 1.0) for i in range(1, 5001)])
+    assert len(steps) <= chart.MOST + 1 and steps[-1] == 5000 and steps[0] == 1 and losses[0] == 1.0
+    assert "<- first non-finite" in summary.text_table(points, None)
+
+
+def test_panel_moves_parameters_and_settings(front_end) -> None:
+    panel = lab.break_it(BROKEN, ranges={"step": (0, 250)}, pace=0)
+    step, eps = panel.params[0]["step"], panel.params[0]["eps"]
+    assert (step.min, step.max, step.value) == (0, 250, 50)
+    assert eps.value == 0 and 1e-9 in [value for _, value in eps.options]
+    assert panel.answer.value == "", "the diff is hidden until somebody asks"
+    eps.value, step.value, panel.settings["seed"].value = 1e-9, 30, 3
+    panel.twin_toggle.value = False
+    panel.view.widgets.run.click()
+    run = panel.result
+    assert (
+        run.outcome == "finished"
+        and "+ 1e-09" in run.source
+        and "step >= 30" in run.source
+        and "seed = 3" in run.source
+    )
+    panel.diff_button.value = True
+    assert "torch.log" in panel.answer.value
+    panel.diff_button.value = False
+    assert panel.answer.value == ""
+    with pytest.raises(UserError, match="has no setting"):
+        lab.Panel(BROKEN, settings=("learning_rat",))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "default", "some"), [(0.0, 1.0, 0.0, 1e-9), (1e-5, 1.0, 1e-3, 1e-4), (0.5, 200.0, 3.0, 10.0)]
+)
+def test_sliders_of_wide_ranges_move_in_decades(low, high, default, some) -> None:
+    values = sliders.decades(low, high, default)
+    assert default in values and some in values and values == sorted(values)
+    assert all(low <= value <= high for value in values)
+
+
+def test_quick_check_chooses_nothing_and_keeps_the_result(front_end) -> None:
+    check = lab.quick_check("03/finite_loss")
+    assert check.choice.value is None and check.told.value == "" and not check.solved
+    check.choice.value = "a"
+    assert "Not quite" in check.told.value and not check.solved
+    check.choice.value = "b"
+    assert "Right" in check.told.value and check.solved
+    assert progress.kept("quick check", "03/finite_loss") == {"tries": ["a", "b"], "solved": True}
+    with pytest.raises(UserError, match="the answers are a, b, c"):
+        check.answer("z")
+
+
+def test_quick_check_as_text(capsys) -> None:
+    check = lab.quick_check("03/guess")
+    assert "  c) Nothing at all" in capsys.readouterr().out
+    assert check.answer("C").startswith("Right")
+    with pytest.raises(UserError, match="Did you mean"):
+        lab.quick_check("03/gues")
+
+
+def test_hints_come_one_at_a_time_and_are_counted(front_end) -> None:
+    hints = lab.hints(BROKEN)
+    assert hints.cost == 0 and hints.shown.value == ""
+    for cost in (1, 3, 6):
+        hints.button.click()
+        assert hints.cost == cost
+    assert hints.button.disabled and hints.next() == "There are no more hints."
+    assert progress.kept("hints", BROKEN.ticket)["cost"] == 6
+    assert "log_at_step" not in repr(hints)
+
+
+def test_diagnosis_form_gives_a_record(front_end) -> None:
+    hints = lab.Hints(("a", "b", "c"))
+    hints.next()
+    form = lab.DiagnosisForm("Z-017", hints=hints).show()
+    assert form.cause.value == "" and form.step.value == ""
+    form.button.click()
+    assert not form.handed_in and "Still open" in form.told.value
+    form.cause.value, form.place.value = "an operation outside its domain", "line 56"
+    form.evidence.value = ["first_non_finite"]
+    form.button.click()
+    assert not form.handed_in and "not a whole number" in form.told.value
+    form.place.value, form.step.value, form.test.value = "56", "51", "replay of step 51"
+    form.button.click()
+    record = form.diagnosis.record()
+    assert form.handed_in and form.diagnosis.complete
+    assert {name: record[name] for name in ("ticket", "place", "step", "evidence", "hints")} == {
+        "ticket": "Z-017", "place": 56, "step": 51, "evidence": ["first_non_finite"], "hints": 1,
+    }  # fmt: skip
+
+
+def test_timer_counts_down_and_stops() -> None:
+    timer = lab.Timer(5)
+    assert timer.text() in ("5:00 left", "4:59 left") and timer.left > 299
+    assert timer.stop() == timer.elapsed < 1
+    assert lab.Timer().left == float("inf")
