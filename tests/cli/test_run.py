@@ -1,0 +1,147 @@
+"""`run`, `verify` and `checkup` on real, small runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+LOG = "numerics/log_at_step?step=50&eps=0"
+
+
+@pytest.mark.slow
+def test_run_writes_json_and_a_picture(bugzoo, tmp_path):
+    out, picture = tmp_path / "out.json", tmp_path / "twins.png"
+    called = bugzoo("run", "mlp", "--fault", LOG, "--size", "tiny", "--json", str(out), "--picture", str(picture))
+    assert called.code == 0, called.err
+    text = out.read_text()
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert found["outcome"] == "non_finite"
+    assert found["first_non_finite"]["step"] == 51
+    assert {"step", "module", "op"} <= set(found["first_non_finite"])
+    broken, healthy = found["broken"], found["healthy"]
+    assert broken["losses"][:50] == healthy["losses"][:50], "steps count from 1: step 51 is index 50"
+    assert "NaN" in broken["losses"] and "NaN" not in healthy["losses"]
+    assert healthy["metrics"]["accuracy"] > 0.8 > broken["metrics"]["accuracy"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "first_non_finite" in called.out and "non_finite" in called.out
+
+
+@pytest.mark.slow
+def test_run_prints_json_alone(bugzoo):
+    called = bugzoo("run", "mlp", "--size", "tiny", "--json")
+    found = json.loads(called.out)
+    assert found["broken"] is None and found["outcome"] == "finished" and found["first_non_finite"] is None
+    assert found["healthy"]["losses"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mpl"], "Did you mean mlp"),
+        (["mlp", "--fault", "nothing/here"], "no fault named"),
+        (["mlp", "--device", "tpu"], "cpu or cuda"),
+        (["mlp", "--size", "small"], "tiny, full"),
+        (["mlp", "--picture", "x.txt"], ".png, .svg or .pdf"),
+        (["mlp", "--json", "."], "is a folder"),
+    ],
+)
+def test_run_mistakes(bugzoo, arguments, said):
+    called = bugzoo("run", *arguments)
+    assert called.code == 2
+    assert said in called.err and "Traceback" not in called.err
+
+
+def test_no_gpu_is_a_message(bugzoo):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    called = bugzoo("run", "mlp", "--device", "cuda")
+    assert called.code == 2 and "No CUDA device" in called.err
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_with_130_and_writes_nothing(tmp_path):
+    command = [sys.executable, "-m", "bugzoo", "run", "mlp", "--fault", LOG, "--json", "out.json"]
+    talk = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    os.kill(talk.pid, signal.SIGINT)
+    _, err = talk.communicate(timeout=60)
+    if talk.returncode == 0:
+        pytest.skip("this machine was done within 4 s")
+    assert talk.returncode == 130, err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_verify_one_cell(bugzoo, tmp_path, monkeypatch):
+    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "cache"))
+    out = tmp_path / "verify.json"
+    called = bugzoo("verify", "loop/stale_gradients", "--program", "mlp", "--json", str(out))
+    found = json.loads(out.read_text())
+    assert called.code == (0 if found["ok"] else 1)
+    assert found["cells"][0]["fault"] == "loop/stale_gradients"
+    assert {"python", "torch", "device"} <= set(found["environment"])
+    begin = time.perf_counter()
+    again = bugzoo("verify", "loop/stale_gradients", "--program", "mlp")
+    assert "10 known already" in again.out
+    assert time.perf_counter() - begin < 5
+
+
+def test_verify_an_unknown_fault(bugzoo):
+    called = bugzoo("verify", "loop/stale_gradient")
+    assert called.code == 2 and "Did you mean" in called.err
+
+
+SICK = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.02)
+x = torch.randn(512, 8)
+y = x[:, :3].argmax(1)
+for i in range(120):
+    rows = torch.randint(512, (32,))
+    err = nn.functional.cross_entropy(net(x[rows]), y[rows])
+    err.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.slow
+def test_checkup_of_a_script_of_ones_own(bugzoo, tmp_path):
+    script = tmp_path / "own.py"
+    script.write_text(SICK)
+    called = bugzoo("checkup", "--json", str(script))
+    assert called.code == 0, called.err
+    assert script.read_text() == SICK
+    found = json.loads(called.out)
+    assert found["outcome"] == "found"
+    assert found["suspects"][0]["cause"] == "loop/stale_gradients"
+    assert {"cause", "score", "evidence", "file", "line"} <= set(found["suspects"][0])
+    assert found["not_checked"]
+    assert "loop/stale_gradients" in bugzoo("checkup", str(script)).out
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "no file"), ("for for\n", "1:")])
+def test_checkup_of_what_is_none(bugzoo, tmp_path, text, said):
+    script = tmp_path / "odd.py"
+    if text:
+        script.write_text(text)
+    called = bugzoo("checkup", str(script))
+    assert called.code == 2 and said in called.err and "Traceback" not in called.err
+
+
+@pytest.mark.slow
+def test_checkup_of_a_script_that_leaves(bugzoo, tmp_path):
+    script = tmp_path / "leaves.py"
+    script.write_text("import sys\nprint('bye')\nsys.exit(3)\n")
+    found = json.loads(bugzoo("checkup", "--json", str(script)).out)
+    assert found["outcome"] in ("found", "unjudged")
