@@ -38,8 +38,8 @@ def measure(run: Any) -> dict[str, Any]:
         ),
         None,
     )
-    if event and _no_gradient(trace, event.step):
-        event = None  # every gradient was None at that step, which is no number gone wrong
+    if event and _no_gradient(trace):
+        event = None  # every gradient was None, which is no number gone wrong
     bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (column(trace.backwards) > 0)
     bad = np.flatnonzero(bad_loss | np.isinf(norm) | (np.isnan(norm) & bad_loss))
     bad = [int(trace.step[i]) for i in bad if int(trace.step[i]) not in skipped]
@@ -65,14 +65,10 @@ def measure(run: Any) -> dict[str, Any]:
     return numbers
 
 
-def _no_gradient(trace: Any, step: int) -> bool:
-    norms, steps = np.asarray(trace.param_grad_norm, dtype=np.float64), column(trace.step)
-    row = np.flatnonzero(steps == step)
-    if norms.ndim != 2 or len(norms) != len(steps) or not len(row) or not norms.shape[1]:
-        return False
-    return bool(np.isnan(norms[row[0]]).all() and np.isfinite(column(trace.loss)[row[0]])) and bool(
-        np.isnan(norms).all()
-    )
+def _no_gradient(trace: Any) -> bool:
+    """No parameter ever had a gradient, and every loss was finite: NaN in the norms means None then."""
+    norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
+    return norms.size > 0 and bool(np.isnan(norms).all() and np.isfinite(column(trace.loss)).all())
 
 
 def _bad_input(run: Any, event: Any) -> bool:

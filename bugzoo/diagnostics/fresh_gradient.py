@@ -37,6 +37,7 @@ def measure(run: Any) -> dict[str, Any]:
         raise NotApplicable("what was left in the gradients before backward() was not recorded")
     norms = column(trace.grad_norm)
     absent = ~np.isfinite(norms) & ~np.isinf(norms) | (norms == 0)
+    absent &= np.isfinite(column(trace.loss))  # a gradient of NaN is there: it makes the next loss NaN
     # gradients that are exactly zero have other causes; wiped means that backward ran and nothing is there
     return {
         "stale_share": worst,

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from foreign.cases import BROKEN, SCRIPTS, TRAPS, healthy  # noqa: E402
+from foreign.cases import BROKEN, SCRIPTS, TRAPS, healthy
 
-from bugzoo.diagnostics.checkup import checkup  # noqa: E402
+from bugzoo.diagnostics.checkup import checkup
 
 
 def measure(folder: Path) -> dict[str, dict[str, int]]:
