@@ -14,6 +14,7 @@ from bugzoo.grading import checks, reference
 from bugzoo.grading.edits import without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.program import join, split
 from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario, with_settings
@@ -40,7 +41,7 @@ def grade(
     self-check goes on in an ordinary worker then.
     """
     started = time.perf_counter()
-    if not attempted and same_program(source, without_facts(scenario.source)):
+    if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message="The program is as it was handed out.")
     found: list[Check] = []
     parts: dict[str, bool] = {fault.id: True for fault, _ in scenario.specs}
@@ -93,7 +94,12 @@ def scenario_of(exercise: Exercise) -> Scenario:
 
 def handed_out(exercise: Exercise) -> str:
     """The text that the learner gets."""
-    return without_facts(scenario_of(exercise).source)
+    return tidy(scenario_of(exercise).source)
+
+
+def tidy(source: str) -> str:
+    """A program's text as its cells give it back: without facts, one empty line before each section."""
+    return join(split(without_facts(source)))
 
 
 def same_program(one: str, other: str) -> bool:

@@ -1,0 +1,134 @@
+"""From a declaration to notebooks: the student's, the solution, and the instructor's for nbgrader.
+
+Nothing here is edited by hand afterwards; the same declaration gives the same bytes.
+"""
+
+import json
+from typing import Any
+
+from bugzoo.grading.edits import apply
+from bugzoo.grading.grade import handed_out, scenario_of
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.program import SECTIONS, split
+
+KINDS = ("student", "solution", "instructor")
+STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+"""What nbgrader puts where a solution was."""
+
+
+def build(exercise: Exercise, kind: str = "student") -> str:
+    """The notebook as JSON text, without outputs."""
+    source = handed_out(exercise)
+    if kind == "solution":
+        source = apply(source, exercise.solution)
+    return notebook(exercise, source, kind, scenario_of(exercise).ticket)
+
+
+def notebook(exercise: Exercise, source: str, kind: str, ticket: str, graders: dict[str, str] | None = None) -> str:
+    """The notebook around a program's text. `graders`: the sources of the graded cells, where they are not the usual."""
+    name, sections = exercise.name, split(source)
+    cells = [_markdown("title", _title(exercise, ticket)), _code("setup", _SETUP)]
+    for section in SECTIONS:
+        cells.append(_code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
+    graders = graders or {
+        "repair": f'cell.repair("{name}", program, form.diagnosis.record())',
+        "diagnosis": f'cell.diagnosis("{name}", form.diagnosis.record())',
+    }
+    cells += [
+        _markdown("look-text", _LOOK),
+        _code("look", f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{_settings(exercise)}))'),
+        _code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
+              'numbers = program.instrument("loss_curve")'),
+        _markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes."),
+        _code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
+        _markdown("diagnosis-text", _diagnosis_text(exercise)),
+        _code("form", f'form = DiagnosisForm("{ticket}", hints=hints).show()'),
+        _code("diagnosis-answer", _answer(exercise, kind), solution=True, tags=["raises-exception"]),
+        _markdown("grading-text", "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and "
+                  "judged by what it does: its instruments, its result on data that it never saw, and that budget, data and "
+                  "size are what they were."),
+        _code("repair", graders["repair"], points=exercise.points[0]),
+        _code("diagnosis", graders["diagnosis"], points=exercise.points[1]),
+    ]  # fmt: skip
+    metadata = {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+        "bugzoo": {"ticket": ticket},
+    }
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+_SETUP = """%load_ext bugzoo.grading.program
+from bugzoo import Scenario, lab
+from bugzoo.grading import cell
+from bugzoo.lab import DiagnosisForm, Hints"""
+
+_LOOK = """## Look first
+
+The run beside its healthy twin, and instruments one by one: `loss_curve`, `gradient_health`, `first_non_finite`,
+`fresh_gradient`, `parameter_audit`, `double_normalisation`, `dependency`, `scale_watch`, `mode_watch`, `initial_loss`,
+`overfit_one_batch`, `data_inspection`. Note which ones you looked at, and in which order."""
+
+
+def _title(exercise: Exercise, ticket: str) -> str:
+    return (
+        f"# {exercise.title}\n\nTicket **{ticket}**\n\n{exercise.story}\n\n"
+        "The program stands in the cells below, as ordinary Python. Find out what is wrong, if anything is; say what shows "
+        "it; then change the program's own cells and run them again. `%%program` only keeps the text of its cell."
+    )
+
+
+def _diagnosis_text(exercise: Exercise) -> str:
+    tests = "\n".join(f"- **{letter}** {text}" for letter, text in zip("ABCDEFG", exercise.answers.tests, strict=False))
+    return (
+        "## Your diagnosis\n\nFill in the form, or the cell below it. A healthy program is healthy: blaming one costs its "
+        f"points. Which of these tests tells the cause from what looks like it?\n\n{tests}\n\n"
+        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, evidence=["first instrument", ...], test="A")`'
+    )
+
+
+def _answer(exercise: Exercise, kind: str) -> str:
+    if kind == "student":
+        return STUB
+    from bugzoo.grading.answers import places
+
+    right = exercise.answers
+    place = None if exercise.trap else places(exercise)[0][0]
+    step = right.step[0] if right.step else None
+    text = (
+        f"filled = form.hand_in(\n    cause={right.cause!r},\n    place={place},\n    step={step},\n"
+        f"    evidence=[{right.evidence[0]!r}],\n    test={right.test!r},\n)"
+    ).replace("'", '"')
+    return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text
+
+
+def _settings(exercise: Exercise) -> str:
+    return f", settings={json.dumps(exercise.settings)}" if exercise.settings else ""
+
+
+def _markdown(name: str, text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _code(
+    name: str, text: str, points: float | None = None, solution: bool = False, tags: list[str] | None = None
+) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    if points is not None or solution:
+        graded = points is not None
+        metadata["nbgrader"] = {
+            "schema_version": 3, "grade": graded, "grade_id": name, "locked": graded, "solution": solution, "task": False,
+        }  # fmt: skip
+        if graded:
+            metadata["nbgrader"]["points"] = points
+    if tags:
+        metadata["tags"] = tags
+    source = text.splitlines(keepends=True)
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": metadata,
+        "outputs": [],
+        "source": source,
+    }

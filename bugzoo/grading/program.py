@@ -1,0 +1,86 @@
+"""`%%program Section`: a cell magic that runs the cell, as it stands, and keeps its text for the grader.
+
+    %load_ext bugzoo.grading.program
+    %%program Training
+
+The kept sections are put together in the order of a program, whatever order the cells were run in.
+"""
+
+import re
+from typing import Any
+
+from bugzoo.errors import UserError
+
+SECTIONS = ("Head", "Settings", "Data", "Model", "Training", "Evaluation")
+
+
+def split(source: str) -> dict[str, str]:
+    """A percent script as section -> text; what stands before the first `# %%` is the Head."""
+    pieces = re.split(r"^# %% *(\w+)[^\n]*\n", source, flags=re.MULTILINE)
+    return {"Head": pieces[0].strip("\n")} | {
+        name: text.strip("\n") for name, text in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
+
+
+def join(sections: dict[str, str]) -> str:
+    """The percent script again, the sections in their order. Raises UserError when one is missing."""
+    missing = [name for name in SECTIONS if name not in sections]
+    if missing:
+        raise UserError(
+            f"The program is not whole: the cell `%%program {missing[0]}` has not been run. Run the program's cells from "
+            "the top; if one was deleted, `bugzoo exercises reset` brings it back."
+        )
+    head, *rest = SECTIONS
+    text = sections[head].strip("\n") + "\n"
+    return text + "".join(f"\n# %% {name}\n" + sections[name].strip("\n") + "\n" for name in rest)
+
+
+class Program:
+    """What the cells have recorded so far."""
+
+    def __init__(self) -> None:
+        self.sections: dict[str, str] = {}
+
+    @property
+    def source(self) -> str:
+        """The program's text, from the cells as they were last run. Raises UserError when a cell was not run."""
+        return join(self.sections)
+
+    def lines(self) -> None:
+        """Print the program with its line numbers."""
+        for number, line in enumerate(self.source.splitlines(), 1):
+            print(f"{number:4d}  {line}")
+
+    def instrument(self, name: str) -> dict[str, Any]:
+        """Run the program once and print what one instrument says; returns its numbers. Raises UserError."""
+        from bugzoo.diagnostics import instrument
+        from bugzoo.running import Job, run_worker
+
+        judge = instrument(name).judge
+        arguments = {"names": [name], "max_cost": 2}
+        run = run_worker(
+            Job(self.source, file="program.py", after="bugzoo.diagnostics:measure_all", after_args=arguments)
+        )
+        numbers = run.numbers.get(name, {"not_applicable": f"the run ended as {run.outcome}"})
+        print(f"{name}: {numbers.get('not_applicable') or judge(numbers).message}")
+        return numbers
+
+    def __repr__(self) -> str:
+        return f"<program: {', '.join(name for name in SECTIONS if name in self.sections) or 'nothing run yet'}>"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext`: adds the magic and a variable named `program`."""
+    program = Program()
+
+    def record(line: str, cell: str) -> None:
+        name = line.strip()
+        if name not in SECTIONS:
+            raise UserError(f"%%program {name}: there is no such section; it is one of {', '.join(SECTIONS)}.")
+        program.sections[name] = cell
+        result = shell.run_cell(cell, silent=False)
+        if not result.success:
+            result.raise_error()
+
+    shell.register_magic_function(record, "cell", "program")
+    shell.push({"program": program})
