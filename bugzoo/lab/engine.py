@@ -12,8 +12,10 @@ from typing import Any
 
 import torch
 
+from bugzoo.errors import UserError
 from bugzoo.lab.borders import Border
-from bugzoo.running import Run, run_here
+from bugzoo.running import Job, Run, run_here, run_worker
+from bugzoo.running.worker import stop_all as stop_workers
 from bugzoo.watching import StopRun
 
 _turn = threading.Lock()
@@ -28,11 +30,15 @@ Point = tuple[int, float, float]
 class Engine:
     """One run of a script. `pace` is the most steps per second, 0 for as fast as it goes; `cap` ends it after so many.
 
+    With a `job` it runs in processes of its own (several ranks, a memory limit): watched and stopped from here, not paused.
+
     state: ready · waiting (for another run) · running · paused · ended.
     """
 
-    def __init__(self, source: str, file: str, *, pace: float = 0.0, cap: int | None = None) -> None:
-        self.source, self.file, self.pace, self.cap = source, file, pace, cap
+    def __init__(
+        self, source: str, file: str, *, pace: float = 0.0, cap: int | None = None, job: Job | None = None
+    ) -> None:
+        self.source, self.file, self.pace, self.cap, self.job = source, file, pace, cap, job
         self.points: list[Point] = []
         self.namespace: dict[str, Any] = {}
         self.run: Run | None = None
@@ -52,8 +58,9 @@ class Engine:
     def start(self) -> None:
         """Run in a daemon thread."""
         _going.add(self)
-        self._border = Border()
-        self._border.paused = self.pause_step == 0
+        if self.job is None:
+            self._border = Border()
+            self._border.paused = self.pause_step == 0
         self._thread = threading.Thread(target=self._work, name="bugzoo-run", daemon=True)
         self._thread.start()
 
@@ -68,7 +75,9 @@ class Engine:
             threading.Thread(target=self._insist, args=(patience,), daemon=True).start()
 
     def pause(self, at: int | None = None) -> None:
-        """Stand still after the step that is being made, or after step `at`."""
+        """Stand still after the step that is being made, or after step `at`. Raises UserError in other processes."""
+        if self.job is not None:
+            raise UserError("This run has processes of its own, which cannot be paused; press Stop to end it.")
         if at is not None or self._border is None:
             self.pause_step = at or 0  # a run that has not begun stands still after its first step
         else:
@@ -143,7 +152,10 @@ class Engine:
             self._step(info)
 
         try:
-            self.run = run_here(self.source, self.file, on_step=on_step)
+            if self.job is not None:
+                self.run = run_worker(self.job, on_step=on_step)
+            else:
+                self.run = run_here(self.source, self.file, on_step=on_step)
             self.namespace = self.run.namespace
         finally:
             if self._border is not None:
@@ -185,6 +197,9 @@ class Engine:
             thread = self._thread
             if thread is None or thread.ident is None:
                 return
+            if self.job is not None:
+                stop_workers()
+                continue
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(StopRun))
 
 

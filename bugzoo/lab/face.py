@@ -61,7 +61,8 @@ class Face:
         self.status.value = f'<div class="bugzoo-status"><b>{label}</b> · {words}{detail}</div>'
         going = state in ("waiting", "twin", "running", "paused")
         self.run.disabled = going
-        self.stop.disabled = self.pause.disabled = not going
+        self.stop.disabled = not going
+        self.pause.disabled = not going or self.view.case.job is not None
         self.pause.description, self.pause.icon = ("Resume", "play") if state == "paused" else ("Pause", "pause")
 
     # ---- called by the view's thread

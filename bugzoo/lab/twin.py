@@ -25,16 +25,20 @@ class Case:
     file: str
     label: str
     scenario: Scenario | None = None
+    job: Any = None
+    """How it is run where it needs several processes or a memory limit, and its twin with it."""
+    twin_job: Any = None
 
 
 def case_of(what: Scenario | str, healthy: Scenario | str | None = None) -> Case:
     """`what`: a Scenario (its twin comes with it) or the text of a script. `healthy` gives or replaces the twin."""
     given = healthy.source if isinstance(healthy, Scenario) else healthy
     if isinstance(what, Scenario):
-        if what.ranks > 1:
-            raise UserError(f"{what.ticket} needs {what.ranks} processes and cannot be shown live; use scenario.run().")
         twin = given or (what.healthy().source if what.faults else None)
-        return Case(what.source, twin, f"{what.program}.py", what.ticket, what)
+        case = Case(what.source, twin, f"{what.program}.py", what.ticket, what)
+        if what.ranks > 1 or what.need("memory") is not None:
+            case.job, case.twin_job = what.job(), what.healthy().job()
+        return case
     if not isinstance(what, str):
         raise UserError(f"A view shows a Scenario or the text of a script, not a {type(what).__name__}.")
     return Case(what, given, "train.py", "your program")
@@ -47,7 +51,7 @@ def known(case: Case) -> tuple[list[Point], Run] | None:
 
 def engine(case: Case, cap: int | None = None) -> Engine:
     """The twin as a run of its own, as fast as it goes; its lines are not mixed up with the case's in tracebacks."""
-    return Engine(case.twin or "", f"healthy_{case.file}", cap=cap)
+    return Engine(case.twin or "", f"healthy_{case.file}", cap=cap, job=case.twin_job)
 
 
 def keep(case: Case, finished: Any) -> None:

@@ -3,6 +3,7 @@
 import threading
 import time
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from bugzoo.errors import UserError
@@ -85,7 +86,7 @@ class LiveView:
         cap = self.cap if quiet else None
         self._twin = twin.engine(self.case, cap) if wants_twin and not known else None
         pace = self.pace if self.pace is not None else 60 if self.widgets else 0
-        self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap)
+        self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap, job=self.case.job)
         if quiet and self.pause_at is None:
             for engine in filter(None, (self._twin, self._engine)):
                 engine.run_now()
@@ -199,7 +200,10 @@ class LiveView:
         self.stop()
         self._over.wait(10)
         if source is not None:
-            self.case.source = source
+            self.case.source, self.case.job = (
+                source,
+                None if self.case.job is None else replace(self.case.job, source=source),
+            )
         return self.start()
 
     def __repr__(self) -> str:

@@ -116,8 +116,9 @@ def test_a_crash_is_shown_and_not_raised(front_end, capsys) -> None:
 
 
 def test_two_views_take_turns(front_end) -> None:
-    one, two = started(show_twin=False, pause_at=2), started(show_twin=False)
-    one.wait_pause()
+    one = started(show_twin=False, pause_at=2)
+    assert one.wait_pause()
+    two = started(show_twin=False)
     time.sleep(0.2)
     assert two.state == "waiting"
     with pytest.raises(UserError, match="running already"):
@@ -131,8 +132,6 @@ def test_a_view_that_never_ran_says_what_to_do() -> None:
         _ = lab.LiveView(BROKEN).result
     with pytest.raises(UserError, match="Scenario or the text"):
         lab.LiveView(42)
-    with pytest.raises(UserError, match="cannot be shown live"):
-        lab.LiveView(Scenario("data_parallel"))
 
 
 def test_twin_is_run_once(front_end) -> None:
@@ -159,3 +158,17 @@ def test_engine_reports_its_first_point() -> None:
     engine = Engine(BROKEN.source, "mlp.py", cap=3)
     engine.run_now()
     assert engine.first_point_seconds is not None and len(engine.points) == 3
+
+
+@pytest.mark.slow
+def test_several_ranks_are_watched_and_stopped_from_here(front_end) -> None:
+    """A hang too: no step comes any more, and Stop ends it all the same."""
+    view = started(Scenario("data_parallel", ("distributed/skipped_batch",)), show_twin=False)
+    with pytest.raises(UserError, match="cannot be paused"):
+        view.pause()
+    end = time.monotonic() + 60
+    while not view.points and time.monotonic() < end:
+        time.sleep(0.05)
+    assert view.points
+    view.stop()
+    assert view.wait(30) and view.result.outcome == "stopped"
