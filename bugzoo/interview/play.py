@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bugzoo import diagnostics
 from bugzoo.errors import UserError
 from bugzoo.interview.evidence import BUDGET
 from bugzoo.interview.lines import Lines, TimeOver
@@ -130,6 +131,7 @@ class Talk:
         found = self.session.submit(Path(name).expanduser() if name else None)
         # which check failed, not what its instruments say: that would be evidence for free
         failed = [check["check"] for check in found["checks"] if not check["passed"]]
+        failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
         self.say(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
 
 

@@ -44,7 +44,7 @@ contrasted = 0.4  # share of "but the ..."
 longest = 60  # words; what is beyond is cut off
 width = 32
 hidden_size = 64
-dropout = 0.4
+dropout = 0.2
 max_norm = 1.0  # of the gradient
 data = ""  # a folder or a CSV of your own reviews
 

@@ -125,7 +125,12 @@ class Lab:
 
     def run_all(self, timeout: float = 180) -> None:
         """Run every cell and wait until none is waiting any more."""
-        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        # a second time in the same kernel counts as well: forget the numbers of the first
+        self.page.evaluate(
+            """() => { window.jupyterapp.shell.currentWidget.content.widgets.filter(cell => cell.model.type === 'code')
+                .forEach(cell => { cell.model.executionCount = null; });
+                window.jupyterapp.commands.execute('notebook:run-all-cells'); }"""
+        )
         self.page.wait_for_function(
             """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model)
                 .filter(model => model.type === 'code' && model.sharedModel.getSource().trim())

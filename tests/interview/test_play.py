@@ -82,6 +82,7 @@ def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
     got = {row["name"]: row["points"] for row in json.loads(out)["rows"]}
     assert got["repair"] < rubric.REPAIR, err
     assert "Not healthy yet" in err
+    assert "fresh_gradient" not in err[err.index("Not healthy yet") : err.index("cause  ")], "evidence has its price"
 
 
 @pytest.mark.slow

@@ -1,0 +1,54 @@
+"""One exercise in JupyterLab in a browser: it is wrong as handed out, the repair is typed, and it passes."""
+
+import re
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+NOTEBOOK, NAME = "exercises/03_sudden_nan.ipynb", "03_sudden_nan"
+
+
+def text(outputs: list[dict]) -> str:
+    """What a cell printed, showed or raised."""
+    parts = []
+    for output in outputs:
+        data = output.get("data", {})
+        parts += [
+            output.get("text", ""),
+            data.get("text/plain", ""),
+            data.get("text/html", ""),
+            output.get("evalue", ""),
+        ]
+    return "\n".join("".join(part) for part in parts)
+
+
+def test_typing_the_repair_passes_the_exercise(lab) -> None:
+    lab.open(NOTEBOOK)
+    lab.run_all()
+    before = text(lab.outputs("repair"))
+    assert not re.search(r"\bpassed\b.*7", before), before
+    lab.show("repair")
+    lab.picture("exercise_unsolved")
+
+    # the repair, typed: the caret to the line, two lines marked, deleted
+    cell = lab.show("program-model")
+    cell.locator(".cm-line", has_text="if step >= 50").click()
+    keyboard = lab.page.keyboard
+    keyboard.press("Home")
+    keyboard.press("Home")
+    for _ in range(2):
+        keyboard.press("Shift+ArrowDown")
+    keyboard.press("Delete")
+    source = lab.page.evaluate(
+        """() => window.jupyterapp.shell.currentWidget.content.widgets
+            .find(cell => cell.model.id === 'program-model').model.sharedModel.getSource()"""
+    )
+    assert "torch.log" not in source and "hidden = F.relu(hidden)" in source, source
+    lab.picture("exercise_typed")
+
+    lab.run_all()
+    after = text(lab.outputs("repair"))
+    lab.show("repair")
+    lab.picture("exercise_solved")
+    assert "passed" in after and "7" in after, after
+    assert lab.errors() == [] or all("NotImplementedError" in error for error in lab.errors())
