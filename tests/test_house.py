@@ -57,7 +57,9 @@ def test_importing_bugzoo_is_light():
 
 
 def test_every_public_name_is_there():
-    code = "import bugzoo\nfor name in bugzoo.__all__: getattr(bugzoo, name)\nprint('all there', callable(bugzoo.checkup))"
+    code = (
+        "import bugzoo\nfor name in bugzoo.__all__: getattr(bugzoo, name)\nprint('all there', callable(bugzoo.checkup))"
+    )
     done = called("-c", code)
     assert "all there True" in done.stdout, done.stderr
     done = called("-c", "import bugzoo; bugzoo.wacth")

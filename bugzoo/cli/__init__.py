@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -76,20 +76,39 @@ def commands() -> None:
     from bugzoo.cli import catalogue, classroom, interviewing, proof, runs  # noqa: F401
 
 
+def usage_mistake(error: Any, words: Sequence[str]) -> str:
+    """What was wrong with the words of a command, with the value that was given and what to type next."""
+    text = error.format_message().rstrip(".")
+    names = getattr(getattr(error, "param", None), "opts", [])
+    given = [value for name, value in zip(words, words[1:], strict=False) if name in names]
+    given += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
+    shown = f"; {given[-1]!r} was given" if given and repr(given[-1]) not in text else ""
+    command = getattr(getattr(error, "ctx", None), "command_path", "bugzoo")
+    end = "" if text.endswith("?") else "."
+    return f"{text}{shown}{end}\nSee `{command} --help`."
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence."""
     commands()
-    code = 0
+    code: int | str | None = 0
+    words = optional_value(sys.argv[1:] if argv is None else argv)
     try:
-        app(optional_value(sys.argv[1:] if argv is None else argv), prog_name="bugzoo")
+        code = app(words, prog_name="bugzoo", standalone_mode=False)
     except SystemExit as stop:
         code = stop.code
     except UserError as error:
         print(f"bugzoo: {error}", file=sys.stderr)
         code = 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         print("\nbugzoo: stopped.", file=sys.stderr)
         code = 130
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what typer raises for a usage mistake has no public base class
+            raise
+        if error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
+            print(f"bugzoo: {usage_mistake(error, words)}", file=sys.stderr)
+        code = 2
     try:
         sys.stdout.flush()
     except BrokenPipeError:  # `bugzoo list | head -1`: nobody is listening any more, and that is fine

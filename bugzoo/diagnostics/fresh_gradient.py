@@ -58,11 +58,11 @@ def _closure(run: Any) -> bool:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than half of the steps follow old gradients, or follow none."""
+    """Fires when one step in ten follows old gradients, or when nearly all follow none."""
     stale, empty = numbers["stale_share"], numbers["empty_share"]
     shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
     per_step = numbers.get("backwards_per_step", 1.0)
-    if stale > 0.5:
+    if stale > 0.1:  # clearing is done at every step or it is not done: a third is as wrong as all
         cause = "loop/stale_gradients" if per_step <= 1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
         text = (
             f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "

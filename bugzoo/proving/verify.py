@@ -10,9 +10,9 @@ from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.diagnostics import instrument, judge_all, measure_all
 from bugzoo.errors import UserError
+from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
-from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.proving.matrix import Cell, Healthy, Report
 from bugzoo.running import Job, Run, run_many
 from bugzoo.scenario import Scenario

@@ -43,7 +43,8 @@ def test_help_teaches(bugzoo):
         (["lsit"], "list"),
         (["run"], "PROGRAM"),
         (["run", "mlp", "--sead", "1"], "--seed"),
-        (["run", "mlp", "--seed", "x"], "x"),
+        (["run", "mlp", "--seed", "x"], "'x' was given"),
+        (["run", "mlp", "--seed=1.5"], "'1.5' was given"),
     ],
 )
 def test_usage_mistakes_end_with_2(bugzoo, arguments, said):

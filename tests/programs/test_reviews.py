@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from .test_programs import metrics_of, run_text, text_of
 
 PRAISE = "the film was lovely and the acting was bright"

@@ -170,7 +170,7 @@ def test_a_run_in_a_thread_leaves_the_other_threads_output_alone(capsys):
 
 
 def test_after_is_called_with_the_run():
-    run = run_here("x = 1", after="running.measures:names")
+    run = run_here("x = 1", after="tests.running.measures:names")
     assert run.numbers == {"names": {"x": 1}}
     with pytest.raises(UserError, match="cannot be found"):
-        run_here("x = 1", after="running.measures:missing")
+        run_here("x = 1", after="tests.running.measures:missing")

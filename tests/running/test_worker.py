@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def test_same_losses_as_here_and_everything_comes_back():
-    job = Job(training(20, "print('done')\n"), after="running.measures:steps", export=("model", "x"))
+    job = Job(training(20, "print('done')\n"), after="tests.running.measures:steps", export=("model", "x"))
     run = run_worker(job)
     assert run.outcome == "finished", run.trace.error
     here = run_here(training(20))
@@ -177,7 +177,7 @@ def test_loader_workers_run_and_leave():
 
 def test_after_that_fails_is_told():
     with pytest.warns(RuntimeWarning, match="no such number"):
-        run = run_worker(Job("x = 1", after="running.measures:failing"))
+        run = run_worker(Job("x = 1", after="tests.running.measures:failing"))
     assert run.numbers == {}
 
 
