@@ -13,6 +13,8 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     allowed = sorted(allowed)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in allowed}
     near = get_close_matches(name, allowed, 3, 0.5)
-    near += [tails[tail] for tail in get_close_matches(name.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near]
+    near += [
+        tails[tail] for tail in get_close_matches(name.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
+    ]
     guess = f" Did you mean {' or '.join(near[:3])}?" if near else ""
     return UserError(f"There is no {kind} named {name!r}.{guess} `{next_command}` shows all {len(allowed)}.")

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -80,7 +81,7 @@ def usage_mistake(error: Any, words: Sequence[str]) -> str:
     """What was wrong with the words of a command, with the value that was given and what to type next."""
     text = error.format_message().rstrip(".")
     names = getattr(getattr(error, "param", None), "opts", [])
-    given = [value for name, value in zip(words, words[1:], strict=False) if name in names]
+    given = [value for name, value in pairwise(words) if name in names]
     given += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
     shown = f"; {given[-1]!r} was given" if given and repr(given[-1]) not in text else ""
     command = getattr(getattr(error, "ctx", None), "command_path", "bugzoo")
