@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.grading import checks, reference
 from bugzoo.grading.edits import without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker
@@ -44,7 +44,7 @@ def grade(
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message="The program is as it was handed out.")
     found: list[Check] = []
-    parts: dict[str, bool] = {fault.id: True for fault, _ in scenario.specs}
+    parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
     for seed in seeds:
         case = Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
@@ -58,15 +58,14 @@ def grade(
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         found = judged if seed == seeds[0] else _worse(found, judged, seed)
-        for fault, _ in case.specs:
-            parts[fault.id] &= not shows(fault, run.numbers) and run.outcome == "finished"
+        parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         clean &= not any(c.name in ("budget", "tools", "model size", "data", "report") and not c.passed for c in judged)
-        if not all(check.passed for check in judged) and not all_seeds and (len(parts) == 1 or not any(parts.values())):
+        if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     status = _status(found)
     share = 1.0 if status == "passed" else 0.0
-    if share == 0.0 and len(parts) > 1 and clean and status == "wrong":
-        share = HALF * sum(parts.values()) / len(parts)
+    if share == 0.0 and clean and status == "wrong":
+        share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
     return Result(status, share, found, seconds=_since(started))
 
 
@@ -108,19 +107,6 @@ def same_program(one: str, other: str) -> bool:
         return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
     except (SyntaxError, ValueError):
         return False
-
-
-def shows(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
-    """Does the evidence that the catalogue states for a fault hold on these numbers?"""
-    for claim in fault.evidence:
-        name, comparison, bound = claim.split()
-        instrument, _, number = name.partition(".")
-        value = numbers.get(instrument, {}).get(number)
-        if not isinstance(value, int | float):
-            return False
-        if not (value > float(bound) if comparison.startswith(">") else value < float(bound)):
-            return False
-    return bool(fault.evidence)
 
 
 def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> tuple[Run, bool]:

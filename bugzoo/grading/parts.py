@@ -1,0 +1,95 @@
+"""Part of the points for part of a repair: which of several faults are gone, and is the rest no worse than it must be?
+
+A sign that is no longer seen is not enough: a run that was put to sleep shows nothing either. Whoever repaired some of
+the faults must do at least about as well as the program in which exactly those were taken out.
+"""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from bugzoo import faults
+from bugzoo.faults.evidence import parse
+from bugzoo.grading.model import Check
+from bugzoo.grading.twin import reached, untouched
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+ACCURACY, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
+"""Room around the half-repaired program's own numbers: wider than for a whole repair, as ill runs vary more."""
+
+
+def shows(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
+    """Does the evidence that the catalogue states for a fault hold on these numbers?"""
+    values = _values(fault, numbers)
+    return bool(fault.evidence) and all(
+        value is not None and parse(text).holds({"outcome": "", "numbers": numbers})
+        for text, value in zip(fault.evidence, values, strict=True)
+    )
+
+
+def _values(fault: faults.Fault, numbers: dict[str, Any]) -> list[float | None]:
+    found = []
+    for text in fault.evidence:
+        instrument, _, key = parse(text).left.partition(".")
+        value = numbers.get(instrument, {}).get(key)
+        found.append(value if isinstance(value, int | float) else None)
+    return found
+
+
+def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
+    """Ids of the faults of `case` that this run earns points for, on one seed.
+
+    The largest set whose signs were measured and are gone, and whose run is about as good as that of the program with
+    just these repaired. Nothing is earned by a run that did not come to its end.
+    """
+    gone = [
+        fault.id for fault, _ in case.specs if not shows(fault, run.numbers) and None not in _values(fault, run.numbers)
+    ]
+    if run.outcome != "finished":
+        return frozenset()
+    for size in range(len(gone), 0, -1):
+        for chosen in combinations(gone, size):
+            if _as_good(run, judged, case, chosen):
+                return frozenset(chosen)
+    return frozenset()
+
+
+def without(case: Scenario, repaired: tuple[str, ...]) -> Scenario:
+    """The scenario in which these faults (ids) were repaired and the others are still there, under the same settings."""
+    settings: dict[str, object] = {}
+    for fault, _ in case.specs:
+        settings |= fault.settings
+    left = tuple(spec for spec, (fault, _) in zip(case.faults, case.specs, strict=True) if fault.id not in repaired)
+    return Scenario(case.program, left, settings | dict(case.settings), case.seed, case.device, case.size)
+
+
+def _as_good(run: Run, judged: list[Check], case: Scenario, chosen: tuple[str, ...]) -> bool:
+    try:
+        other = reached(case, without(case, chosen).source)
+    except RuntimeError:  # with these repaired the program still does not come to its end
+        return False
+    found = {check.name: check.number for check in judged}
+    accuracy, loss = found.get("accuracy"), found.get("loss")
+    if accuracy is None or loss is None or not math.isfinite(loss):
+        return False
+    return (
+        accuracy >= other.accuracy - ACCURACY
+        and loss <= _bound(other.loss)
+        and untouched(run) <= other.untouched
+        and _late(run.trace.loss) <= _bound(_late(other.losses))
+        and len(run.trace.step) == other.steps
+    )
+
+
+def _bound(loss: float) -> float:
+    return LOSS * loss + LOSS_NATS if math.isfinite(loss) else -math.inf
+
+
+def _late(losses: Any) -> float:
+    """Mean of the last tenth of the training losses, nats; infinite where one of them is not finite."""
+    values = np.asarray(losses, dtype=np.float64)
+    last = values[-max(len(values) // 10, 1) :]
+    return float(last.mean()) if len(last) and np.isfinite(last).all() else math.inf
