@@ -11,8 +11,8 @@ classes = 2
 chance = 0.5
 bayes = 0.96            # accuracy of whoever knows the rules of the generator
 floor = 0.168           # nats: entropy of a label that is turned 4 times in 100
-healthy = [0.85, 0.97]
-tiny_healthy = [0.75, 0.97]
+healthy = [0.78, 0.97]
+tiny_healthy = [0.68, 0.97]
 
 [tiny]
 reviews = 3000
