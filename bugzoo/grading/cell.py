@@ -45,10 +45,10 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     return float(result.points)
 
 
-def ask(name: str, question: dict[str, Any]) -> Result:
-    """Put a question to a fresh grading process. Raises UserError when it gives no answer."""
+def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
+    """Put a question to a fresh grading process (`python -m module`). Raises UserError when it gives no answer."""
     done = subprocess.run(
-        [sys.executable, "-m", "bugzoo.grading", name],
+        [sys.executable, "-m", module, name],
         input=json.dumps(question, default=str),
         capture_output=True,
         text=True,

@@ -24,9 +24,22 @@ def build(exercise: Exercise, kind: str = "student") -> str:
     return notebook(exercise, source, kind, scenario_of(exercise).ticket)
 
 
-def notebook(exercise: Exercise, source: str, kind: str, ticket: str, graders: dict[str, str] | None = None) -> str:
-    """The notebook around a program's text. `graders`: the sources of the graded cells, where they are not the usual."""
+def notebook(
+    exercise: Exercise,
+    source: str,
+    kind: str,
+    ticket: str,
+    graders: dict[str, str] | None = None,
+    instead: dict[str, str | None] | None = None,
+    about: dict[str, Any] | None = None,
+) -> str:
+    """The notebook around a program's text. `graders`: the sources of the graded cells, where they are not the usual.
+
+    `instead`: cell id -> another text for that cell, None to leave the cell out; `about` joins the notebook's metadata.
+    """
+    instead = instead or {}
     name, sections = exercise.name, split(source)
+    answer = instead.get("diagnosis-answer") or _answer(exercise, kind)
     cells = [_markdown("title", _title(exercise, ticket)), _code("setup", _SETUP)]
     for section in SECTIONS:
         cells.append(_code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
@@ -43,17 +56,21 @@ def notebook(exercise: Exercise, source: str, kind: str, ticket: str, graders: d
         _code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
         _markdown("diagnosis-text", _diagnosis_text(exercise)),
         _code("form", f'form = DiagnosisForm("{ticket}", hints=hints).show()'),
-        _code("diagnosis-answer", _answer(exercise, kind), solution=True, tags=["raises-exception"]),
+        _code("diagnosis-answer", answer, solution=True, tags=["raises-exception"]),
         _markdown("grading-text", "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and "
                   "judged by what it does: its instruments, its result on data that it never saw, and that budget, data and "
                   "size are what they were."),
         _code("repair", graders["repair"], points=exercise.points[0]),
         _code("diagnosis", graders["diagnosis"], points=exercise.points[1]),
     ]  # fmt: skip
+    for one in cells:
+        if instead.get(one["id"]):
+            one["source"] = instead[one["id"]].splitlines(keepends=True)
+    cells = [one for one in cells if one["id"] not in instead or instead[one["id"]] is not None]
     metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
-        "bugzoo": {"ticket": ticket},
+        "bugzoo": {"ticket": ticket} | (about or {}),
     }
     return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
