@@ -31,7 +31,7 @@ def names() -> list[str]:
 def instrument(name: str) -> ModuleType:
     """The instrument's module, with COST, measure and judge. Raises UserError for an unknown name."""
     if name not in names():
-        raise unknown("instrument", name, names(), "bugzoo list --diagnostics")
+        raise unknown("instrument", name, names(), "bugzoo list diagnostics")
     return importlib.import_module(f"{__name__}.{name}")
 
 

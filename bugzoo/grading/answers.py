@@ -4,7 +4,7 @@ import difflib
 from typing import Any
 
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, scenario_of, tidy
+from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result
 
 CAUSE, PLACE, STEP, EVIDENCE, TEST = 0.4, 0.2, 0.1, 0.15, 0.15
@@ -16,8 +16,7 @@ NEAR = 3
 def places(exercise: Exercise) -> list[tuple[int, int]]:
     """Line ranges (from 1, inclusive) of the handed-out text that differ from the healthy one; a removal counts with
     its neighbours."""
-    healthy = tidy(scenario_of(exercise).healthy().source).splitlines()
-    return changed_lines(healthy, handed_out(exercise).splitlines())
+    return changed_lines(healthy_text(exercise).splitlines(), handed_out(exercise).splitlines())
 
 
 def changed_lines(before: list[str], after: list[str]) -> list[tuple[int, int]]:

@@ -167,5 +167,5 @@ def unchanged(run: Run, twin: Twin) -> Check:
     losses = np.asarray(run.trace.loss, dtype=np.float64)
     first = min(len(losses), len(twin.losses), 60)
     gap = float(np.abs(losses[:first] - np.asarray(twin.losses[:first])).mean()) if first else math.inf
-    saw = f"the losses of the first {first} steps differ by {gap:.2g} from the run as it was"
-    return _verdict("nothing changed", gap < 1e-3, saw, "no difference: nothing was wrong", gap)
+    saw = f"the losses of the first {first} steps differ by {gap:.2g} nats from those of the reference run"
+    return _verdict("agreement", gap < 1e-3, saw, "the same losses, up to rounding", gap)

@@ -50,20 +50,46 @@ def stray(place: Path | None = None) -> list[str]:
     return problems
 
 
-def reset(name: str, folder: Path | None = None) -> Path:
+def course(folder: Path) -> list[Path]:
+    """Write the instructor's versions where nbgrader looks for them: `folder`/source/NAME/NAME.ipynb.
+
+    Nothing is kept of them in the repository: they hold the solutions, and the declarations make them at any time.
+    Raises UserError when the folder cannot be written.
+    """
+    written = []
+    for name, exercise in exercises().items():
+        target = folder / "source" / name / f"{name}.ipynb"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(build_notebook(exercise, "instructor"), encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{target} could not be written: {error.strerror}.") from None
+        written.append(target)
+    return written
+
+
+def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     """Put an exercise back as it was handed out, in `folder` (the one that holds `exercises/`); attempts are forgotten.
 
-    What was there is kept beside it as `NAME.before.ipynb`. Raises UserError for an unknown name or a folder that
-    cannot be written.
+    Returns its path, and that of what was there, which is kept beside it as `NAME.before.ipynb` (`.before2`, ...: no
+    version is lost) where it differs. Raises UserError for an unknown name or a folder that cannot be written.
     """
     exercise = load(name)
     folder = folder or Path.cwd()
     target = (folder / "exercises" if (folder / "exercises").is_dir() else folder) / f"{exercise.name}.ipynb"
+    text, before = build_notebook(exercise, "student"), None
+    if not target.parent.is_dir():
+        raise UserError(f"There is no folder {target.parent}; `--folder DIR` names the one that holds exercises/.")
+    partial = target.with_name(f".{target.name}.part")
     try:
-        if target.exists():
-            target.replace(target.with_name(f"{exercise.name}.before.ipynb"))
-        target.write_text(build_notebook(exercise, "student"), encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")  # first, so that a full disk changes nothing
+        if target.exists() and target.read_text(encoding="utf-8") != text:
+            tries = ["before", *(f"before{number}" for number in range(2, 1000))]
+            before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
+            target.replace(before)
+        partial.replace(target)
     except OSError as error:
+        partial.unlink(missing_ok=True)
         raise UserError(f"{target} could not be written: {error.strerror}.") from None
     progress.forget(exercise.name)
-    return target
+    return target, before

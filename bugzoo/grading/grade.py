@@ -10,7 +10,7 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import checks, reference
-from bugzoo.grading.edits import without_facts
+from bugzoo.grading.edits import with_docstring, without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
@@ -78,8 +78,11 @@ def grade_exercise(
     """
     exercise = load(name)
     if exercise.trap and not (diagnosis or {}).get("cause"):
-        message = "Say first what is wrong: the diagnosis is still empty."
+        message = "Say first what is wrong, if anything: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
+    if exercise.trap and (diagnosis or {})["cause"] != exercise.answers.cause:
+        blamed = Check("verdict", "wrong", f"the diagnosis blames {diagnosis['cause']}", "a repair of what is wrong")
+        return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
     result = grade(
         source, scenario_of(exercise), exercise=exercise, attempted=asked, **{"seeds": exercise.seeds} | options
@@ -93,7 +96,17 @@ def scenario_of(exercise: Exercise) -> Scenario:
 
 def handed_out(exercise: Exercise) -> str:
     """The text that the learner gets."""
-    return tidy(scenario_of(exercise).source)
+    return _told(exercise, scenario_of(exercise).source)
+
+
+def healthy_text(exercise: Exercise) -> str:
+    """The same text before anything was done to it."""
+    return _told(exercise, scenario_of(exercise).healthy().source)
+
+
+def _told(exercise: Exercise, source: str) -> str:
+    text = tidy(source)
+    return with_docstring(text, exercise.about) if exercise.about else text
 
 
 def tidy(source: str) -> str:
@@ -102,11 +115,18 @@ def tidy(source: str) -> str:
 
 
 def same_program(one: str, other: str) -> bool:
-    """Do two texts hold the same code? Comments and layout do not count."""
+    """Do two texts hold the same code? Docstring, comments and layout do not count."""
     try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+        return _shape(one) == _shape(other)
     except (SyntaxError, ValueError):
         return False
+
+
+def _shape(source: str) -> str:
+    tree = ast.parse(source)
+    if ast.get_docstring(tree) is not None:
+        del tree.body[0]
+    return ast.dump(tree)
 
 
 def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> tuple[Run, bool]:

@@ -123,6 +123,8 @@ class Exercise:
     """Instruments that stay out of it: a correct repair may set them off."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
+    about: str = ""
+    """The docstring of the program as it is handed out, where its own one says too much."""
     name: str = ""
     """The stem of the declaring file, set by the loader."""
 

@@ -63,6 +63,11 @@ EXERCISE = Exercise(
         ),
         "hard-coded": (('"loss": summed / total', '"loss": 2.5'),),
     },
+    about=(
+        "The character language model of `mini_transformer`, as it was made faster.\n\n"
+        "The loss of a batch is divided by the tokens of one whole update, half a million as for the smallest GPT-3, of which\n"
+        "this process holds its share."
+    ),
     ignore=("scale_watch", "initial_loss"),  # a constant factor is a repair that both take for the illness
     seeds=(0, 1),
 )  # fmt: skip

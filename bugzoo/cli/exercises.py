@@ -1,0 +1,143 @@
+"""`check` and `exercises`: the exercises put to the proof, built from their declarations, and put back for a learner."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.output import emit, json_option, table
+from bugzoo.cli.proof import counting
+
+Json = Annotated[str | None, json_option()]
+Folder = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The folder that holds `exercises/`; here by default.")
+]
+
+group = typer.Typer(no_args_is_help=True, help="Exercises: build them, put one back, see how far you are.")
+app.add_typer(group, name="exercises")
+
+
+@app.command()
+def check(
+    exercises: Annotated[
+        list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Names or numbers; all when left out.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what is known already.")] = False,
+    json: Json = None,
+) -> None:
+    """Prove exercises by real submissions, each graded as a learner's is.
+
+    As handed out it earns nothing; the solution and at least three other correct repairs pass; at least five degenerate
+    ones and a list of attacks on the grader fail; nothing that a learner sees names what is wrong. Exit code 1 when
+    something is not proved. What was graded is kept, so that a second call costs only what changed.
+
+    Examples:
+
+    - `bugzoo check`
+    - `bugzoo check 03 05_mixed_lengths`
+    - `bugzoo check --json proof.json`
+    """
+    from bugzoo.proving.check import check as prove
+
+    report = prove(exercises or (), counting("submissions"), fresh)
+    if json:
+        emit(report.to_json(), json)
+    if json != "-":
+        _proofs(report)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def _proofs(report: Any) -> None:
+    kinds = ("unsolved", "solution", "correct", "degenerate", "attack")
+    lines, said = [], []
+    for proof in report.proofs:
+        counts = ["{} of {}".format(*proof.count(kind)) for kind in kinds]
+        lines.append([proof.exercise, *counts, str(proof.diagnoses), "proved" if proof.proved else "NOT PROVED"])
+        said += [f"{proof.exercise}: {text}" for text in proof.problems]
+    heads = ["exercise", "unsolved fails", "solution passes", "correct pass", "degenerate fail", "attacks fail"]
+    table([*heads, "diagnoses", "result"], lines)
+    for text in said:
+        print(text)
+    print(f"{report.runs} submissions and notebooks ({report.cached} known already) in {report.seconds:.1f} s")
+
+
+@group.command()
+def build(
+    only_check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit code 1 when a notebook is not what it should be.")
+    ] = False,
+    folder: Folder = None,
+) -> None:
+    """Make exercises/ and solutions/ from their declarations. They are never edited by hand.
+
+    Examples:
+
+    - `bugzoo exercises build`
+    - `bugzoo exercises build --check`
+    """
+    from bugzoo.grading import files
+
+    if only_check:
+        problems = files.stray(folder)
+        for text in problems:
+            print(text)
+        print(f"{len(files.texts())} notebooks looked at, {len(problems)} problems")
+        raise typer.Exit(1 if problems else 0)
+    written = files.build(folder)
+    for name in written:
+        print(f"written: {name}")
+    print(f"{len(files.texts())} notebooks, {len(written)} written")
+
+
+@group.command()
+def instructor(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a course that nbgrader knows.")],
+) -> None:
+    """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
+
+    `nbgrader generate_assignment NAME` in DIR then gives the notebook of exercises/, with nbgrader's checksums.
+
+    Example: `bugzoo exercises instructor my_course`
+    """
+    from bugzoo.grading import files
+
+    for path in files.course(folder):
+        print(f"written: {path}")
+    print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss")
+
+
+@group.command()
+def reset(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    folder: Folder = None,
+) -> None:
+    """Put an exercise back as it was handed out. Your version stays beside it, as NAME.before.ipynb.
+
+    Example: `bugzoo exercises reset 03`
+    """
+    from bugzoo.grading import files
+
+    path, before = files.reset(exercise, folder)
+    print(f"as it was handed out: {path}")
+    if before:
+        print(f"your version: {before}")
+
+
+@group.command()
+def progress(json: Json = None) -> None:
+    """Show how far you are: attempts and best points of each exercise."""
+    from bugzoo.grading.exercises import exercises
+    from bugzoo.grading.progress import standing
+
+    known = standing()
+    none: dict[str, Any] = {"attempts": 0, "best": 0.0, "passed": False}
+    rows = [{"id": name, "title": e.title, **known.get(name, none)} for name, e in exercises().items()]
+    if json:
+        emit(rows, json)
+        return
+    lines = [
+        [row["id"], row["title"], str(row["attempts"]), f"{row['best']:g}", "passed" if row["passed"] else "open"]
+        for row in rows
+    ]
+    table(["exercise", "what it is", "attempts", "best", "state"], lines)

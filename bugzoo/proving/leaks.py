@@ -1,0 +1,145 @@
+"""What an exercise must not say: the name of its fault, in whatever a learner sees of it before it is solved."""
+
+import io
+import json
+import re
+import tokenize
+from typing import Any
+
+from bugzoo import faults
+from bugzoo.grading.exercises import load
+from bugzoo.grading.grade import handed_out, scenario_of
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.notebook import build, notebook
+
+_SMALL = set(
+    "about after again already always before being below between contains could first every have into itself"
+    " like many more never once only other over right same should since some still that their them then there these they"
+    " this those through until very what when where which while with without"
+    # words of every training run, which no story can do without
+    " learn model number numbers place step steps wrong".split()
+)
+_PROBES = (
+    "print(repr(program), repr(form), repr(hints), repr(view), repr(getattr(view, 'result', None)))",
+    "print(vars(program), program.source)",
+    "program.instrument('no such instrument')",
+    "raise ValueError(repr(numbers))",
+    "get_ipython().run_cell('%%program Training\\nraise ValueError')",
+)
+"""Cells that a curious learner might add; what they show must not name the fault either."""
+
+
+def names(exercise: Exercise) -> set[str]:
+    """Texts, in lower case, that may stand nowhere: the fault's id, family and stem in several spellings, title, cause."""
+    fault = faults.load(exercise.fault.split("?")[0])
+    stem = fault.id.rsplit("/", 1)[1]
+    found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
+    if not exercise.trap:  # that nothing is wrong is what the text of every exercise allows for
+        found.add(exercise.answers.cause)
+    return {text.lower() for text in found}
+
+
+def words(exercise: Exercise) -> set[str]:
+    """Words of the fault's stem, title and cause that the healthy program's own code does not hold anyway."""
+    fault = faults.load(exercise.fault.split("?")[0])
+    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else [exercise.answers.cause])])
+    known = _words(_code(scenario_of(exercise).healthy().source)) | _SMALL
+    return {word for word in _words(said) if len(word) > 3} - known
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def _code(source: str) -> str:
+    """A program's text without its texts and remarks."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return " ".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))
+
+
+def in_files(exercise: Exercise) -> list[str]:
+    """What the handed-out notebook gives away: source, metadata, file name. Sentences."""
+    text = build(exercise, "student")
+    found = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
+    found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
+    cells = json.loads(text)
+    head = handed_out(exercise).split('"""')[1]
+    ticket = scenario_of(exercise).ticket
+    for place, said in {
+        "title": exercise.title,
+        "story": exercise.story,
+        "file's name": exercise.name,
+        "program's docstring": head,
+        "metadata": json.dumps([cells["metadata"], *(cell["metadata"] for cell in cells["cells"])]),
+        "ticket": ticket,
+    }.items():
+        for word in sorted(words(exercise) & _words(said)):
+            found.append(f"the {place} says {word!r}")
+    return found
+
+
+def probe(exercise: Exercise) -> str:
+    """The student's notebook with a wrong repair and a wrong diagnosis in it, and a curious learner's cells below."""
+    from bugzoo.grading.edits import apply
+
+    wrong = apply(handed_out(exercise), next(iter(exercise.degenerate.values())))
+    answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
+    ticket = scenario_of(exercise).ticket
+    made = json.loads(notebook(exercise, wrong, "student", ticket, instead={"diagnosis-answer": answer}))
+    for number, text in enumerate(_PROBES):
+        cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
+        made["cells"].append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+    return json.dumps(made)
+
+
+def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
+    """Outputs of every cell, [{"cell", "text"}], of the notebook executed without a front end in a kernel of its own."""
+    import os
+    import tempfile
+    from unittest.mock import patch
+
+    import nbformat
+    from nbclient import NotebookClient
+
+    book = nbformat.reads(text, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"BUGZOO_EXERCISES": f"{folder}/tries.sqlite", "BUGZOO_PROGRESS": f"{folder}/lessons.sqlite"}
+        own |= {"IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate"}
+        with patch.dict(os.environ, own):
+            client = NotebookClient(
+                book, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": folder}}
+            )
+            client.execute()
+    return [
+        {"cell": cell.id, "text": "\n".join(_texts(cell.outputs))} for cell in book.cells if cell.cell_type == "code"
+    ]
+
+
+def _texts(outputs: list[Any]) -> list[str]:
+    found = []
+    for output in outputs:
+        found.append("".join(output.get("text", "")))
+        found += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
+        found += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
+    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in found if isinstance(text, str) and text]
+
+
+def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
+    """What the executed notebook gives away. Sentences."""
+    found = []
+    for output in outputs:
+        said = output["text"].lower()
+        found += [f"cell {output['cell']} shows {name!r}" for name in sorted(names(exercise)) if name in said]
+    return found
+
+
+def leaks(name: str) -> dict[str, Any]:
+    """{"problems": sentences, "cells": how many outputs were read, "letters": how long they were} for one exercise."""
+    exercise = load(name)
+    outputs = run_notebook(probe(exercise))
+    letters = sum(len(output["text"]) for output in outputs)
+    problems = in_files(exercise) + in_outputs(exercise, outputs)
+    shown = {output["cell"]: output["text"] for output in outputs}
+    if "wrong" not in shown.get("repair", ""):
+        problems.append(f"the notebook with a wrong repair did not say so: {shown.get('repair', '')[:200]!r}")
+    return {"problems": problems, "cells": len(outputs), "letters": letters}
