@@ -21,6 +21,9 @@ _HOMES = {
     "Exercise": "bugzoo.grading.model",
     "Result": "bugzoo.grading.model",
     "grade_many": "bugzoo.grading.classroom",
+    "Task": "bugzoo.grading.classroom",
+    "Submission": "bugzoo.grading.submitted",
+    "read": "bugzoo.grading.submitted",
     "reset": "bugzoo.grading.files",
     "build": "bugzoo.grading.files",
 }
