@@ -1,0 +1,107 @@
+"""`assign` and `grade`: for whoever teaches a class."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.output import emit, json_option
+from bugzoo.cli.proof import counting
+from bugzoo.errors import UserError
+
+Json = Annotated[str | None, json_option()]
+
+
+@app.command()
+def assign(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to make; it must not be there, or be empty.")],
+    program: Annotated[str, typer.Option(metavar="NAME", help="The program that is broken; `bugzoo list programs`.")],
+    fault: Annotated[
+        list[str],
+        typer.Option("--fault", "-f", metavar="SPEC", help="`family/name` or with `?param=value`; repeatable."),
+    ],
+    seed: Annotated[int, typer.Option(help="Seed of the program that is handed out.")] = 0,
+    title: Annotated[str, typer.Option(help="What students read first; files are named after it.")] = (
+        "Something is wrong with this training"
+    ),
+    story: Annotated[str | None, typer.Option(help="What was reported, instead of a general text.")] = None,
+    points: Annotated[float, typer.Option(help="Points for the repair.")] = 7.0,
+    diagnosis_points: Annotated[float, typer.Option(help="Points for the diagnosis.")] = 3.0,
+    students: Annotated[
+        Path | None, typer.Option(metavar="ROSTER.csv", help="A notebook of their own for each student listed here.")
+    ] = None,
+    secret: Annotated[
+        str | None, typer.Option(metavar="FILE|ENV", help="The course secret from which the variants are drawn.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the files of an assignment that is there.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is known already.")] = False,
+    json: Json = None,
+) -> None:
+    """Make an assignment that nobody has the answer to: notebooks, answer key and proof.
+
+    Real runs prove it first: every fault shows while the others are there, the program as handed out earns nothing, a
+    half-repair a part, the whole repair everything. A combination in which one fault hides the other is refused (exit
+    code 2), and nothing is written.
+
+    A parameter may be left open, `step=40..60`: with --students everybody gets a value of their own, and a seed.
+
+    Examples:
+
+    - `bugzoo assign --program mini_transformer --fault loop/stale_gradients --fault loss/double_softmax --seed 7
+      --title "Week 3" week_3`
+    - `bugzoo assign --program mlp --fault "numerics/log_at_step?step=40..60&eps=0" --students class.csv
+      --secret course.secret week_4`
+    """
+    from bugzoo.instructor import layout, proof, roster, variants
+    from bugzoo.instructor.model import STORY, Assignment
+    from bugzoo.instructor.students import draw_all
+
+    layout.check_place(out, force)
+    people, word = [], ""
+    if students is not None:
+        if secret is None:
+            raise UserError(
+                "--students also takes --secret FILE|ENV: the word from which everybody's variant is drawn."
+            )
+        people, word = roster.read(students), variants.read_secret(secret, dict(os.environ))
+    elif secret is not None:
+        raise UserError("--secret is for variants; say also for whom: --students ROSTER.csv.")
+    settled = tuple(variants.settle(spec) for spec in fault)
+    draft = Assignment(program, settled, seed, title, story or STORY, (points, diagnosis_points))
+    done = proof.prove(draft, counting("proof"), fresh)
+    if not done.ok and json:
+        emit({"refused": True} | done.to_json(), json)
+    proof.refuse(done)
+    own = draw_all(draft, fault, people, word, counting("variants")) if people else []
+    place = layout.write(done, out, own, force)
+    if json:
+        emit(
+            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(place)} | done.to_json(),
+            json,
+        )
+    if json != "-":
+        print(done)
+        _tell(draft, out, len(own))
+
+
+def _files(place: Path) -> list[str]:
+    from bugzoo.instructor import key
+
+    return sorted(key.manifest(place)["files"])
+
+
+def _tell(draft: Any, out: Path, variants: int) -> None:
+    from bugzoo.instructor import pages
+
+    name = draft.name
+    print(f"\n{out} is ready.")
+    if variants:
+        print(f"  student/<id>/{name}.ipynb    {variants} notebooks, one a student")
+    else:
+        print(f"  student/{name}.ipynb    to hand out")
+    print("  instructor/    answer key, solution, proof: for you alone")
+    print("\nWhat to type next, when the notebooks are back in submitted/<student>/:\n")
+    lines = pages.commands(name).strip().splitlines()[1:-1]
+    print("\n".join(f"  {line}" if line else "" for line in [f"cd {out}", *lines]))

@@ -1,0 +1,61 @@
+"""The grading process of an assignment's cells: a question as JSON on stdin, the result as one line on stdout."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading.grade import grade
+from bugzoo.grading.model import Result
+from bugzoo.instructor import findings, key
+from bugzoo.instructor.model import GRADING_SEEDS
+from bugzoo.scenario import Scenario
+
+
+def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
+    """Judge by the key where there is one at or above `folder`, else the program as a whole. Raises UserError."""
+    home = key.upwards(name, folder)
+    if home is None:
+        return without_key(question)
+    found = key.read(home)
+    assignment, answers = found.of(_student(folder, home))
+    repair, diagnosis = assignment.points
+    if question["kind"] == "diagnosis":
+        return findings.grade(answers, question["records"], diagnosis)
+    result = grade(
+        question["source"], assignment.scenario, exercise=assignment.exercise(found.seconds), seeds=found.seeds,
+        attempted=False,
+    )  # fmt: skip
+    return replace(result, points=round(result.share * repair, 4), max_points=repair)
+
+
+def without_key(question: dict[str, Any]) -> Result:
+    """A student's own look: is the program healthy, all or nothing? The diagnosis is for the instructor's grader."""
+    if question["kind"] == "diagnosis":
+        given = [record for record in question["records"] if record.get("cause")]
+        said = f"{len(given)} finding{'' if len(given) == 1 else 's'} noted; it is judged when you have handed in."
+        return Result("not attempted", message=said)
+    scenario = Scenario(question["program"])
+    result = grade(question["source"], scenario, seeds=GRADING_SEEDS)
+    return replace(result, points=result.share, max_points=1.0)
+
+
+def _student(folder: Path, home: Path) -> str:
+    """Whose notebook runs in `folder`: nbgrader works in `autograded/<student>/<assignment>` below the course."""
+    parts = folder.relative_to(home).parts
+    return parts[1] if len(parts) >= 2 else ""
+
+
+def main() -> None:
+    try:
+        result = answer(sys.argv[1], json.load(sys.stdin), Path.cwd())
+    except UserError as error:
+        print(json.dumps({"error": str(error)}))
+        return
+    print(json.dumps(result.to_json()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""What the graded cells of an assignment call: the score is computed in another process and comes back as a number.
+
+Where the answer key lies at or above the working folder, as it does when nbgrader grades, the key decides, with points
+for a part of the repair. A student has no key: there the program is judged as a whole, by what it does.
+
+A notebook's kernel is no boundary. `bugzoo grade` never runs these cells; use it where points matter.
+"""
+
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading.cell import ask
+
+MODULE = "bugzoo.instructor"
+
+
+def repair(name: str, program: Any, reference: str) -> float:
+    """Print what the repaired program does and return its points. `reference` names the program without faults."""
+    source = program if isinstance(program, str) else program.source
+    return _points(name, {"kind": "repair", "source": source, "program": reference})
+
+
+def diagnosis(name: str, *forms: Any) -> float:
+    """Print how right the findings are and return their points."""
+    records = [form.diagnosis.record() for form in forms]
+    return _points(name, {"kind": "diagnosis", "records": records})
+
+
+def _points(name: str, question: dict[str, Any]) -> float:
+    try:
+        result = ask(name, question, MODULE)
+    except UserError as error:
+        print(f"cannot be graded. {error}")
+        return 0.0
+    print(result)
+    return float(result.points)

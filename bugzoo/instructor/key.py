@@ -1,0 +1,153 @@
+"""The answer key: what is wrong, where, what shows it, and everything that grading needs. It never leaves the instructor.
+
+It lies outside the notebooks, since nbgrader's feedback pages show hidden tests.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading.answers import changed_lines
+from bugzoo.grading.grade import tidy
+from bugzoo.instructor.causes import cause
+from bugzoo.instructor.model import GRADING_SEEDS, Assignment
+
+FORMAT = "bugzoo-assignment/1"
+FOLDER, FILE = "instructor", "key.json"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The right finding for one fault. `places` are line ranges (from 1, inclusive) of the program as handed out."""
+
+    fault: str
+    spec: str
+    title: str
+    cause: str
+    places: list[tuple[int, int]]
+    evidence: list[str]
+    """Instruments that show it in the combination, measured."""
+    why: str = ""
+    fix: str = ""
+
+
+def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
+    """One answer a fault. `telling`: fault id -> instruments that were seen to fire for it."""
+    found = []
+    for (fault, _), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
+        named = [text.split(".")[0] for text in fault.evidence]
+        seen = [name for name in (telling or {}).get(fault.id, []) if name not in named]
+        mended = tidy(assignment.half(fault.id).source).splitlines()
+        places = changed_lines(mended, assignment.source.splitlines())
+        instruments = list(dict.fromkeys(named + seen))
+        found.append(Answer(fault.id, spec, fault.title, cause(fault), places, instruments, fault.why, fault.fix))
+    return found
+
+
+@dataclass(frozen=True)
+class Key:
+    """`key.json`, read back. `students` maps an id to the seed and specs of that student's own variant."""
+
+    assignment: Assignment
+    answers: list[Answer]
+    seconds: float
+    """Limit of one run of a submission."""
+    seeds: tuple[int, ...]
+    students: dict[str, dict[str, Any]]
+    max_points: float
+
+    def of(self, student: str) -> tuple[Assignment, list[Answer]]:
+        """Assignment and answers of one student: their own variant, or everybody's."""
+        own = self.students.get(student)
+        if own is None or "seed" not in own:
+            return self.assignment, self.answers
+        base = self.assignment
+        mine = Assignment(
+            base.program, tuple(own["faults"]), own["seed"], base.title, base.story, base.points, base.size
+        )
+        telling = {answer.fault: answer.evidence for answer in self.answers}
+        return mine, answers(mine, telling)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict[str, Any]:
+    """What `key.json` holds."""
+    return {
+        "format": FORMAT,
+        "assignment": assignment.name,
+        "title": assignment.title,
+        "story": assignment.story,
+        "program": assignment.program,
+        "faults": list(assignment.faults),
+        "seed": assignment.seed,
+        "size": assignment.size,
+        "points": {"repair": assignment.points[0], "diagnosis": assignment.points[1]},
+        "grading": {"seeds": list(GRADING_SEEDS), "seconds": round(seconds, 1)},
+        "handed_out": digest(assignment.source),
+        "solution": digest(assignment.solution),
+        "answers": [asdict(answer) for answer in found],
+        "diff": assignment.scenario.diff(),
+        "made_with": {name: version(name) for name in ("bugzoo", "torch")},
+    }
+
+
+def read(folder: Path) -> Key:
+    """The key of an assignment's folder. Raises UserError where there is none, or where the program has changed since."""
+    path = folder / FOLDER / FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != FORMAT:
+            raise UserError(f"{path} has the format {found['format']!r}; this bugzoo reads {FORMAT}.")
+        points = (found["points"]["repair"], found["points"]["diagnosis"])
+        assignment = Assignment(
+            found["program"],
+            tuple(found["faults"]),
+            found["seed"],
+            found["title"],
+            found["story"],
+            points,
+            found["size"],
+        )
+        kept = [Answer(**value) for value in found["answers"]]
+        grading, handed_out, made_with = found["grading"], found["handed_out"], found["made_with"]
+    except FileNotFoundError:
+        raise UserError(
+            f"{folder} holds no answer key ({FOLDER}/{FILE}). `bugzoo assign ... {folder}` makes an assignment."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} could not be read: {error}.") from None
+    if digest(assignment.source) != handed_out:
+        raise UserError(
+            f"{path} was made with bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
+            "have changed since. Grade with that version, or assign again."
+        )
+    students = manifest(folder).get("students", {})
+    return Key(assignment, kept, grading["seconds"], tuple(grading["seeds"]), students, sum(points))
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """`manifest.json` of an assignment's folder; empty where it cannot be read."""
+    try:
+        found = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def upwards(name: str, start: Path) -> Path | None:
+    """The folder of an assignment of this name, at or above `start`: nbgrader runs notebooks somewhere below it."""
+    for folder in (start, *start.parents):
+        path = folder / FOLDER / FILE
+        try:
+            if path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("assignment") == name:
+                return folder
+        except (OSError, ValueError, AttributeError):
+            continue
+    return None

@@ -1,0 +1,155 @@
+"""An assignment on disk: laid out as nbgrader wants it, written beside its place and moved there whole."""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import shutil
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.instructor import handout, key, pages
+from bugzoo.instructor.model import Assignment
+from bugzoo.instructor.proof import Proof, refuse
+from bugzoo.instructor.students import Own
+from bugzoo.instructor.variants import VERSION
+
+MANIFEST = f"{key.FOLDER}/manifest.json"
+
+
+def texts(proof: Proof, students: list[Own] = ()) -> dict[str, str]:
+    """Path below the folder -> text, all of an assignment but the manifest. Raises UserError when a notebook leaks."""
+    assignment, name = proof.assignment, proof.assignment.name
+    answers = key.answers(assignment, proof.telling())
+    instructor = handout.build(assignment, "instructor", answers)
+    found = {
+        "README.md": pages.next_steps(assignment, bool(students)),
+        "nbgrader_config.py": pages.config(assignment, proof),
+        f"source/{name}/{name}.ipynb": instructor,
+        f"{key.FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
+        f"{key.FOLDER}/key.json": _json(key.to_json(assignment, answers, proof.limit)),
+        f"{key.FOLDER}/key.md": pages.answer_key(assignment, answers, proof),
+        f"{key.FOLDER}/proof.json": _json(proof.to_json()),
+        f"{key.FOLDER}/proof.md": pages.proof_page(proof),
+    }
+    if not students:
+        found[f"student/{name}.ipynb"] = _student(assignment, answers, {})
+    for own in students:
+        about = {"variant": {"version": VERSION, "tag": own.tag}}
+        found[f"student/{own.student.id}/{name}.ipynb"] = _student(own.assignment, answers, about)
+    return found
+
+
+def _student(assignment: Assignment, answers: list[key.Answer], about: dict[str, Any]) -> str:
+    text = handout.build(assignment, "student", answers, about)
+    handout.refuse_leaks(text, assignment)
+    return text
+
+
+def write(proof: Proof, out: Path, students: list[Own] = (), force: bool = False) -> Path:
+    """Write everything to `out`. Raises Refused for a proof that failed, UserError for a place that is taken.
+
+    A folder that is not there or empty is filled in one move. With `force` the files of an earlier assignment are
+    replaced; what anybody changed in them is kept beside, and nothing else in the folder is touched.
+    """
+    refuse(proof)
+    check_place(out, force)
+    found = texts(proof, students)
+    found[MANIFEST] = _json(_manifest(found, students))
+    out = Path(os.path.abspath(out))
+    temporary = None
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+        for path, text in found.items():
+            (temporary / path).parent.mkdir(parents=True, exist_ok=True)
+            (temporary / path).write_text(text, encoding="utf-8")
+        os.chmod(temporary, 0o755)
+        os.chmod(temporary / key.FOLDER, 0o700)  # the key is the instructor's alone
+        if not out.exists() or not any(out.iterdir()):
+            with contextlib.suppress(FileNotFoundError):
+                out.rmdir()
+            temporary.rename(out)
+            temporary = None
+        else:
+            _replace(temporary, out, found)
+    except OSError as error:
+        raise UserError(
+            f"{out} could not be written: {error.strerror}. Nothing that was there has been lost."
+        ) from None
+    finally:
+        if temporary:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return out
+
+
+def check_place(out: Path, force: bool = False) -> None:
+    """Raises UserError when `out` is taken: found out before anything is proved, which takes a while."""
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise UserError(f"{out} is no folder; name one that is not there yet.")
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    ours = bool(key.manifest(out).get("files"))
+    if force and ours:
+        return
+    if ours:
+        raise UserError(f"{out} holds an assignment already. Name another folder, or say --force to replace its files.")
+    raise UserError(f"{out} is not empty, and what is in it was not made by `bugzoo assign`. Name another folder.")
+
+
+def _replace(temporary: Path, out: Path, found: dict[str, str]) -> None:
+    """Put the new files in place of the old ones; an old one that somebody changed is kept as NAME.before."""
+    before = key.manifest(out).get("files", {})
+    for path in sorted(
+        {*before, *found}, key=lambda path: path == MANIFEST
+    ):  # the manifest last: it says what is whole
+        target = out / path
+        if not target.resolve().is_relative_to(out.resolve()):
+            continue  # a manifest that somebody wrote by hand
+        if target.is_file() and path != MANIFEST and _hash(target.read_bytes()) != before.get(path):
+            target.replace(_free(target))
+        if path in found:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(temporary / path, target)
+        elif target.is_file():
+            target.unlink()
+
+
+def _free(target: Path) -> Path:
+    """A name beside `target` that nothing has yet."""
+    for number in range(1, 10_000):
+        other = target.with_name(f"{target.stem}.before{'' if number == 1 else number}{target.suffix}")
+        if not other.exists():
+            return other
+    raise OSError(17, "no free name to keep the old file under")
+
+
+def _manifest(found: dict[str, str], students: list[Own]) -> dict[str, Any]:
+    return {
+        "format": key.FORMAT,
+        "made_with": version("bugzoo"),
+        "derivation": VERSION,
+        "files": {path: _hash(text.encode()) for path, text in sorted(found.items())},
+        "students": {own.student.id: own.to_json() for own in students},
+    }
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that are not finite as text: any JSON reader takes the files."""
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,205 @@
+"""The proof that goes with an assignment: each fault can be seen, and the grader tells the repairs apart.
+
+As handed out the program earns nothing; with one fault repaired and the others still there it earns a part; whole it
+earns everything. All by runs, through the grader that will grade the class.
+"""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading import grade as grading
+from bugzoo.grading.grade import tidy
+from bugzoo.grading.model import Result
+from bugzoo.instructor import handout, visible
+from bugzoo.instructor.model import GRADING_SEEDS, Assignment
+from bugzoo.instructor.visible import Progress, Sight
+
+
+class Refused(UserError):
+    """This combination makes no assignment; nothing was written."""
+
+
+@dataclass
+class Step:
+    """One text that was put to the grader. `fault` is the repaired one of a half-repair, else empty."""
+
+    kind: str
+    fault: str
+    result: Result
+
+    @property
+    def share(self) -> float:
+        return self.result.share
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "repaired": self.fault} | self.result.to_json()
+
+
+@dataclass
+class Proof:
+    """What was measured. `problems` is empty when the assignment may be handed out."""
+
+    assignment: Assignment
+    seeds: tuple[int, ...]
+    sights: list[Sight]
+    steps: list[Step] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    run_seconds: float = 5.0
+    """The slowest run of a whole program, sandbox included: limits are set by it."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems and bool(self.steps)
+
+    @property
+    def limit(self) -> float:
+        """Seconds that one run of a submission may take: ten times what it takes here, within 20 to 300."""
+        return min(max(20.0, 10 * self.run_seconds), 300.0)
+
+    def telling(self) -> dict[str, list[str]]:
+        """fault id -> instruments that fire for it in the combination and fall silent with it."""
+        return {sight.fault: sight.instruments for sight in self.sights}
+
+    def to_json(self) -> dict[str, Any]:
+        most = self.assignment.points[0]
+        return {
+            "ok": self.ok,
+            "problems": self.problems,
+            "program": self.assignment.program,
+            "faults": list(self.assignment.faults),
+            "seeds": {"visible": list(self.seeds), "grading": list(GRADING_SEEDS)},
+            "points": {
+                "repair": most,
+                "diagnosis": self.assignment.points[1],
+                "half_repairs": {s.fault: round(s.share * most, 4) for s in self.steps if s.kind == "half"},
+            },
+            "visible": [sight.to_json() for sight in self.sights],
+            "graded": [step.to_json() for step in self.steps],
+            "seconds": round(self.seconds, 1),
+            "made_with": {name: version(name) for name in ("bugzoo", "torch")},
+        }
+
+    def __str__(self) -> str:
+        most = self.assignment.points[0]
+        lines = ["Each fault shows while the others are there:"]
+        for sight in self.sights:
+            for sign in sight.signs:
+                numbers = f"{_mean(sign.together)} with all of them, {_mean(sign.repaired)} with it alone repaired"
+                lines.append(f"  {'no ' if sight.problem else 'yes'} {sight.fault}: `{sign.claim}`: {numbers}")
+        lines += [f"      {sight.problem}" for sight in self.sights if sight.problem]
+        if self.steps:
+            lines.append("The grader tells the repairs apart:")
+        for step in self.steps:
+            name = {"broken": "as handed out", "full": "everything repaired"}.get(
+                step.kind
+            ) or f"only {step.fault} repaired"
+            lines.append(f"  {step.share * most:g} of {most:g} points: {name} ({step.result.status})")
+        lines.append("Proved." if self.ok else "Not proved: " + "; ".join(self.problems or ["it was not graded"]))
+        return "\n".join(lines)
+
+
+def _mean(values: Sequence[float | str | None]) -> str:
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(numbers) < len(values):
+        return ", ".join("nothing" if value is None else str(value) for value in values)
+    return f"{sum(numbers) / len(numbers):.3g}"
+
+
+def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool = False) -> Proof:
+    """Measure whether every fault shows, then grade what a class will hand in. The proof may fail: see `problems`.
+
+    Raises UserError when title or story give the answer away.
+
+    `progress(done, of)` counts runs of the first part and graded texts of the second together.
+    """
+    started = time.perf_counter()
+    handout.refuse_leaks(handout.build(assignment, "student", []), assignment)  # quick, so it comes first
+    texts = _texts(assignment)
+    runs = len(visible.seeds_of(assignment)) * len({frozenset(), *map(frozenset, _taken(assignment))})
+
+    def first(done: int, of: int) -> None:
+        if progress:
+            progress(done, of + len(texts))
+
+    sights = visible.look(assignment, first, fresh)
+    proof = Proof(assignment, visible.seeds_of(assignment), sights)
+    proof.problems = [sight.problem for sight in sights if sight.problem]
+    if not proof.problems:
+        steps: list[Step] = []
+
+        def one(text: tuple[str, str, str]) -> Step:
+            kind, fault, source = text
+            result = grading.grade(
+                source, assignment.scenario, exercise=assignment.exercise(120.0), seeds=GRADING_SEEDS
+            )
+            steps.append(Step(kind, fault, result))
+            if progress:
+                progress(runs + len(steps), runs + len(texts))
+            return steps[-1]
+
+        with ThreadPoolExecutor(2) as pool:
+            proof.steps = list(pool.map(one, texts))
+        proof.run_seconds = max(step.result.seconds for step in proof.steps if step.kind == "full") / len(GRADING_SEEDS)
+        proof.problems = problems(proof.steps)
+    proof.seconds = time.perf_counter() - started
+    return proof
+
+
+def _taken(assignment: Assignment) -> list[tuple[str, ...]]:
+    ids = assignment.ids
+    return [(name,) for name in ids] + [tuple(other for other in ids if other != name) for name in ids]
+
+
+def _texts(assignment: Assignment) -> list[tuple[str, str, str]]:
+    """(kind, repaired fault, program): the whole first, so that a program the grader rejects is noticed soon."""
+    halves = assignment.ids if len(assignment.ids) > 1 else ()
+    return [
+        ("full", "", assignment.solution),
+        ("broken", "", assignment.source),
+        *(("half", name, tidy(assignment.half(name).source)) for name in halves),
+    ]
+
+
+def problems(steps: Sequence[Step]) -> list[str]:
+    """Every way in which the grader does not tell these repairs apart."""
+    found = []
+    for step in steps:
+        status, failed = step.result.status, _failed(step.result)
+        if step.kind == "broken" and (step.share > 0 or status == "passed"):
+            found.append(f"as it is handed out the program earns {step.share:.0%} of the points already")
+        if step.kind == "full" and not (status == "passed" and step.share == 1.0):
+            found.append(f"repaired as a whole it is {status} all the same ({failed})")
+        if step.kind == "half" and status == "passed":
+            found.append(f"with {step.fault} alone repaired it passes: what is left does no harm that the grader sees")
+        elif step.kind == "half" and not 0 < step.share < 1:
+            found.append(f"with {step.fault} alone repaired it earns {step.share:.0%}, a part was expected ({failed})")
+    kinds = [step.kind for step in steps]
+    if kinds.count("full") != 1 or kinds.count("broken") != 1:
+        found.append("not everything was graded")
+    return found
+
+
+def _failed(result: Result) -> str:
+    said = [f"{check.name}: {check.saw}" for check in result.checks if not check.passed]
+    return "; ".join(said)[:400] or result.message or "no check failed"
+
+
+def refuse(proof: Proof) -> None:
+    """Raises Refused for a proof that failed, saying which fault hides which and what to try."""
+    if proof.ok:
+        return
+    hidden = [sight for sight in proof.sights if sight.problem]
+    head = "This combination is refused: not every fault in it can be seen." if hidden else (
+        "This combination is refused: the grader does not tell its repairs apart."
+    )  # fmt: skip
+    said = "\n".join(f"  - {problem}" for problem in proof.problems)
+    raise Refused(
+        f"{head}\n{said}\nTake another partner or another program, or make a fault louder by its parameters (`bugzoo show "
+        f"{(hidden[0].fault if hidden else proof.assignment.ids[0])}`). Nothing was written."
+    )

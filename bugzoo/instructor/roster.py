@@ -1,0 +1,55 @@
+"""Who is in the class: a CSV with a header, as nbgrader and most offices export it."""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from bugzoo.errors import UserError
+
+_IDS = ("student_id", "id", "student", "login", "username")
+_SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$")
+
+
+@dataclass(frozen=True)
+class Student:
+    """One row. `id` names folders, so it holds letters, digits and `. _ @ -` only."""
+
+    id: str
+    last_name: str = ""
+    first_name: str = ""
+    email: str = ""
+
+
+def read(path: Path) -> list[Student]:
+    """The students of a roster, in its order. Raises UserError, with the line, for what cannot be used."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+            columns = list(rows[0]) if rows else []
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} could not be read as a CSV file: {error}.") from None
+    named = {str(column).strip().lower(): column for column in columns if column}
+    key = next((named[name] for name in _IDS if name in named), None)
+    if key is None:
+        raise UserError(
+            f"{path} has no column for the student's id; its first line is {', '.join(map(str, columns)) or 'empty'}. "
+            f"One of the columns is called {', '.join(_IDS[:-1])} or {_IDS[-1]}."
+        )
+    found: dict[str, Student] = {}
+    for line, row in enumerate(rows, 2):
+        name = str(row[key] or "").strip()
+        if not _SAFE.match(name):
+            raise UserError(
+                f"{path}, line {line}: {name!r} cannot be a student's id; folders are named after it, so it holds "
+                "letters, digits and . _ @ - and begins with a letter or a digit."
+            )
+        if name in found:
+            raise UserError(f"{path}, line {line}: {name} is there twice.")
+        other = {
+            field: str(row.get(named.get(field, "")) or "").strip() for field in ("last_name", "first_name", "email")
+        }
+        found[name] = Student(name, **other)
+    if not found:
+        raise UserError(f"{path} names no student.")
+    return list(found.values())

@@ -1,0 +1,86 @@
+"""Everybody's own variant, proved to show its faults before it is handed out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.faults.evidence import parse
+from bugzoo.instructor.model import Assignment
+from bugzoo.instructor.roster import Student
+from bugzoo.instructor.variants import draw, variant
+from bugzoo.instructor.visible import Progress, measure
+
+ATTEMPTS = 8
+
+
+@dataclass(frozen=True)
+class Own:
+    """One student's variant. `attempt` is how many draws before it did not show every fault."""
+
+    student: Student
+    assignment: Assignment
+    tag: str
+    attempt: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        one = self.student
+        return {
+            "last_name": one.last_name,
+            "first_name": one.first_name,
+            "email": one.email,
+            "tag": self.tag,
+            "attempt": self.attempt,
+            "seed": self.assignment.seed,
+            "faults": list(self.assignment.faults),
+            "ticket": self.assignment.scenario.ticket,
+        }
+
+
+def draw_all(
+    base: Assignment,
+    specs: Sequence[str],
+    students: Sequence[Student],
+    secret: str,
+    progress: Progress | None = None,
+) -> list[Own]:
+    """A variant for each student, in the order of the roster. `specs` are the faults with the parameters left open.
+
+    Each is run once: every fault's evidence must hold under the student's own seed and parameters; where it does not, the
+    next draw of the same student is taken. Raises UserError when none of several does.
+    """
+    waiting = [(student, 0) for student in students]
+    found: dict[str, Own] = {}
+    while waiting:
+        drawn = [_draw(base, specs, student, secret, attempt) for student, attempt in waiting]
+        before = len(found)
+
+        def tell(done: int, _: int, before: int = before) -> None:
+            if progress:
+                progress(min(before + done, len(students) - 1), len(students))
+
+        results = measure([own.assignment.scenario for own in drawn], tell)
+        waiting = []
+        for own, result in zip(drawn, results, strict=True):
+            if _all_show(own.assignment, result):
+                found[own.student.id] = own
+            elif own.attempt + 1 < ATTEMPTS:
+                waiting.append((own.student, own.attempt + 1))
+            else:
+                raise UserError(
+                    f"{ATTEMPTS} variants were drawn for {own.student.id}, and in none of them every fault shows, the last "
+                    f"one being {', '.join(own.assignment.faults)} with seed {own.assignment.seed}. Leave less open. "
+                    "Nothing was written."
+                )
+    if progress:
+        progress(len(students), len(students))
+    return [found[student.id] for student in students]
+
+
+def _draw(base: Assignment, specs: Sequence[str], student: Student, secret: str, attempt: int) -> Own:
+    chosen = draw(secret, base.name, student.id, attempt)
+    return Own(student, variant(base, tuple(specs), chosen), chosen.tag, attempt)
+
+
+def _all_show(assignment: Assignment, result: dict[str, Any]) -> bool:
+    return all(parse(text).holds(result) for fault, _ in assignment.scenario.specs for text in fault.evidence)

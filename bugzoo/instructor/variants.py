@@ -1,0 +1,119 @@
+"""A notebook of their own for each student: HMAC(course secret, assignment, student) chooses seed and parameters.
+
+The derivation is versioned and takes nothing but the secret and three words, so that the same student gets the same
+variant years later, on any machine and under any Python. Version 1 is frozen: a test holds its values. A change is a
+new version beside it.
+
+A spec may leave a parameter open: `numerics/log_at_step?step=40..60&eps=0`. Without students the middle is taken.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+from bugzoo.instructor.model import Assignment
+
+VERSION = 1
+SEEDS = 10_000
+SHORTEST = 16
+"""Characters of a course secret: shorter ones can be guessed, and with them everybody's variant."""
+_RANGE = re.compile(r"^(?P<low>.+?)\.\.(?P<high>.+)$")
+
+Pick = Callable[[str, float, float, bool], float]
+"""(label, low, high, whole numbers only) -> a value from low to high, both included."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A stream of choices that belongs to one student and one assignment."""
+
+    key: bytes
+
+    @property
+    def tag(self) -> str:
+        """Twelve hexadecimal digits for the notebook's metadata: they tell whose it is to whoever holds the manifest."""
+        return hmac.new(self.key, b"tag", hashlib.sha256).hexdigest()[:12]
+
+    def share(self, label: str) -> float:
+        """A number in [0, 1) for this label, the same at every call."""
+        digest = hmac.new(self.key, label.encode(), hashlib.sha256).digest()
+        return int.from_bytes(digest[:6], "big") / 2**48
+
+    def pick(self, label: str, low: float, high: float, whole: bool) -> float:
+        """A value from `low` to `high`: any whole number alike, or four significant digits."""
+        if whole:
+            return int(low) + int(self.share(label) * (int(high) - int(low) + 1))
+        return min(max(float(f"{low + self.share(label) * (high - low):.4g}"), low), high)
+
+
+def draw(secret: str, assignment: str, student: str, attempt: int = 0, version: int = VERSION) -> Draw:
+    """The choices of one student. `attempt` counts up where a variant does not show its faults.
+
+    Raises UserError for a version that this bugzoo does not know.
+    """
+    if version != 1:
+        raise UserError(f"Variants of version {version} are not known to this bugzoo; it knows version 1. Update it.")
+    words = ["bugzoo-variant", 1, assignment, student, attempt]
+    message = json.dumps(words, ensure_ascii=True, separators=(",", ":"))
+    return Draw(hmac.new(secret.encode(), message.encode(), hashlib.sha256).digest())
+
+
+def middle(label: str, low: float, high: float, whole: bool) -> float:
+    """What stands for everybody where there are no students."""
+    return (int(low) + int(high)) // 2 if whole else (low + high) / 2
+
+
+def settle(spec: str, pick: Pick = middle) -> str:
+    """`spec` with every open parameter given a value. Raises UserError for a range that is none."""
+    name, mark, rest = spec.strip().partition("?")
+    if ".." not in rest:
+        return spec.strip()
+    fault, pairs = faults.load(name), []
+    for pair in rest.split("&"):
+        key, _, value = pair.partition("=")
+        match = _RANGE.match(value)
+        if match and key in fault.params:
+            whole = isinstance(fault.params[key].default, int)
+            low, high = (_number(spec, key, match[side], whole) for side in ("low", "high"))
+            if low > high:
+                raise UserError(f"{spec}: {key}={value} runs backwards; write {key}={match['high']}..{match['low']}.")
+            pair = f"{key}={pick(f'{name}?{key}', low, high, whole):g}"
+        pairs.append(pair)
+    return f"{name}{mark}{'&'.join(pairs)}"
+
+
+def _number(spec: str, key: str, text: str, whole: bool) -> float:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        kind = "whole numbers" if whole else "numbers"
+        raise UserError(f"{spec}: {key} is left open with {text!r}; write two {kind}, such as {key}=40..60.") from None
+
+
+def variant(assignment: Assignment, specs: tuple[str, ...], chosen: Draw) -> Assignment:
+    """The assignment with the seed and the open parameters that `chosen` says. `specs` may hold ranges."""
+    settled = tuple(settle(spec, chosen.pick) for spec in specs)
+    return replace(assignment, faults=settled, seed=int(chosen.pick("seed", 0, SEEDS - 1, True)))
+
+
+def read_secret(given: str, environment: dict[str, str]) -> str:
+    """The course secret: the text of a file, or else of an environment variable of that name. Raises UserError."""
+    path = Path(given)
+    try:
+        text = path.read_text(encoding="utf-8") if path.is_file() else environment.get(given)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"The secret could not be read from {given}: {error}.") from None
+    if text is None:
+        raise UserError(
+            f"--secret {given}: there is no such file and no such environment variable. Make one, for example with "
+            f"`python -c 'import secrets; print(secrets.token_hex(16))' > {given}`, and keep it for the whole course."
+        )
+    if len(text.strip()) < SHORTEST:
+        raise UserError(f"--secret {given} holds {len(text.strip())} characters; at least {SHORTEST} are needed.")
+    return text.strip()
