@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import emit, json_option
+from bugzoo.cli.output import emit, json_option, table
 from bugzoo.cli.proof import counting
 from bugzoo.errors import UserError
 
@@ -105,3 +105,63 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
     print("\nWhat to type next, when the notebooks are back in submitted/<student>/:\n")
     lines = pages.commands(name).strip().splitlines()[1:-1]
     print("\n".join(f"  {line}" if line else "" for line in [f"cd {out}", *lines]))
+
+
+@app.command()
+def grade(
+    submissions: Annotated[
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder for each student, or a <student>.ipynb for each.")
+    ],
+    assignment: Annotated[
+        str, typer.Option(metavar="FOLDER|EXERCISE", help="What `bugzoo assign` made, or an exercise: 01_flat_loss.")
+    ],
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a gradebook as nbgrader exports it.")] = None,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where results are kept; beside SUBMISSIONS when left out.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions at once; one a core when left out.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has been graded already.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Grade on where this machine has no sandbox.")] = False,
+    json: Json = None,
+) -> None:
+    """Grade a whole class, each submission in a sandbox of its own: no network, limits on time, memory and processes.
+
+    Notebooks are read, never opened in a kernel: what somebody changed in the grader's cells does not count. One that
+    cannot be graded gets no score rather than zero, with the reason, and the others go on. Ctrl-C keeps what is done; the
+    same command goes on from there.
+
+    Examples:
+
+    - `bugzoo grade submitted --assignment week_3 --csv gradebook.csv`
+    - `bugzoo grade submitted --assignment 01_flat_loss --json results.json`
+    """
+    from bugzoo.cli.output import write_text
+    from bugzoo.instructor import classroom, gradebook, tasks
+
+    task = tasks.load(assignment)
+    place = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
+    place = place / task.name
+    records = classroom.grade_class(submissions, task, place, counting("graded"), jobs, fresh, trust)
+    if csv:
+        write_text(csv, gradebook.nbgrader(records, task.name, task.people))
+    if json:
+        emit({"assignment": task.name, "max_points": task.max_points, "students": [vars(r) for r in records]}, json)
+    if json != "-":
+        _class_table(records, task.name)
+        print(f"Every check of every student is in {place}." + (f" The gradebook is {csv}." if csv else ""))
+
+
+def _class_table(records: list[Any], name: str) -> None:
+    lines = []
+    for record in records:
+        repair, diagnosis = (part or {} for part in (record.repair, record.diagnosis))
+        said = "; ".join(filter(None, [record.message, *record.notes, _first_failure(repair)]))
+        points = "-" if record.points is None else f"{record.points:g}"
+        parts = [f"{part['points']:g}" if part else "-" for part in (repair, diagnosis)]
+        lines.append([record.student, record.state, *parts, f"{points} of {record.max_points:g}", said])
+    table(["student", "state", "repair", "diagnosis", "points", "why"], lines, name)
+
+
+def _first_failure(repair: dict[str, Any]) -> str:
+    failed = [check for check in repair.get("checks", []) if check["status"] != "passed"]
+    return f"{failed[0]['name']}: {failed[0]['saw']}" if failed else ""

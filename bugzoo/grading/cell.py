@@ -14,14 +14,39 @@ from bugzoo.grading import progress
 from bugzoo.grading.model import Result
 
 
-def repair(name: str, program: Any, diagnosis: dict[str, Any] | None = None) -> float:
-    """Print what the repaired program does and return its points."""
-    return _answer(name, {"kind": "repair", "source": _source(program), "diagnosis": diagnosis})
+def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
+    """Print what the repaired program does and return its points. Without `program`: the notebook's own cells."""
+    program = _of_notebook("program") if program is None else program
+    if program is None:
+        return _nothing_yet("None of the program's cells has been run in this session.")
+    try:
+        source = _source(program)
+    except UserError as error:
+        return _nothing_yet(str(error))
+    return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record()})
 
 
-def diagnosis(name: str, record: dict[str, Any] | None) -> float:
-    """Print how right the diagnosis is and return its points."""
-    return _answer(name, {"kind": "diagnosis", "diagnosis": record})
+def diagnosis(name: str, record: dict[str, Any] | None = None) -> float:
+    """Print how right the diagnosis is and return its points. Without `record`: what the notebook's form holds."""
+    return _answer(name, {"kind": "diagnosis", "diagnosis": record or _record()})
+
+
+def _of_notebook(name: str) -> Any:
+    """A variable of the notebook that calls, None where there is none (yet)."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return shell.user_ns.get(name) if shell else None
+
+
+def _record() -> dict[str, Any] | None:
+    form = _of_notebook("form")
+    return form.diagnosis.record() if hasattr(getattr(form, "diagnosis", None), "record") else None
+
+
+def _nothing_yet(why: str) -> float:
+    print(f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again.")
+    return 0.0
 
 
 def hints(name: str) -> tuple[str, str, str]:
@@ -47,14 +72,17 @@ def _answer(name: str, question: dict[str, Any]) -> float:
 
 def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
     """Put a question to a fresh grading process (`python -m module`). Raises UserError when it gives no answer."""
-    done = subprocess.run(
-        [sys.executable, "-m", module, name],
-        input=json.dumps(question, default=str),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, name],
+            input=json.dumps(question, default=str),
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError("The grader gave no answer within ten minutes.") from None
     try:
         found = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):

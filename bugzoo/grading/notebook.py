@@ -44,8 +44,8 @@ def notebook(
     for section in SECTIONS:
         cells.append(_code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
     graders = graders or {
-        "repair": f'cell.repair("{name}", program, form.diagnosis.record())',
-        "diagnosis": f'cell.diagnosis("{name}", form.diagnosis.record())',
+        "repair": f'{_GRADER}\ncell.repair("{name}")',
+        "diagnosis": f'{_GRADER}\ncell.diagnosis("{name}")',
     }
     cells += [
         _markdown("look-text", _LOOK),
@@ -79,6 +79,9 @@ _SETUP = """%load_ext bugzoo.grading.program
 from bugzoo import Scenario, lab
 from bugzoo.grading import cell
 from bugzoo.lab import DiagnosisForm, Hints"""
+
+_GRADER = "from bugzoo.grading import cell"
+"""Graded cells stand alone, so that one that is run first says what to do."""
 
 _LOOK = """## Look first
 
@@ -138,6 +141,8 @@ def _code(
         }  # fmt: skip
         if graded:
             metadata["nbgrader"]["points"] = points
+            metadata["editable"] = False  # as nbgrader's release has them
+        metadata["deletable"] = False
     if tags:
         metadata["tags"] = tags
     source = text.splitlines(keepends=True)

@@ -36,15 +36,19 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bugzoo"
 
 
+_JUDGING = ("checks", "edits", "grade", "inside", "model", "parts", "reference", "twin")
+
+
 @cache
 def code() -> str:
-    """A hash of everything that takes part in measuring and grading, and of torch's version."""
+    """A hash of everything that takes part in measuring and judging, and of torch's version."""
     digest = hashlib.sha256(version("torch").encode())
     root = Path(__file__).parent.parent
-    for room in ("running", "watching", "diagnostics", "grading"):
-        for file in sorted((root / room).rglob("*.py")):
-            if "exercises" not in file.parts:
-                digest.update(file.read_bytes())
+    files = [root / "grading" / f"{name}.py" for name in _JUDGING]
+    for room in ("running", "watching", "diagnostics", "grading/evaluation"):
+        files += sorted((root / room).rglob("*.py"))
+    for file in files:
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

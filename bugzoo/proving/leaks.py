@@ -107,7 +107,11 @@ def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
         own |= {"IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate"}
         with patch.dict(os.environ, own):
             client = NotebookClient(
-                book, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": folder}}
+                book,
+                timeout=seconds,
+                kernel_name="python3",
+                extra_arguments=["--IPKernelApp.log_level=40"],
+                resources={"metadata": {"path": folder}},
             )
             client.execute()
     return [

@@ -1,0 +1,81 @@
+"""The diagnosis cell of a submission, run in the sandbox with forms that only write down what they are handed."""
+
+import json
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading.notebook import STUB
+from bugzoo.running import Job, Limits, run_worker
+
+NAMES = ("first", "second", "third", "form")
+_MARK = "bugzoo-records:"
+
+_FRAME = """
+import json
+
+class _Form:
+    def __init__(self):
+        self.record = {}
+
+    def hand_in(self, **fields):
+        self.record.update(fields)
+        return self
+
+    def show(self):
+        return self
+
+_forms = {name: _Form() for name in %(names)r}
+_problem = ""
+try:
+    exec(compile(%(text)r, "diagnosis", "exec"), dict(_forms, hints=None))
+except BaseException as error:
+    _problem = f"{type(error).__name__}: {error}"[:300]
+_said = {"records": [_forms[name].record for name in %(names)r], "problem": _problem}
+print()
+print(%(mark)r + json.dumps(_said, default=str))
+"""
+
+
+def records(text: str, isolated: bool = True) -> tuple[list[dict[str, Any]], str]:
+    """(one record for each form, why the cell failed or ""). Raises RuntimeError where the sandbox cannot be set up."""
+    if text.strip() in ("", STUB):
+        return [], ""
+    source = _FRAME % {"names": NAMES, "text": text, "mark": _MARK}
+    limits = Limits(seconds=20, memory_mib=1024, processes=8)
+    run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=isolated, watch=False))
+    if run.trace.error.get("type") == "IsolationError":
+        raise RuntimeError(run.trace.error["message"])
+    lines = [line for line in run.stdout.splitlines() if line.startswith(_MARK)]
+    try:
+        said = json.loads(lines[-1].removeprefix(_MARK))
+        return [_plain(record) for record in said["records"]], str(said["problem"])
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return [], f"the cell did not come to its end ({run.outcome})"
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """The fields that are judged, each of its own type or left out."""
+    evidence = record.get("evidence")
+    evidence = [evidence] if isinstance(evidence, str) else evidence
+    return {
+        "cause": str(record.get("cause") or "")[:200],
+        "place": _whole(record.get("place")),
+        "step": _whole(record.get("step")),
+        "evidence": [str(name)[:100] for name in evidence[:50]] if isinstance(evidence, list) else [],
+        "test": str(record.get("test") or "")[:1000],
+    }
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def check_sandbox() -> None:
+    """Raises UserError where other people's code cannot be kept apart on this machine."""
+    run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
+    if run.outcome != "finished":
+        why = run.trace.error.get("message") or run.outcome
+        raise UserError(
+            f"{why} Submissions would run with your own rights. Grade on a machine that allows user namespaces, or, if you "
+            "trust everybody in the class, say --trust."
+        )

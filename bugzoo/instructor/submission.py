@@ -1,0 +1,194 @@
+"""What somebody handed in, read as data: the program's cells, the diagnosis cell, and what is odd about the file.
+
+Nothing of it runs here. The grader's own cells do not count, so that editing them changes nothing.
+"""
+
+import hashlib
+import json
+import re
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bugzoo.grading.program import SECTIONS
+
+MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
+GRADED = ("repair", "diagnosis")
+ANSWER = "diagnosis-answer"
+_MAGIC = re.compile(r"^\s*%%program[ \t]+(\w+)[ \t]*\r?\n?")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's file. `problem` says why it cannot be graded; empty when it can."""
+
+    student: str
+    path: Path | None = None
+    problem: str = ""
+    sections: dict[str, str] = field(default_factory=dict)
+    answer: str = ""
+    """Text of the diagnosis cell."""
+    notes: tuple[str, ...] = ()
+    tag: str = ""
+    """The variant that the notebook says it is; empty where there are none."""
+    digest: str = ""
+    timestamp: str = ""
+
+
+def find(folder: Path, name: str) -> list[Submission]:
+    """Who handed in, in alphabetical order; the files are not opened yet.
+
+    Knows nbgrader's layout (`<student>/<assignment>/<notebook>`), a folder with one notebook for each student, and
+    `<student>.ipynb` side by side. Links are not followed: they could lead anywhere on the grader's machine.
+    """
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda path: path.name):
+        if entry.name.startswith(".") or entry.name == "__pycache__":
+            continue
+        if entry.is_symlink():
+            found.append(Submission(entry.stem, None, "it is a link; hand in the file itself"))
+        elif entry.is_dir():
+            found.append(_in_folder(entry, name))
+        elif entry.suffix == ".ipynb":
+            found.append(Submission(entry.stem, entry))
+    return found
+
+
+def _in_folder(folder: Path, name: str) -> Submission:
+    files = [
+        path
+        for pattern in ("*.ipynb", "*/*.ipynb")
+        for path in sorted(folder.glob(pattern))
+        if ".ipynb_checkpoints" not in path.parts and not path.is_symlink() and not path.parent.is_symlink()
+    ]
+    named = [path for path in files if path.stem == name]
+    chosen = named or files
+    if not chosen:
+        return Submission(folder.name, None, f"there is no notebook {name}.ipynb in the folder")
+    if len(chosen) > 1:
+        names = ", ".join(str(path.relative_to(folder)) for path in chosen[:4])
+        return Submission(folder.name, None, f"there are several notebooks ({names}) and none is to be preferred")
+    return Submission(folder.name, chosen[0])
+
+
+def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
+    """`one` with its file read. `original` is the notebook as handed out, `name` the assignment's."""
+    if one.problem or one.path is None:
+        return one
+    facts: dict[str, Any] = {}
+    try:
+        data = _bytes(one.path)
+        facts = {"digest": hashlib.sha256(data).hexdigest(), "timestamp": _when(one.path)}
+        sections, answer, notes, tag = _look(_notebook(data), original, name)
+        return Submission(one.student, one.path, "", sections, answer, tuple(notes), tag, **facts)
+    except Unreadable as why:
+        return Submission(one.student, one.path, str(why), **facts)
+    except OSError as error:
+        return Submission(one.student, one.path, f"the file could not be read: {error.strerror}", **facts)
+
+
+class Unreadable(Exception):
+    """Why a file cannot be graded."""
+
+
+def _bytes(path: Path) -> bytes:
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise Unreadable("it is no plain file")
+    if found.st_size > MOST_BYTES:
+        raise Unreadable(
+            f"the file has {found.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs"
+        )
+    return path.read_bytes()
+
+
+def _notebook(data: bytes) -> dict[str, Any]:
+    try:
+        made = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Unreadable("the file is not a notebook: it is not valid JSON") from None
+    if not isinstance(made, dict) or not isinstance(made.get("cells"), list):
+        raise Unreadable("the file is not a notebook of format 4: it has no cells")
+    return made
+
+
+def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """(kind, text, nbgrader's metadata) of each cell; whatever is malformed counts as empty."""
+    found = []
+    for one in made["cells"]:
+        one = one if isinstance(one, dict) else {}
+        text = one.get("source", "")
+        text = "".join(part for part in text if isinstance(part, str)) if isinstance(text, list) else text
+        metadata = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
+        grader = metadata.get("nbgrader") if isinstance(metadata.get("nbgrader"), dict) else {}
+        found.append((str(one.get("cell_type")), text if isinstance(text, str) else "", grader))
+    return found
+
+
+def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple[dict[str, str], str, list[str], str]:
+    """Sections, diagnosis cell, notes and variant. Raises Unreadable where it is not clear what would be graded."""
+    about = made.get("metadata", {}).get("bugzoo", {}) if isinstance(made.get("metadata"), dict) else {}
+    about = about if isinstance(about, dict) else {}
+    wanted = original["metadata"]["bugzoo"]
+    for word in ("assignment", "ticket") if "assignment" not in wanted else ("assignment",):
+        if word in about and word in wanted and about[word] != wanted[word]:
+            raise Unreadable(
+                f"it is the notebook of another {word} ({str(about[word])[:60]!r}, {wanted[word]!r} was expected)"
+            )
+    cells, notes = cells_of(made), []
+    usual = {grader["grade_id"]: text for _, text, grader in cells_of(original) if grader}
+    ids = [str(grader.get("grade_id")) for _, _, grader in cells if grader]
+    for grade_id in usual:
+        count = ids.count(grade_id)
+        if count == 0:
+            raise Unreadable(
+                f"the cell {grade_id!r} is missing; copy it, with its metadata, from the notebook as handed out"
+            )
+        if count > 1:
+            raise Unreadable(
+                f"{count} cells say that they are {grade_id!r}, through copying or splitting; keep one of them"
+            )
+    texts = {str(grader["grade_id"]): text for _, text, grader in cells if grader.get("grade_id") in usual}
+    notes += [
+        f"the graded cell {grade_id!r} was changed; that does not count"
+        for grade_id in GRADED
+        if texts[grade_id].strip() != usual[grade_id].strip()
+    ]
+    sections = _sections([text for kind, text, _ in cells if kind == "code"])
+    if list(sections) != list(SECTIONS):
+        notes.append("the program's cells stand in another order; they were put in theirs")
+    tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
+    return {section: sections[section] for section in SECTIONS}, texts[ANSWER], notes, str(tag)
+
+
+def _sections(texts: list[str]) -> dict[str, str]:
+    """Section -> text, in the notebook's order."""
+    found: dict[str, str] = {}
+    for text in texts:
+        match = _MAGIC.match(text)
+        if not match or match[1] not in SECTIONS:
+            continue
+        section, body = match[1], text[match.end() :]
+        if section in found and found[section].strip() != body.strip():
+            raise Unreadable(f"two cells begin with `%%program {section}` and differ; keep the one that counts")
+        found[section] = body
+    missing = [section for section in SECTIONS if section not in found]
+    if missing:
+        raise Unreadable(f"the program is not whole: no cell begins with `%%program {missing[0]}`")
+    if sum(map(len, found.values())) > MOST_PROGRAM:
+        raise Unreadable(f"the program is longer than {MOST_PROGRAM // 2**20} MiB")
+    return found
+
+
+def _when(path: Path) -> str:
+    """When it was handed in: nbgrader's timestamp.txt beside it, else the file's own time."""
+    noted = path.with_name("timestamp.txt")
+    try:
+        if noted.is_file() and not noted.is_symlink() and noted.stat().st_size < 200:
+            return noted.read_text(encoding="utf-8").strip().splitlines()[0]
+    except (OSError, ValueError, IndexError):
+        pass
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(path.stat().st_mtime))

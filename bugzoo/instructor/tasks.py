@@ -1,0 +1,123 @@
+"""What a class was asked: an assignment's folder with its key, or one of the exercises. Both are graded alike."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from bugzoo.errors import UserError
+from bugzoo.grading.answers import grade_diagnosis
+from bugzoo.grading.exercises import exercises
+from bugzoo.grading.exercises import load as load_exercise
+from bugzoo.grading.grade import grade, grade_exercise
+from bugzoo.grading.model import Exercise, Result
+from bugzoo.grading.notebook import build as build_exercise
+from bugzoo.grading.twin import code
+from bugzoo.instructor import findings, handout, key
+
+
+class Task(Protocol):
+    """How to grade one submission of a class."""
+
+    name: str
+    max_points: float
+    people: dict[str, dict[str, Any]]
+    """student -> names and e-mail, where a roster was given."""
+
+    def fingerprint(self) -> str:
+        """Changes with anything that a score depends on, but the submission."""
+
+    def original(self) -> dict[str, Any]:
+        """The notebook as handed out."""
+
+    def owner(self, student: str, tag: str) -> tuple[str, str]:
+        """(whose variant this is, a note when it is not the student's own)."""
+
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
+
+    def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result: ...
+
+
+@dataclass
+class AssignmentTask:
+    """A folder that `bugzoo assign` made."""
+
+    key: key.Key
+
+    def __post_init__(self) -> None:
+        self.name, self.max_points, self.people = self.key.assignment.name, self.key.max_points, self.key.students
+
+    def fingerprint(self) -> str:
+        found = (code(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, self.people)
+        return hashlib.sha256(repr(found).encode()).hexdigest()
+
+    def original(self) -> dict[str, Any]:
+        return json.loads(handout.build(self.key.assignment, "student", self.key.answers))
+
+    def owner(self, student: str, tag: str) -> tuple[str, str]:
+        own = self.people.get(student, {}).get("tag", "")
+        if not tag or tag == own:
+            return student, ""
+        whose = [name for name, facts in self.people.items() if facts.get("tag") == tag]
+        if not whose:
+            return student, "its variant is nobody's in the manifest"
+        return whose[0], f"it is the notebook that was drawn for {whose[0]}"
+
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
+        mine, _ = self.key.of(owner)
+        exercise, most = mine.exercise(self.key.seconds), mine.points[0]
+        result = grade(
+            source, mine.scenario, exercise=exercise, seeds=self.key.seeds, strict_isolation=strict, attempted=False
+        )
+        return replace(result, points=round(result.share * most, 4), max_points=most)
+
+    def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
+        mine, answers = self.key.of(owner)
+        return findings.grade(answers, records, mine.points[1])
+
+
+@dataclass
+class ExerciseTask:
+    """One of the exercises that bugzoo brings."""
+
+    exercise: Exercise
+
+    def __post_init__(self) -> None:
+        self.name, self.max_points, self.people = self.exercise.name, sum(self.exercise.points), {}
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256(repr((code(), self.exercise)).encode()).hexdigest()
+
+    def original(self) -> dict[str, Any]:
+        return json.loads(build_exercise(self.exercise, "student"))
+
+    def owner(self, student: str, tag: str) -> tuple[str, str]:
+        return student, ""
+
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
+        return grade_exercise(self.name, source, _one(records), strict_isolation=strict)
+
+    def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
+        return grade_diagnosis(self.name, _one(records))
+
+
+def _one(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """An exercise has one form."""
+    return next((record for record in records if record.get("cause")), {})
+
+
+def load(given: str) -> Task:
+    """The task of `--assignment`: a folder, or an exercise by name or number. Raises UserError."""
+    path = Path(given)
+    if path.is_dir():
+        return AssignmentTask(key.read(path))
+    if "/" in given or path.exists():
+        raise UserError(f"--assignment {given}: there is no such folder. `bugzoo assign` makes one.")
+    try:
+        return ExerciseTask(load_exercise(given))
+    except UserError:
+        raise UserError(
+            f"--assignment {given}: there is neither a folder nor an exercise of that name. The exercises are "
+            f"{', '.join(exercises())}."
+        ) from None

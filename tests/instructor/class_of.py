@@ -1,0 +1,57 @@
+"""Submissions as a class hands them in, made from the notebook that was handed out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ZERO = "    optimizer.zero_grad()\n"
+SOFT = "F.cross_entropy(F.softmax(logits.flatten(0, 1), dim=-1), targets.flatten())"
+PLAIN = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
+
+# what a dishonest student may try in the cells of the program: every door that a score could come through
+PATCH = """import torch
+import torch.nn.functional as F
+import bugzoo.diagnostics as rooms
+import bugzoo.running.child as child
+rooms.measure_all = lambda *a, **k: {}
+rooms.judge_all = lambda *a, **k: []
+torch.nn.Module.__call__ = torch.nn.Module.__call__
+F.softmax = lambda x, dim=None: x
+F.relu = F.gelu
+metrics = {"accuracy": 1.0, "loss": 0.0}
+"""
+
+
+def cell(made: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in made["cells"] if one["id"] == name)
+
+
+def text(made: dict[str, Any], name: str) -> str:
+    return "".join(cell(made, name)["source"])
+
+
+def replace(made: dict[str, Any], name: str, old: str, new: str) -> None:
+    """Change a cell's text; what is to be replaced has to be there once."""
+    before = text(made, name)
+    assert before.count(old) == 1, (name, old)
+    cell(made, name)["source"] = before.replace(old, new).splitlines(keepends=True)
+
+
+def answer(made: dict[str, Any], code: str) -> None:
+    cell(made, "diagnosis-answer")["source"] = code.splitlines(keepends=True)
+
+
+def clear_gradients(made: dict[str, Any]) -> None:
+    replace(made, "program-training", "    loss.backward()\n", f"{ZERO}    loss.backward()\n")
+
+
+def plain_loss(made: dict[str, Any]) -> None:
+    replace(made, "program-training", SOFT, PLAIN)
+
+
+def hand_in(folder: Path, student: str, made: dict[str, Any] | str, name: str) -> Path:
+    """Write a submission in nbgrader's layout."""
+    path = folder / student / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(made if isinstance(made, str) else json.dumps(made), encoding="utf-8")
+    return path
