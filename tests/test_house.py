@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.footprint import build_wheel
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -66,20 +68,6 @@ def test_every_public_name_is_there():
     assert "it has watch" in done.stderr
 
 
-@pytest.mark.serial
-def test_import_time_over_torch():
-    """`import bugzoo` and its watch() cost at most 0.1 s beyond `import torch`."""
-    code = (
-        "import time; import torch; begin = time.perf_counter()\n"
-        "import bugzoo; bare = time.perf_counter() - begin\n"
-        "bugzoo.watch; print(bare, time.perf_counter() - begin)"
-    )
-    times = [[float(text) for text in called("-c", code).stdout.split()] for _ in range(3)]
-    bare, watching = (min(column) for column in zip(*times, strict=True))
-    print(f"import bugzoo: {bare * 1000:.1f} ms over import torch; with watch(): {watching * 1000:.0f} ms")
-    assert bare < 0.1
-
-
 def test_no_file_names_this_machine_or_a_registry():
     """What is committed must work anywhere."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -105,23 +93,12 @@ def test_notebooks_are_committed_without_outputs():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel as `pip install .` would build it, made from a copy so that nothing is left in the working tree."""
-    copy = tmp_path_factory.mktemp("source")
-    keep = ("bugzoo", "notebooks", "exercises", "solutions")
-    for name in keep:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
-    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md"):
-        shutil.copy(ROOT / name, copy / name)
-    out = tmp_path_factory.mktemp("dist")
-    done = called("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(out), str(copy))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return next(out.glob("*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.mark.slow
 def test_wheel_holds_lessons_and_exercises(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    print(f"size of the wheel: {wheel.stat().st_size / 1024:.0f} KiB, {len(names)} files")
     assert "bugzoo/__init__.py" in names
     for folder in ("notebooks", "exercises", "solutions"):
         for file in (ROOT / folder).glob("*.ipynb"):

@@ -1,0 +1,76 @@
+"""What bugzoo weighs: `import bugzoo` beside `import torch`, and the wheel. `python -m tests.benchmarks.footprint`
+
+Times are medians over fresh interpreters; the ratio is to `import torch` in the same interpreter. Bar: 0.1 s over torch.
+"""
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from tests.benchmarks import report
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("bugzoo", "notebooks", "exercises", "solutions")
+FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md")
+STAGES = """
+import time
+marks = [time.perf_counter()]
+import torch; marks.append(time.perf_counter())
+import bugzoo; marks.append(time.perf_counter())
+bugzoo.watch; marks.append(time.perf_counter())
+print(*(b - a for a, b in zip(marks, marks[1:])))
+"""
+
+
+def imports(repeats: int) -> dict[str, float]:
+    """Seconds for `import torch`, then `import bugzoo`, then the first touch of `bugzoo.watch`."""
+    rows = []
+    for _ in range(repeats + 1):  # the first one fills the disk cache
+        done = subprocess.run([sys.executable, "-c", STAGES], capture_output=True, text=True, check=True)
+        rows.append([float(word) for word in done.stdout.split()])
+    torch, bugzoo, watch = (statistics.median(column) for column in zip(*rows[1:], strict=True))
+    return {"import_torch_s": torch, "import_bugzoo_s": bugzoo, "first_watch_s": watch, "ratio": bugzoo / torch}
+
+
+def build_wheel(out: Path) -> Path:
+    """The wheel as `pip install .` builds it, made from a copy so that nothing is left in the working tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in PARTS:
+            ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
+        for name in FILES:
+            shutil.copy(ROOT / name, copy / name)
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        done = subprocess.run([*command, "-w", str(out), str(copy)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return next(out.glob("*.whl"))
+
+
+def wheel() -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        made = build_wheel(Path(folder))
+        return {"size_kib": made.stat().st_size / 1024, "files": len(zipfile.ZipFile(made).namelist())}
+
+
+def main() -> None:
+    parser = report.parser(__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args()
+    found = {"import": imports(options.repeats), "wheel": wheel()}
+    times = found["import"]
+    print(f"import torch       {times['import_torch_s'] * 1000:8.0f} ms")
+    print(f"import bugzoo      {times['import_bugzoo_s'] * 1000:8.1f} ms more ({times['ratio']:.4f} of torch's)")
+    print(f"first bugzoo.watch {times['first_watch_s'] * 1000:8.1f} ms more")
+    print(f"wheel              {found['wheel']['size_kib']:8.0f} KiB in {found['wheel']['files']} files")
+    if options.save:
+        report.save("footprint", found)
+
+
+if __name__ == "__main__":
+    main()
