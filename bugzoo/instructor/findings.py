@@ -1,8 +1,10 @@
 """A diagnosis of several findings, graded apart from the repair."""
 
 from collections.abc import Sequence
-from itertools import permutations
 from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from bugzoo.grading.answers import NEAR
 from bugzoo.grading.model import Check, Result
@@ -40,15 +42,11 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
 
 def _match(answers: Sequence[Answer], given: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
     """(answer, record) pairs that earn most together; only pairs in which the record hits the fault."""
-    best: tuple[float, list[tuple[int, int]]] = (0.0, [])
-    size = max(len(answers), len(given))
-    for order in permutations(range(size)):
-        pairs = [(i, j) for i, j in enumerate(order) if i < len(answers) and j < len(given)]
-        pairs = [(i, j) for i, j in pairs if _hits(answers[i], given[j])]
-        worth = sum(_finding(answers[i], given[j])[0] for i, j in pairs)
-        if worth > best[0]:
-            best = (worth, pairs)
-    return best[1]
+    worth = np.zeros((len(answers), len(given)))
+    for (i, j), _ in np.ndenumerate(worth):
+        worth[i, j] = _finding(answers[i], given[j])[0] if _hits(answers[i], given[j]) else 0.0
+    pairs = zip(*linear_sum_assignment(worth, maximize=True), strict=True)
+    return [(int(i), int(j)) for i, j in pairs if worth[i, j] > 0]
 
 
 def _hits(answer: Answer, record: dict[str, Any]) -> bool:
