@@ -20,10 +20,6 @@ _HOMES = {
     "Check": "bugzoo.grading.model",
     "Exercise": "bugzoo.grading.model",
     "Result": "bugzoo.grading.model",
-    "grade_many": "bugzoo.grading.classroom",
-    "Task": "bugzoo.grading.classroom",
-    "Submission": "bugzoo.grading.submitted",
-    "read": "bugzoo.grading.submitted",
     "reset": "bugzoo.grading.files",
     "build": "bugzoo.grading.files",
 }
