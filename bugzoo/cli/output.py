@@ -69,7 +69,10 @@ def console(stderr: bool = False) -> Any:
     """A rich console that writes paths and ids as they are."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = 120  # a file or a pipe has no width of its own; tables need not be broken for it
+    return made
 
 
 def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:

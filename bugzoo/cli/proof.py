@@ -70,9 +70,12 @@ def _matrix(report: Any) -> None:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
         lines.append([cell.fault, cell.program, state, ", ".join(cell.fired) or "-"])
         said += [f"{cell.fault} on {cell.program}: {text}" for text in filter(None, [*cell.problems, cell.skipped])]
-    for control in report.controls:
-        lines.append(["(healthy)", control.program, "healthy" if not control.problems else "SICK", "-"])
-        said += [f"healthy {control.program}: {text}" for text in control.problems]
+    for program in dict.fromkeys(control.program for control in report.controls):
+        mine = [control for control in report.controls if control.program == program]  # one for each set of settings
+        sick = sum(bool(control.problems) for control in mine)
+        state = f"SICK in {sick} of {len(mine)} settings" if sick else "healthy"
+        lines.append(["(healthy)", program, state, ", ".join(sorted({name for c in mine for name in c.fired})) or "-"])
+        said += [f"healthy {program}: {text}" for control in mine for text in control.problems]
     table(["fault", "program", "result", "instruments that fire"], lines)
     for text in said:
         print(text)

@@ -2,22 +2,33 @@
 
 from bugzoo.faults.model import Fault, Param, Swap
 
+LOG = "if step >= $step:\n    $HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $eps)"
+
 FAULT = Fault(
     title="Logarithm that meets zero after some steps",
     level=2,
     symptom="non_finite",
-    programs=("mlp",),
+    programs=("mlp", "digits_cnn", "data_parallel"),
     params={
         "step": Param(50, 0, 100_000, "optimiser steps that are done before the logarithm sets in"),
         "eps": Param(0.0, 0.0, 1.0, "added inside the logarithm; 0 is log(0), 1e-9 stays finite behind a ReLU"),
     },
     swaps=(
-        Swap(
-            "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
-            "$HIDDEN = self.$LAYER($HIDDEN)\n"
-            "if step >= $step:\n"
-            "    $HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $eps)\n"
-            "$HIDDEN = F.relu($HIDDEN)",
+        (
+            Swap(
+                "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
+                "$HIDDEN = self.$LAYER($HIDDEN)\n" + LOG + "\n$HIDDEN = F.relu($HIDDEN)",
+            ),
+            Swap(
+                "$HIDDEN = F.max_pool2d(F.relu(self.$NORM(self.$LAYER($HIDDEN))), $SIZE)",
+                "$HIDDEN = self.$NORM(self.$LAYER($HIDDEN))\n"
+                + LOG
+                + "\n$HIDDEN = F.max_pool2d(F.relu($HIDDEN), $SIZE)",
+            ),
+            Swap(
+                "$HIDDEN = F.relu(self.$LAYER($HIDDEN))",
+                "$HIDDEN = self.$LAYER($HIDDEN)\n" + LOG + "\n$HIDDEN = F.relu($HIDDEN)",
+            ),
         ),
     ),
     evidence=("first_non_finite.found > 0.5",),
