@@ -155,7 +155,7 @@ class Engine:
             if self.job is not None:
                 self.run = run_worker(self.job, on_step=on_step)
             else:
-                self.run = run_here(self.source, self.file, on_step=on_step)
+                self.run = run_here(self.source, self.file, on_step=on_step, own_thread=True)
             self.namespace = self.run.namespace
         finally:
             if self._border is not None:

@@ -3,6 +3,7 @@
 import math
 import sys
 import weakref
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Forwards:
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """None, or in a replay the arguments that the forward had the first time."""
         key = id(module)
-        if key in self._children:
+        if key in self._children or (self.recorder.thread is not None and self.recorder.thread != get_ident()):
             return None
         if key not in self._roots and not self._is_model(module):
             return None
@@ -138,6 +139,8 @@ class Forwards:
     def _after(self, module: nn.Module, args: Any, output: Any) -> None:
         column = self._names.get(id(module))
         if column is None or self._sampling is None or not torch.is_grad_enabled():
+            return
+        if self.recorder.thread is not None and self.recorder.thread != get_ident():
             return
         try:
             while isinstance(output, list | tuple) and output:

@@ -1,5 +1,6 @@
 """Where the watch attaches itself to torch, and how it lets go again."""
 
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -23,12 +24,16 @@ class Hooks:
         recorder = self.recorder
 
         def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if self._foreign():
+                return
             try:
                 recorder.before_step(optimizer, args, kwargs)
             except Exception as error:
                 recorder.note(error)
 
         def post(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if self._foreign():
+                return
             self._stepped = True
             self._after_step(optimizer)
 
@@ -38,6 +43,11 @@ class Hooks:
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
         recorder.forwards.arm()
         recorder.forwards.sample()
+
+    def _foreign(self) -> bool:
+        """torch's global hooks hear every thread; a notebook's cell may train beside the run that is watched."""
+        thread = self.recorder.thread
+        return thread is not None and thread != get_ident()
 
     def _after_step(self, optimizer: Any) -> None:
         recorder, info = self.recorder, None
@@ -64,6 +74,9 @@ class Hooks:
         recorder = self.recorder
 
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+            if self._foreign():
+                original(tensors, *args, **kwargs)
+                return
             try:
                 recorder.before_backward(tensors)
             except Exception as error:
@@ -78,7 +91,7 @@ class Hooks:
 
         def scale(scaler: Any, outputs: Any) -> Any:
             scaled = original(scaler, outputs)
-            if scaler._enabled and isinstance(outputs, torch.Tensor):
+            if scaler._enabled and isinstance(outputs, torch.Tensor) and not self._foreign():
                 recorder.scaled, recorder.unscaled, recorder.scaler = scaled, outputs, scaler
             return scaled
 
@@ -88,6 +101,8 @@ class Hooks:
         recorder = self.recorder
 
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._foreign():
+                return original(scaler, optimizer, *args, **kwargs)
             self._stepped = False
             recorder.scaler = scaler
             result = original(scaler, optimizer, *args, **kwargs)

@@ -67,6 +67,7 @@ class Recorder:
         self.finite = True
         self.errors: list[str] = []
         self.closing = False
+        self.thread: int | None = None  # the only thread whose training counts; None: any
         self.alive = Alive()
         self.published = self.began = self.mark = _now()
         self._reset_step()

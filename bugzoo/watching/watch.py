@@ -32,15 +32,21 @@ class watch:
 
     `on_step(info)` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"}; it may raise
     StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs, `graph`
-    looks at the autograd graph on a few steps. Raises UserError when another watch is active in this process.
+    looks at the autograd graph on a few steps, `own_thread` leaves out what other threads train. Raises UserError when
+    another watch is active in this process.
     """
 
     def __init__(
-        self, *, on_step: Callable[[dict[str, Any]], None] | None = None, snapshots: bool = True, graph: bool = True
+        self,
+        *,
+        on_step: Callable[[dict[str, Any]], None] | None = None,
+        snapshots: bool = True,
+        graph: bool = True,
+        own_thread: bool = False,
     ) -> None:
         self.trace = Trace()
         self._recorder = Recorder(self.trace, on_step, graph, snapshots)
-        self._hooks = Hooks(self._recorder)
+        self._hooks, self._own_thread = Hooks(self._recorder), own_thread
         self._caller: FrameType | None = None
 
     def __enter__(self) -> Trace:
@@ -54,6 +60,7 @@ class watch:
         self._caller = sys._getframe(1)
         self._recorder.loop.outside, self._recorder.loop.outside_line = self._caller, self._caller.f_lineno
         self.trace.environment = environment()
+        self._recorder.thread = threading.get_ident() if self._own_thread else None
         self._hooks.install()
         return self.trace
 

@@ -123,7 +123,7 @@ class Lab:
     def command(self, name: str, arguments: dict | None = None) -> None:
         self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])
 
-    def run_all(self, timeout: float = 180) -> None:
+    def run_all(self, timeout: float = 40) -> None:
         """Run every cell and wait until none is waiting any more."""
         # a second time in the same kernel counts as well: forget the numbers of the first
         self.page.evaluate(
@@ -131,12 +131,28 @@ class Lab:
                 .forEach(cell => { cell.model.executionCount = null; });
                 window.jupyterapp.commands.execute('notebook:run-all-cells'); }"""
         )
-        self.page.wait_for_function(
+        self.until(
             """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model)
                 .filter(model => model.type === 'code' && model.sharedModel.getSource().trim())
                 .every(model => model.executionCount !== null && model.executionState !== 'running')""",
-            timeout=timeout * 1000,
+            timeout,
+            "every cell has run",
         )
+
+    def until(self, condition: str, seconds: float, what: str) -> None:
+        """Wait for a condition in the page; where it does not come, say what the notebook shows instead."""
+        from playwright.sync_api import TimeoutError as TooLate
+
+        try:
+            self.page.wait_for_function(condition, timeout=seconds * 1000)
+        except TooLate:
+            self.picture("too_late")
+            cells = self.page.evaluate(
+                """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model)
+                    .filter(model => model.type === 'code')
+                    .map(model => `${model.id}: [${model.executionCount}] ${model.executionState}`)"""
+            )
+            pytest.fail(f"after {seconds:g} s not yet: {what}\n" + "\n".join([*cells, *self.errors()]))
 
     def errors(self) -> list[str]:
         """Tracebacks that are shown in the notebook."""

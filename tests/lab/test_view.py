@@ -104,6 +104,20 @@ def test_cells_that_draw_random_numbers_do_not_disturb_a_run(front_end, plain, m
     assert drawn == expected
 
 
+def test_cells_may_train_beside_a_run_that_stands_still(front_end, plain) -> None:
+    """torch's global hooks hear every thread: a loop in a cell must neither wait for the run nor get into its trace."""
+    view = started(show_twin=False, pause_at=20)
+    assert view.wait_pause()
+    cell = {}
+    exec(compile(BROKEN.healthy().source, "cell.py", "exec"), cell)
+    view.objects["model"](view.objects["inputs"])  # probing the live model is no step of its training either
+    assert cell["losses"] == plain[1].trace.loss.tolist() and len(view.points) == 20
+    view.resume()
+    trace = view.result.trace
+    assert trace.loss.tobytes() == plain[0].trace.loss.tobytes()
+    assert trace.forwards == plain[0].trace.forwards and trace.modules == plain[0].trace.modules
+
+
 def test_a_crash_is_shown_and_not_raised(front_end, capsys) -> None:
     view = started("1 / 0\n", show_twin=False).show()
     run = view.result
