@@ -27,7 +27,15 @@ def draw(report: Mapping[str, Any], path: str | Path) -> None:
         axes.text(-0.75, y, mark, ha="center", va="center", fontsize=9)
         for x, name in enumerate(columns):
             if share := cell["fired"].get(name, 0.0):
-                axes.text(x, y, f"{share:.0%}".rstrip("%"), ha="center", va="center", fontsize=6, color="black")
+                axes.text(
+                    x,
+                    y,
+                    f"{share:.0%}".rstrip("%"),
+                    ha="center",
+                    va="center",
+                    fontsize=6,
+                    color="white" if share > 0.6 else "black",
+                )
     axes.set_xticks(range(len(columns)), columns, rotation=55, ha="left", rotation_mode="anchor", fontsize=8)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), rows, fontsize=8)

@@ -1,4 +1,4 @@
-"""Validation accuracy is lower than it should be and changes when the same model is evaluated again."""
+"""Validation numbers are worse than they should be and change when the same model is evaluated again."""
 
 from bugzoo.faults.model import Fault, Swap
 
@@ -6,10 +6,10 @@ FAULT = Fault(
     title="Evaluation in training mode",
     level=1,
     symptom="noisy_eval",
-    programs=("digits_cnn",),
+    programs=("digits_cnn", "sentiment_lstm"),
     swaps=((Swap("$MODEL.eval()", "", where="$MODEL.parameters()"), Swap("$MODEL.eval()", "")),),
     evidence=("mode_watch.eval_in_train_mode > 0.5",),
-    effect="metrics.accuracy < healthy",
+    effect="metrics.loss > healthy",
     why=(
         "Without eval() dropout goes on dropping units and BatchNorm normalises with the statistics of whatever batch "
         "comes, and stores them. The numbers depend on chance and on the neighbours in the batch."
