@@ -1,6 +1,7 @@
 """`assign` and `grade`: for whoever teaches a class."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,11 +71,18 @@ def assign(
         raise UserError("--secret is for variants; say also for whom: --students ROSTER.csv.")
     settled = tuple(variants.settle(spec) for spec in fault)
     draft = Assignment(program, settled, seed, title, story or STORY, (points, diagnosis_points))
-    done = proof.prove(draft, counting("proof"), fresh)
-    if not done.ok and json:
-        emit({"refused": True} | done.to_json(), json)
-    proof.refuse(done)
-    own = draw_all(draft, fault, people, word, counting("variants")) if people else []
+    try:
+        done = proof.prove(draft, counting("proof"), fresh)
+        if not done.ok and json:
+            emit({"refused": True} | done.to_json(), json)
+        proof.refuse(done)
+        own = draw_all(draft, fault, people, word, counting("variants")) if people else []
+    except KeyboardInterrupt:
+        print(
+            "\nNothing was written. What was measured is kept, so that the same command takes less time.",
+            file=sys.stderr,
+        )
+        raise
     place = layout.write(done, out, own, force)
     if json:
         emit(
@@ -116,6 +124,9 @@ def grade(
         str, typer.Option(metavar="FOLDER|EXERCISE", help="What `bugzoo assign` made, or an exercise: 01_flat_loss.")
     ],
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a gradebook as nbgrader exports it.")] = None,
+    students: Annotated[
+        Path | None, typer.Option(metavar="ROSTER.csv", help="Who is in the class: names, and who handed nothing in.")
+    ] = None,
     results: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where results are kept; beside SUBMISSIONS when left out.")
     ] = None,
@@ -136,12 +147,21 @@ def grade(
     - `bugzoo grade submitted --assignment 01_flat_loss --json results.json`
     """
     from bugzoo.cli.output import write_text
-    from bugzoo.instructor import classroom, gradebook, tasks
+
+    if not submissions.is_dir():  # said before anything heavy is loaded
+        raise UserError(f"{submissions} is no folder; name the one that holds the submissions.")
+    from bugzoo.instructor import classroom, gradebook, roster, tasks
 
     task = tasks.load(assignment)
+    if students is not None:
+        task.people = {one.id: vars(one) for one in roster.read(students)} | task.people
     place = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     place = place / task.name
-    records = classroom.grade_class(submissions, task, place, counting("graded"), jobs, fresh, trust)
+    try:
+        records = classroom.grade_class(submissions, task, place, counting("graded"), jobs, fresh, trust)
+    except KeyboardInterrupt:
+        print(f"\nWhat was graded is kept in {place}; the same command goes on from there.", file=sys.stderr)
+        raise
     if csv:
         write_text(csv, gradebook.nbgrader(records, task.name, task.people))
     if json:

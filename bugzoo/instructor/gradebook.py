@@ -14,15 +14,28 @@ COLUMNS = (
 
 
 def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[str, Any]]) -> str:
-    """CSV as `nbgrader export` writes it. Who could not be graded has empty scores: that is no zero."""
+    """CSV as `nbgrader export` writes it: numbers as floats, and 0.0 without a time for who handed nothing in.
+
+    Who could not be graded has empty scores: that is no zero. Unlike nbgrader's, what holds a comma is quoted.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for record in records:
         who = people.get(record.student, {})
-        score = "" if record.points is None else f"{record.points:g}"
+        score = "" if record.points is None else str(float(record.points))
         names = [who.get(field, "") for field in ("last_name", "first_name", "email")]
         late = "" if record.points is None else "0.0"
-        row = [assignment, "", record.timestamp, record.student, *names, score, late, score, f"{record.max_points:g}"]
+        row = [
+            assignment,
+            "",
+            record.timestamp,
+            record.student,
+            *names,
+            score,
+            late,
+            score,
+            str(float(record.max_points)),
+        ]
         writer.writerow(row)
     return out.getvalue()

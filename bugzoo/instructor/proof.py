@@ -6,8 +6,8 @@ earns everything. All by runs, through the grader that will grade the class.
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +17,7 @@ from bugzoo.grading.grade import tidy
 from bugzoo.grading.model import Result
 from bugzoo.instructor import handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
+from bugzoo.instructor.together import together
 from bugzoo.instructor.visible import Progress, Sight
 
 
@@ -131,24 +132,24 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     proof = Proof(assignment, visible.seeds_of(assignment), sights)
     proof.problems = [sight.problem for sight in sights if sight.problem]
     if not proof.problems:
-        steps: list[Step] = []
+        graded = [0]
 
-        def one(text: tuple[str, str, str]) -> Step:
-            kind, fault, source = text
-            result = grading.grade(
-                source, assignment.scenario, exercise=assignment.exercise(120.0), seeds=GRADING_SEEDS
-            )
-            steps.append(Step(kind, fault, result))
+        def tell(_: Step) -> None:
+            graded[0] += 1
             if progress:
-                progress(runs + len(steps), runs + len(texts))
-            return steps[-1]
+                progress(runs + graded[0], runs + len(texts))
 
-        with ThreadPoolExecutor(2) as pool:
-            proof.steps = list(pool.map(one, texts))
+        proof.steps = together(partial(_graded, assignment), texts, 2, tell)
         proof.run_seconds = max(step.result.seconds for step in proof.steps if step.kind == "full") / len(GRADING_SEEDS)
         proof.problems = problems(proof.steps)
     proof.seconds = time.perf_counter() - started
     return proof
+
+
+def _graded(assignment: Assignment, text: tuple[str, str, str]) -> Step:
+    kind, fault, source = text
+    result = grading.grade(source, assignment.scenario, exercise=assignment.exercise(120.0), seeds=GRADING_SEEDS)
+    return Step(kind, fault, result)
 
 
 def _taken(assignment: Assignment) -> list[tuple[str, ...]]:

@@ -18,6 +18,7 @@ from bugzoo.grading.program import SECTIONS
 MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
 GRADED = ("repair", "diagnosis")
 ANSWER = "diagnosis-answer"
+_DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\w:.+ -]*$")
 _MAGIC = re.compile(r"^\s*%%program[ \t]+(\w+)[ \t]*\r?\n?")
 
 
@@ -57,6 +58,19 @@ def find(folder: Path, name: str) -> list[Submission]:
     return found
 
 
+def once_each(found: list[Submission]) -> list[Submission]:
+    """One entry a student: whose folder and file both lie there cannot be graded, as nobody says which one counts."""
+    by_name: dict[str, list[Submission]] = {}
+    for one in found:
+        by_name.setdefault(one.student, []).append(one)
+    return [
+        several[0]
+        if len(several) == 1
+        else Submission(name, None, f"there are both a folder {name} and a file {name}.ipynb; keep the one that counts")
+        for name, several in by_name.items()
+    ]
+
+
 def _in_folder(folder: Path, name: str) -> Submission:
     files = [
         path
@@ -88,6 +102,10 @@ def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
         return Submission(one.student, one.path, str(why), **facts)
     except OSError as error:
         return Submission(one.student, one.path, f"the file could not be read: {error.strerror}", **facts)
+    except Exception as error:  # a file can be malformed in ways that nobody thought of; the class goes on
+        return Submission(
+            one.student, one.path, f"the file is malformed ({type(error).__name__}: {error})"[:300], **facts
+        )
 
 
 class Unreadable(Exception):
@@ -140,28 +158,30 @@ def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple
             )
     cells, notes = cells_of(made), []
     usual = {grader["grade_id"]: text for _, text, grader in cells_of(original) if grader}
-    ids = [str(grader.get("grade_id")) for _, _, grader in cells if grader]
-    for grade_id in usual:
-        count = ids.count(grade_id)
-        if count == 0:
-            raise Unreadable(
-                f"the cell {grade_id!r} is missing; copy it, with its metadata, from the notebook as handed out"
-            )
-        if count > 1:
-            raise Unreadable(
-                f"{count} cells say that they are {grade_id!r}, through copying or splitting; keep one of them"
-            )
-    texts = {str(grader["grade_id"]): text for _, text, grader in cells if grader.get("grade_id") in usual}
-    notes += [
-        f"the graded cell {grade_id!r} was changed; that does not count"
-        for grade_id in GRADED
-        if texts[grade_id].strip() != usual[grade_id].strip()
-    ]
+    ids = [str(grader["grade_id"]) for _, _, grader in cells if "grade_id" in grader]
+    count = ids.count(ANSWER)
+    if count == 0:
+        raise Unreadable(f"the cell {ANSWER!r} is missing; copy it, with its metadata, from the notebook as handed out")
+    if count > 1:
+        raise Unreadable(f"{count} cells say that they are {ANSWER!r}, through copying or splitting; keep one of them")
+    texts = {str(grader["grade_id"]): text for _, text, grader in cells if "grade_id" in grader}
+    notes += filter(None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED))
     sections = _sections([text for kind, text, _ in cells if kind == "code"])
     if list(sections) != list(SECTIONS):
         notes.append("the program's cells stand in another order; they were put in theirs")
     tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
     return {section: sections[section] for section in SECTIONS}, texts[ANSWER], notes, str(tag)
+
+
+def _locked(count: int, text: str, usual: str, name: str) -> str:
+    """What is odd about one of the grader's own cells. It holds no work of the student's, so nothing depends on it."""
+    if count == 0:
+        return f"the graded cell {name!r} is missing; that does not count here (nbgrader would refuse the notebook)"
+    if count > 1:
+        return (
+            f"{count} cells say that they are {name!r}; that does not count here (nbgrader would refuse the notebook)"
+        )
+    return "" if text.strip() == usual.strip() else f"the graded cell {name!r} was changed; that does not count"
 
 
 def _sections(texts: list[str]) -> dict[str, str]:
@@ -188,7 +208,8 @@ def _when(path: Path) -> str:
     noted = path.with_name("timestamp.txt")
     try:
         if noted.is_file() and not noted.is_symlink() and noted.stat().st_size < 200:
-            return noted.read_text(encoding="utf-8").strip().splitlines()[0]
+            line = noted.read_text(encoding="utf-8").strip().splitlines()[0]
+            return line if _DATE.match(line) else ""
     except (OSError, ValueError, IndexError):
         pass
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(path.stat().st_mtime))

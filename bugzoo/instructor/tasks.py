@@ -16,6 +16,9 @@ from bugzoo.grading.notebook import build as build_exercise
 from bugzoo.grading.twin import code
 from bugzoo.instructor import findings, handout, key
 
+_VARIANT = ("tag", "seed", "faults")
+"""What a student's score depends on; names and addresses are not of it."""
+
 
 class Task(Protocol):
     """How to grade one submission of a class."""
@@ -46,20 +49,21 @@ class AssignmentTask:
     key: key.Key
 
     def __post_init__(self) -> None:
-        self.name, self.max_points, self.people = self.key.assignment.name, self.key.max_points, self.key.students
+        self.name, self.max_points, self.people = self.key.assignment.name, self.key.max_points, dict(self.key.students)
 
     def fingerprint(self) -> str:
-        found = (code(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, self.people)
+        own = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
+        found = (code(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, own)
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
         return json.loads(handout.build(self.key.assignment, "student", self.key.answers))
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
-        own = self.people.get(student, {}).get("tag", "")
+        own = self.key.students.get(student, {}).get("tag", "")
         if not tag or tag == own:
             return student, ""
-        whose = [name for name, facts in self.people.items() if facts.get("tag") == tag]
+        whose = [name for name, facts in self.key.students.items() if facts.get("tag") == tag]
         if not whose:
             return student, "its variant is nobody's in the manifest"
         return whose[0], f"it is the notebook that was drawn for {whose[0]}"
