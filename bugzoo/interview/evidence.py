@@ -1,18 +1,20 @@
 """What a candidate can ask for: real numbers of one real run of the broken program, each at a price."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo.faults.evidence import parse
-from bugzoo.running import Run
+from bugzoo.running import Run, run_worker
 from bugzoo.scenario import Scenario
 
 PRICES = {0: 2, 1: 4, 2: 8}
 """Cost class of an instrument (reads the run, calls the model, runs again) -> points of the budget."""
 
 BUDGET = 30
+
+SCRIPT = "train.py"
 
 TWIN, PRINTED = "healthy_twin", "terminal"
 """Two requests beside the instruments: the losses of a healthy run, and what the script printed."""
@@ -113,7 +115,8 @@ def curve(losses: list[float], points: int = 12) -> str:
 
 def collect(scenario: Scenario) -> Evidence:
     """Run the broken program and its healthy twin once, each in a worker that can be killed, under every instrument."""
-    run: Run = scenario.run("worker", after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
+    job = scenario.job(after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
+    run = run_worker(replace(job, file=SCRIPT))  # the name that the candidate's file has
     twin: Run = scenario.healthy().run("worker")
     if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended hands over what it had
         raise KeyboardInterrupt

@@ -9,6 +9,7 @@ from bugzoo.diagnostics import judge_all
 from bugzoo.grading.evaluation import adapter
 from bugzoo.grading.grade import grade as grade_behaviour
 from bugzoo.interview.deck import Case
+from bugzoo.interview.evidence import SCRIPT
 from bugzoo.running import Run, run_worker
 
 
@@ -80,7 +81,7 @@ def _check(name: str, passed: bool, saw: str) -> dict[str, Any]:
 
 def _run(case: Case, source: str) -> Run:
     job = case.scenario.job(after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1, "also": _repeated(case)})
-    run = run_worker(replace(job, source=source, file="train.py"))
+    run = run_worker(replace(job, source=source, file=SCRIPT))
     if run.outcome == "stopped":  # a worker that Ctrl-C ended hands over what it had
         raise KeyboardInterrupt
     return run

@@ -11,12 +11,12 @@ from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import Case
-from bugzoo.interview.evidence import Evidence, Request
+from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
 
 NOTHING = "nothing is wrong"
 GUESSES = 3
-SCRIPT, TICKET = "train.py", "TICKET.md"
+TICKET = "TICKET.md"
 
 
 def brief(case: Case, minutes: float) -> str:
