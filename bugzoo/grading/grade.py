@@ -3,7 +3,6 @@
 import ast
 import json
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -144,14 +143,13 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
         isolated=True,
         export=("model",),
         predict=(inputs,),
+        quiet=True,  # a script that has no model is judged below
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a script that has no model is judged below
-        run = run_worker(job)
-        if run.trace.error.get("type") == "IsolationError":
-            if strict:
-                raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
-            run = run_worker(replace(job, isolated=False))
+    run = run_worker(job)
+    if run.trace.error.get("type") == "IsolationError":
+        if strict:
+            raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
+        run = run_worker(replace(job, isolated=False))
     return run, bool(arguments)
 
 

@@ -68,6 +68,9 @@ class Job:
     The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
     """
 
+    quiet: bool = field(default=False, repr=False)
+    """An `after` or `export` that fails is only noted in `error`: the caller judges it, as of a submission."""
+
     def __post_init__(self) -> None:
         if self.ranks < 1:
             raise UserError(f"Job: ranks={self.ranks!r} is not allowed; it is a whole number from 1.")
