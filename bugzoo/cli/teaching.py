@@ -175,7 +175,7 @@ def _class_table(records: list[Any], name: str) -> None:
     lines = []
     for record in records:
         repair, diagnosis = (part or {} for part in (record.repair, record.diagnosis))
-        said = "; ".join(filter(None, [record.message, *record.notes, _first_failure(repair)]))
+        said = "; ".join(text.rstrip(".") for text in [_first_failure(repair) or record.message, *record.notes] if text)
         points = "-" if record.points is None else f"{record.points:g}"
         parts = [f"{part['points']:g}" if part else "-" for part in (repair, diagnosis)]
         lines.append([record.student, record.state, *parts, f"{points} of {record.max_points:g}", said])

@@ -140,6 +140,8 @@ def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
         saw = (
             f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
         )
+        if not seen:
+            saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
         good_data = strange <= 0.05 * seen and seen > 0
         checks.append(_verdict("data", good_data, saw, "all of them", float(strange)))
     claimed = run.trace.metrics.get("accuracy")

@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
-from bugzoo import diagnostics
+from bugzoo import diagnostics, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
@@ -13,7 +12,7 @@ from bugzoo.grading.evaluation import adapter
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.model import Answers, Exercise
 from bugzoo.grading.parts import without
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3
 """Faults in one assignment: the notebook has a form for each, and always as many forms, so that it does not tell."""
@@ -53,10 +52,10 @@ class Assignment:
             raise UserError(f"points {self.points} are not allowed; each is a number above 0, at most 1000.")
         if not self.name:
             raise UserError(f"The title {self.title!r} holds no letter and no digit; files are named after it.")
-        ids = [fault.id for fault, _ in self.scenario.specs]
-        for one, two in combinations(ids, 2):
-            if one == two:
-                raise UserError(f"{one} was given twice; the faults of an assignment are different ones.")
+        programs.load(self.program)  # an unknown name is said before what does not fit it
+        ids = [parse_spec(spec)[0] for spec in self.faults]
+        if twice := [name for name in ids if ids.count(name) > 1]:
+            raise UserError(f"{twice[0]} was given twice; the faults of an assignment are different ones.")
         for fault, _ in self.scenario.specs:
             if why := ungradable(fault):
                 raise UserError(f"{fault.id} cannot be assigned: {why}. `bugzoo list faults` shows the others.")

@@ -4,6 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bugzoo.grading.model import Result
+from bugzoo.instructor import Assignment
+from bugzoo.instructor.proof import Proof, Step
+from bugzoo.instructor.visible import Sight
+
 ZERO = "    optimizer.zero_grad()\n"
 SOFT = "F.cross_entropy(F.softmax(logits.flatten(0, 1), dim=-1), targets.flatten())"
 PLAIN = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
@@ -55,3 +60,10 @@ def hand_in(folder: Path, student: str, made: dict[str, Any] | str, name: str) -
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(made if isinstance(made, str) else json.dumps(made), encoding="utf-8")
     return path
+
+
+def written_proof(draft: Assignment) -> Proof:
+    """A proof as a passed one looks, written down rather than run: for tests of what is done with it."""
+    halves = [Step("half", fault, Result("wrong", 0.3)) for fault in draft.ids]
+    steps = [Step("full", "", Result("passed", 1.0)), Step("broken", "", Result("wrong")), *halves]
+    return Proof(draft, (0, 1, 2), [Sight(fault) for fault in draft.ids], steps)

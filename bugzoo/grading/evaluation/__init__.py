@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-from bugzoo.errors import unknown
+from bugzoo.errors import UserError
 
 
 def adapter(program: str) -> ModuleType:
@@ -19,5 +19,8 @@ def adapter(program: str) -> ModuleType:
         module = importlib.import_module(f"{__name__}.{info.name}")
         known |= dict.fromkeys(module.PROGRAMS, module)
     if program not in known:
-        raise unknown("gradable program", program, known, "bugzoo list programs")
+        raise UserError(
+            f"The grader has no data of its own for {program}, so that no repair of it can be judged. It has for "
+            f"{', '.join(sorted(known))}."
+        )
     return known[program]

@@ -1,0 +1,96 @@
+"""A proof can fail: every way in which the grader would not tell repairs apart is a reason to refuse."""
+
+import json
+
+import pytest
+
+from bugzoo.errors import UserError
+from bugzoo.grading.model import Check, Result
+from bugzoo.instructor import Assignment, Refused
+from bugzoo.instructor.proof import Step, problems, prove, refuse
+from bugzoo.instructor.visible import look
+from tests.instructor.class_of import written_proof
+
+A, B = "loop/stale_gradients", "loss/double_softmax"
+
+
+def steps(**changed: Result) -> list[Step]:
+    usual = {
+        "full": Result("passed", 1.0),
+        "broken": Result("wrong"),
+        "half_a": Result("wrong", 0.3),
+        "half_b": Result("wrong", 0.3),
+    } | changed
+    named = {"half_a": A, "half_b": B}
+    return [Step(name.split("_")[0], named.get(name, ""), result) for name, result in usual.items()]
+
+
+def test_a_good_one_has_no_problem() -> None:
+    assert problems(steps()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "word"),
+    [
+        ("broken", Result("passed", 1.0), "earns 100%"),
+        ("broken", Result("wrong", 0.3), "earns 30%"),
+        ("full", Result("wrong", 0.0, [Check("loss", "wrong", "3.2 nats")]), "3.2 nats"),
+        ("full", Result("wrong", 0.6), "repaired as a whole"),
+        ("half_a", Result("passed", 1.0), f"with {A} alone repaired it passes"),
+        ("half_a", Result("wrong", 0.0), f"with {A} alone repaired it earns 0%"),
+        ("half_b", Result("your code raised"), f"with {B} alone repaired it earns 0%"),
+    ],
+)
+def test_problems(name: str, result: Result, word: str) -> None:
+    found = problems(steps(**{name: result}))
+    assert len(found) == 1 and word in found[0]
+
+
+def test_something_was_not_graded() -> None:
+    assert problems(steps()[:1]) == ["not everything was graded"]
+
+
+def test_refused(draft: Assignment) -> None:
+    """What failed is never written, and the message says what to do."""
+    proof = written_proof(draft)
+    refuse(proof)
+    proof.steps[0].result.status = "wrong"
+    proof.problems = problems(proof.steps)
+    with pytest.raises(Refused, match="does not tell its repairs apart") as caught:
+        refuse(proof)
+    assert "bugzoo show" in str(caught.value) and "Nothing was written" in str(caught.value)
+    assert isinstance(caught.value, UserError) and not proof.ok
+
+
+def test_a_proof_without_grading_is_none(draft: Assignment) -> None:
+    proof = written_proof(draft)
+    proof.steps = []
+    assert not proof.ok
+    with pytest.raises(Refused):
+        refuse(proof)
+
+
+def test_json(draft: Assignment) -> None:
+    found = json.loads(json.dumps(written_proof(draft).to_json(), allow_nan=False))
+    assert found["ok"] and found["points"]["half_repairs"] == {A: 2.1, B: 2.1}
+    assert {step["kind"] for step in found["graded"]} == {"full", "broken", "half"}
+
+
+def test_title_that_tells(draft: Assignment) -> None:
+    """Found before anything is run."""
+    told = Assignment("mlp", (B,), title="The case of the double softmax")
+    with pytest.raises(UserError, match=r"give the answer away.*loss/double_softmax"):
+        prove(told)
+
+
+@pytest.mark.slow
+def test_one_hides_the_other() -> None:
+    """Measured: behind a second softmax the loss is bounded, so that a learning rate of 300 x does not diverge."""
+    sights = {sight.fault: sight for sight in look(Assignment("mlp", (B, "optimizer/lr_too_high"), seed=7))}
+    assert sights[B].problem == ""
+    hidden = sights["optimizer/lr_too_high"]
+    assert hidden.hidden_by == [B]
+    assert f"{B} hides optimizer/lr_too_high" in hidden.problem and "`loss_curve.diverged > 0.5`" in hidden.problem
+    seen = look(Assignment("mlp", (A, B), seed=7))
+    assert [sight.problem for sight in seen] == ["", ""]
+    assert all(number > 0.5 for sight in seen for sign in sight.signs for number in sign.together)
