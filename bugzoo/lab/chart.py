@@ -23,7 +23,7 @@ class Chart:
     def __init__(self, height: int = 380) -> None:
         curves = []
         for axis, _ in (("y", "loss"), ("y2", "gradient norm")):
-            for name, colour, width in (("healthy", HEALTHY, 3.5), ("this run", BROKEN, 1.6)):
+            for name, colour, width in (("healthy", HEALTHY, 5), ("this run", BROKEN, 1.8)):
                 curves.append(
                     go.Scatter(
                         x=[], y=[], name=name, xaxis="x", yaxis=axis, mode="lines",

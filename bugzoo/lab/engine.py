@@ -21,6 +21,9 @@ from bugzoo.watching import StopRun
 _turn = threading.Lock()
 """Generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
 
+_running: "Engine | None" = None
+"""Whose turn it is."""
+
 _going: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 Point = tuple[int, float, float]
@@ -117,20 +120,31 @@ class Engine:
             self._border.let_go()
 
     @property
+    def blocked(self) -> bool:
+        """Whether this run waits for one that stands still: that may be for ever."""
+        other = _running
+        if self.state != "waiting" or other is None or other._border is None or other._stop.is_set():
+            return False
+        return other._border.paused and other._border.parked
+
+    @property
     def ended(self) -> bool:
         return self._done.is_set()
 
     # ---- in the training thread
 
     def _work(self) -> None:
+        global _running
         self.state = "waiting"
         try:
             while not _turn.acquire(timeout=0.05):
                 if self._stop.is_set():
                     return
+            _running = self
             try:
                 self._execute()
             finally:
+                _running = None
                 _turn.release()
         except BaseException as error:  # the view shows it; nothing may be lost in a thread
             self.failure = error

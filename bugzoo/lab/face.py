@@ -98,9 +98,9 @@ class Face:
             self._label("stopped before it began")
             return
         metrics = ", ".join(f"{name} {value:.3g}" for name, value in run.trace.metrics.items())
-        detail = f" after {len(engine.points)} steps" + (f" · validation {metrics}" if metrics else "")
+        detail = f" · validation {metrics}" if metrics else ""
         error = run.trace.error
         if error:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
             detail += f"<pre>{html.escape(text)}</pre>"
-        self._label(summary.OUTCOMES.get(run.outcome, run.outcome), detail)
+        self._label(summary.ending(run.outcome, len(engine.points)), detail)

@@ -10,13 +10,19 @@ from bugzoo.lab.engine import Point
 
 OUTCOMES = {
     "finished": "finished",
-    "non_finite": "finished, but its loss is no number any more",
     "crashed": "crashed",
     "stopped": "stopped",
     "out_of_memory": "ran out of memory",
     "timed_out": "took too long",
     "hung": "hung",
 }
+
+
+def ending(outcome: str, steps: int) -> str:
+    """How a run ended, in words."""
+    if outcome == "non_finite":
+        return f"finished after {steps} steps, but its loss is no number any more"
+    return f"{OUTCOMES.get(outcome, outcome)} after {steps} steps"
 
 
 def text_table(
@@ -41,8 +47,9 @@ def text_table(
     for label, one in (("this run", run), ("healthy", twin)):
         if one is not None:
             numbers = ", ".join(f"{name} {value:.4g}" for name, value in one.trace.metrics.items())
-            text = f"{label}: {OUTCOMES.get(one.outcome, one.outcome)} after {len(one.trace.step)} steps"
-            lines.append(text + (f"; validation {numbers}" if numbers else ""))
+            lines.append(
+                f"{label}: {ending(one.outcome, len(one.trace.step))}" + (f"; validation {numbers}" if numbers else "")
+            )
     return "\n".join(lines)
 
 

@@ -2,6 +2,8 @@
 
 import threading
 import time
+import weakref
+from typing import Any
 
 from bugzoo.lab.frontend import headless
 
@@ -49,15 +51,25 @@ class Timer:
         self.label = w.Label(self.text())
         display(self.label)
 
-        def tick() -> None:
-            while not self._end.wait(1.0):
-                self.label.value = self.text()
-                if self.left == 0:
-                    break
-            self.label.value = self.text()
-
-        threading.Thread(target=tick, name="bugzoo-timer", daemon=True).start()
+        # by a weak reference: a clock that nobody holds any more, as its cell was run again, does not tick on
+        arguments = (weakref.ref(self), self.label, self._end)
+        threading.Thread(target=_tick, args=arguments, name="bugzoo-timer", daemon=True).start()
         return self
 
     def __repr__(self) -> str:
         return f"<Timer: {self.text()}>"
+
+
+def _tick(clock: "weakref.ref[Timer]", label: Any, end: threading.Event) -> None:
+    """Renew the label once a second until the clock is stopped, has run down or is gone."""
+    while not end.wait(1.0):
+        timer = clock()
+        if timer is None:
+            return
+        label.value = timer.text()
+        if timer.left == 0:
+            return
+        del timer
+    timer = clock()
+    if timer is not None:
+        label.value = timer.text()

@@ -124,10 +124,14 @@ class LiveView:
         return self.state == "paused"
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough."""
+        """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough.
+
+        Raises UserError when it cannot begin before another run, which is paused, goes on.
+        """
         end = None if seconds is None else time.monotonic() + seconds
         try:
             while not self._over.wait(0.05):
+                self._not_blocked()
                 if self.state == "paused" or (end is not None and time.monotonic() > end):
                     return False
         except KeyboardInterrupt:
@@ -136,9 +140,10 @@ class LiveView:
         return True
 
     def wait_pause(self, seconds: float = 60.0) -> bool:
-        """Until the run stands still. False when it ended first or `seconds` were not enough."""
+        """Until the run stands still. False when it ended first or `seconds` were not enough. Raises like wait()."""
         end = time.monotonic() + seconds
         while self.state != "paused" and not self._over.is_set() and time.monotonic() < end:
+            self._not_blocked()
             time.sleep(0.02)
         return self.state == "paused"
 
@@ -177,7 +182,10 @@ class LiveView:
     @property
     def points(self) -> list[Point]:
         """(step, loss, gradient norm) so far."""
-        return list(self._engine.points) if self._engine else []
+        if self._engine is None:
+            return []
+        self._engine.let_go()  # a cell may ask again and again until there are enough
+        return list(self._engine.points)
 
     @property
     def objects(self) -> dict[str, Any]:
@@ -210,6 +218,13 @@ class LiveView:
         return f"<LiveView of {self.case.label}: {self.state}, {summary.last_number(self.points)}>"
 
     # ---- inside
+
+    def _not_blocked(self) -> None:
+        if any(engine is not None and engine.blocked for engine in (self._twin, self._engine)):
+            raise UserError(
+                f"{self.case.label} waits for another run, which is paused: press Resume or Stop there, or end every "
+                "run with lab.stop_all(). Then it begins by itself."
+            )
 
     def _need(self) -> Engine:
         if self._engine is None:

@@ -1,0 +1,158 @@
+"""Live runs in a real IPython kernel: interrupted, crashing, printing, pressed twice, one behind another."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+pytestmark = pytest.mark.slow
+
+SETUP = """
+import os, threading, time
+os.environ["BUGZOO_WIDGETS"] = "1"
+from bugzoo import Scenario, lab
+SICK = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
+ENDLESS = "import time\\nwhile True:\\n    time.sleep(0.01)\\n"
+
+def left():
+    return sorted(t.name for t in threading.enumerate() if t.name in ("bugzoo-run", "bugzoo-view", "bugzoo-timer"))
+"""
+
+
+class Kernel:
+    """Runs cells and collects what they put out."""
+
+    def __init__(self, manager: KernelManager) -> None:
+        self.manager, self.client = manager, manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=120)
+
+    def begin(self, code: str) -> str:
+        return self.client.execute(code)
+
+    def end(self, message: str, seconds: float = 60) -> tuple[str, list[dict]]:
+        """(printed text and error, every message) of a cell, once the kernel is idle again."""
+        text, seen, end = "", [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            got = self.client.get_iopub_msg(timeout=max(1, end - time.monotonic()))
+            if got["parent_header"].get("msg_id") != message:
+                continue
+            seen.append(got)
+            content = got["content"]
+            if got["msg_type"] == "stream":
+                text += content["text"]
+            elif got["msg_type"] == "error":
+                text += f"{content['ename']}: {content['evalue']}"
+            elif got["msg_type"] == "status" and content["execution_state"] == "idle":
+                return text, seen
+        raise AssertionError(f"the cell did not end within {seconds} s; it said: {text}")
+
+    def run(self, code: str) -> str:
+        return self.end(self.begin(code))[0]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    home = tmp_path_factory.mktemp("kernel")
+    import os
+
+    own = {"IPYTHONDIR": str(home), "BUGZOO_PROGRESS": str(home / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(Path(home)), env=os.environ | own)
+    try:
+        kernel = Kernel(manager)
+        assert kernel.run(SETUP) == ""
+        yield kernel
+        kernel.client.stop_channels()
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(kernel: Kernel) -> Iterator[None]:
+    yield
+    kernel.manager.interrupt_kernel()  # a cell of a test that failed
+    kernel.run("lab.stop_all()")
+    names = kernel.run(
+        "end = time.monotonic() + 20\nwhile left() and time.monotonic() < end: time.sleep(0.05)\nprint(left())"
+    )
+    assert names.strip() == "[]"
+
+
+def test_interrupting_the_cell_that_waits_ends_the_run(kernel: Kernel) -> None:
+    kernel.run("view = lab.LiveView(ENDLESS, show_twin=False).show().start()")
+    # the interrupt must come while the cell waits, so the word comes from another thread, a second later
+    message = kernel.begin(
+        "threading.Timer(1, lambda: print('waiting', flush=True)).start()\nprint(view.result.outcome)"
+    )
+    while kernel.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+        pass
+    kernel.manager.interrupt_kernel()
+    assert kernel.end(message)[0].strip() == "stopped"
+    assert kernel.run("print(view.state)").strip() == "ended"
+
+
+def test_interrupting_another_cell_leaves_the_run_alone(kernel: Kernel) -> None:
+    kernel.run("view = lab.LiveView(SICK, show_twin=False, pace=40).show().start()")
+    message = kernel.begin("print('busy', flush=True)\ntime.sleep(300)")
+    while kernel.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+        pass
+    kernel.manager.interrupt_kernel()
+    assert "KeyboardInterrupt" in kernel.end(message)[0]
+    assert kernel.run("print(view.result.outcome, len(view.points))").split() == ["non_finite", "216"]
+
+
+def test_run_pressed_twice_starts_one_run(kernel: Kernel) -> None:
+    said = kernel.run(
+        "view = lab.LiveView(SICK, show_twin=False, pace=200).show()\n"
+        "view.widgets.run.click(); view.widgets.run.click()\n"
+        "first = view._engine\n"
+        "print(view.result.outcome, view._engine is first, len(view.points))"
+    )
+    assert said.split() == ["non_finite", "True", "216"]
+
+
+def test_a_run_that_prints_a_lot_floods_nothing(kernel: Kernel) -> None:
+    text = "for i in range(200_000):\n    print('x' * 80)\nprint('the end')\n"
+    begin = kernel.begin(f"view = lab.LiveView({text!r}).show().start()\nprint(len(view.result.stdout))")
+    said, messages = kernel.end(begin)
+    assert 900_000 < int(said) < 1_200_000, "the beginning and the end are kept, a mebibyte in all"
+    assert len(messages) < 300
+    assert kernel.run("print(view.result.stdout.rstrip()[-7:])").strip() == "the end"
+
+
+def test_a_crash_shows_its_own_lines_and_the_next_run_works(kernel: Kernel) -> None:
+    said = kernel.run("view = lab.LiveView('x = 1\\nraise ValueError(\"seven\")\\n').show().start()\nview.wait()\n"
+                      "while 'seven' not in view.widgets.status.value: time.sleep(0.05)\n"
+                      "print(view.result.outcome, 'bugzoo/' in view.widgets.status.value)\n"
+                      "view.restart(SICK.source); print(view.result.outcome)")  # fmt: skip
+    assert said.split() == ["crashed", "False", "non_finite"]
+
+
+def test_sliders_move_while_a_run_goes_on_and_count_from_the_next(kernel: Kernel) -> None:
+    said = kernel.run(
+        "panel = lab.break_it(SICK, pace=100)\n"
+        "panel.twin_toggle.value = False\n"
+        "panel.view.widgets.run.click()\n"
+        "while len(panel.view.points) < 20: time.sleep(0.02)\n"
+        "panel.params[0]['eps'].value, panel.settings['seed'].value = 1e-9, 4\n"
+        "first = panel.result\n"
+        "print(first.outcome, 'seed = 0' in first.source)\n"
+        "panel.view.widgets.run.click()\n"
+        "print(panel.result.outcome, 'seed = 4' in panel.result.source)"
+    )
+    assert said.split() == ["non_finite", "True", "finished", "True"]
+
+
+def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: Kernel) -> None:
+    kernel.run("one = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); one.wait_pause()")
+    said = kernel.run("two = lab.LiveView(SICK, show_twin=False).start(); two.result")
+    assert said.startswith("UserError") and "paused: press Resume or Stop" in said
+    assert kernel.run("one.stop(); print(two.result.outcome)").strip() == "non_finite"
+
+
+def test_a_clock_that_nobody_holds_stops_ticking(kernel: Kernel) -> None:
+    assert kernel.run("clock = lab.timer(); print(left())").strip() == "['bugzoo-timer']"
+    kernel.run("del clock")  # `nothing_left` looks whether its thread ends
