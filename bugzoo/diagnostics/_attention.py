@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from bugzoo.diagnostics._lines import user_line
+
 _SAME = (
     "view",
     "_unsafe_view",
@@ -31,9 +33,11 @@ class AttentionRows(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
+        self._lines: dict[int | None, dict[str, Any]] = {}
         self.weights: dict[int, tuple[torch.Tensor, bool]] = {}  # storage -> (kept alive, masked since the softmax)
         self.partial_share = self.deficit = 0.0
         self.products = self.wrong_axis = self.fused = 0
+        self.where: dict[str, Any] = {}
 
     @staticmethod
     def _key(tensor: Any) -> int | None:
@@ -44,8 +48,10 @@ class AttentionRows(TorchDispatchMode):
         name = function.__name__.split(".")[0].rstrip("_")
         if name.lstrip("_") in ("softmax", "safe_softmax"):
             self.weights[self._key(result)] = (result, False)
-        elif "scaled_dot_product" in name:
+            self._lines[self._key(result)] = user_line()
+        elif "scaled_dot_product" in name or "multi_head_attention" in name or "transformer_encoder_layer" in name:
             self.fused += 1
+            self.where = self.where or user_line()
         elif self.weights:
             self._follow(name, args, result)
         return result
@@ -56,6 +62,7 @@ class AttentionRows(TorchDispatchMode):
         if known is None:
             return
         if name in _PRODUCTS:
+            self.where = self.where or next(iter(self._lines.values()), {})
             if self._key(places[0]) in self.weights:
                 self._used(places[0], self.weights[self._key(places[0])][1])
         elif name in _MASKS and isinstance(result, torch.Tensor) and result.shape == known[0].shape:

@@ -21,6 +21,14 @@ def column(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.float64).reshape(-1)
 
 
+def interleaved(trace: Any) -> int:
+    """Number of optimisers that take turns (two players); 1 where they follow one another (folds, phases)."""
+    optimizer = column(trace.optimizer)
+    optimizer = optimizer[np.isfinite(optimizer)]
+    kinds, turns = len(np.unique(optimizer)), int((np.diff(optimizer) != 0).sum()) + 1
+    return kinds if turns > kinds else min(1, kinds)
+
+
 def median(values: Any, default: float = math.nan) -> float:
     """Median of the finite entries, `default` when there are none."""
     kept = column(values)

@@ -39,6 +39,16 @@ _EXPLAINS = {
 """What a well-supported suspect explains: these follow from it and are ranked below."""
 
 
+_SOURCE_KNOWS = (
+    "graph/inplace_activation",
+    "memory/losses_kept_with_graph",
+    "optimizer/lr_too_high",
+    "clipping/clipping_missing",
+    "attention/mask_after_softmax",
+)
+"""Where the run saw the consequence, and the source shows the place that made it."""
+
+
 @dataclass
 class Report:
     """What a checkup found. `outcome`: "found", "nothing" or "unjudged" (then `why` says why)."""
@@ -148,7 +158,7 @@ def _ending(run: Any) -> str:
 
 def _placed(suspect: Suspect, run: Any, file: str) -> Suspect:
     """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
-    if suspect.line and suspect.cause not in ("graph/inplace_activation", "memory/losses_kept_with_graph"):
+    if suspect.line and suspect.cause not in _SOURCE_KNOWS:
         return suspect
     line = locate(suspect.cause, run.source) if run.source else None
     return replace(suspect, file=file, line=line) if line else suspect

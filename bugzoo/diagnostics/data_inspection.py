@@ -86,6 +86,7 @@ def measure(run: Any) -> dict[str, Any]:
     )
     early = finite_loss[: max(3, len(finite_loss) // 4)]
     numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
+    numbers["outer_broadcast"] = float(bool(run.trace.graph.get("outer_broadcast")))
     if y is None or y.is_floating_point() or y.ndim != 1:
         return numbers
     counts = torch.bincount(y.long().clamp(min=0))
@@ -114,6 +115,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers["non_finite_share"]:
         text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite"
         return Verdict("data_inspection", True, text, shown, (Suspect("numerics/nan_in_data", 0.9, text),))
+    if numbers.get("outer_broadcast"):
+        text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
+        return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
     agreement = numbers.get("neighbour_agreement")
     if agreement is not None:
         text += f"; neighbours share their label in {share(agreement)} (shuffled: {share(numbers['chance_agreement'])})"

@@ -13,10 +13,12 @@ import torch
 
 from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._sequences import Call, lengths, shifted
-from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share
+from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+FARTHEST = 8
+"""Positions ahead that are asked one by one."""
 
 
 def _changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
@@ -67,17 +69,18 @@ def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: in
     if out.ndim < 3 or out.shape[:2] != x.shape[:2]:
         return {}
     leak = beyond = 0.0
-    size = x.shape[time]
+    reach, size = 0, x.shape[time]
     for cut in sorted({max(1, size // 4), size // 2, 3 * size // 4}):
-        for skip in (0, 1):
-            if cut + skip >= size:
-                continue
+        for skip in range(FARTHEST + 1):
+            if cut + skip >= size or skip > reach:
+                break
             after = _ask(model, arguments, place, _changed(x, time, cut + skip)).reshape(out.shape)
             change = (after - out).abs()
             usual = float(change.narrow(time, cut + skip, size - cut - skip).mean())
             ratio = float(change.narrow(time, 0, cut).mean()) / usual if usual > 0 else 0.0
             leak, beyond = (max(leak, ratio), beyond) if not skip else (leak, max(beyond, ratio))
-    return {"future_leak": leak, "future_leak_beyond_next": beyond}
+            reach = max(reach, skip + 1) if ratio > 1e-4 else reach
+    return {"future_leak": leak, "future_leak_beyond_next": beyond, "future_reach": float(reach)}
 
 
 def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
@@ -105,6 +108,12 @@ def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) ->
     return sum(worst) / len(worst) if worst else None
 
 
+def _finite(model: torch.nn.Module, batch: Any) -> bool:
+    """Are the model's state and the batch free of NaN and infinity?"""
+    held = [*model.parameters(), *tensors((batch.args, batch.kwargs))]
+    return all(bool(torch.isfinite(t).all()) for t in held if t.is_floating_point())
+
+
 def measure(run: Any) -> dict[str, Any]:
     """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
@@ -119,11 +128,15 @@ def measure(run: Any) -> dict[str, Any]:
         "attention_deficit": attention.deficit,
         "softmax_over_queries": float(attention.wrong_axis > 0 and attention.wrong_axis == attention.products),
         "attention": float(attention.products + attention.fused),
+        "nan_output": float(bool(torch.isnan(out).any()) and _finite(model, batch)),
+        **attention.where,
         "recurrent": float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
         "axes": float(arguments.leaves[main].ndim),
         "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
     }
     with quiet(model_of(run, batch)) as model:
+        if numbers["nan_output"]:
+            return numbers | {"masked_leak": 0.0}
         if not torch.equal(out, call(model, batch.args, batch.kwargs)):
             raise NotApplicable("the model answers differently when it is asked twice, even in eval mode")
         leak, _ = _batch_leak(model, arguments, main, out)
@@ -145,6 +158,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 %; RNN: 5 %), across samples."""
     shown = pick(numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "attention_partial_rows")
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
+    place = {"file": numbers.get("file"), "line": numbers.get("line")}
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []
     rows = f"; {share(numbers['attention_partial_rows'])} of the attention rows add up to less than one"
     if future > 1e-3:
@@ -153,10 +167,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             pass  # an encoder that reconstructs its input may look everywhere
         elif partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
-        elif numbers.get("future_leak_beyond_next", 1.0) < 1e-3 * future + 1e-6:
-            suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + ", and only the very next one does"))
+        elif numbers.get("future_reach", FARTHEST) <= min(max(1, numbers["attention"]), FARTHEST - 1):
+            reach = f", and only the next {numbers['future_reach']:.0f} can: one per attention layer"
+            suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + reach, **place))
         else:
-            suspects.append(Suspect("attention/causal_mask_missing", 0.95, text + ": the answer is visible"))
+            score = 0.5 if numbers["softmax_over_queries"] else 0.95
+            text += ": the answer is visible"
+            suspects.append(Suspect("attention/causal_mask_missing", score, text, **place))
     elif numbers.get("copies_input") and "future_leak" in numbers:
         text = "the target at each position is the input at that position: copying it is all there is to learn"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
@@ -177,8 +194,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         elif numbers.get("axes", 3) < 3:  # a table has no axes to mix up: something was reduced over the samples
             cause, score = "loss/wrong_axis_reduction", 0.4
         suspects.append(Suspect(cause, score, text))
+    if numbers.get("nan_output") and numbers["attention"]:
+        text = "in eval mode the model answers NaN to finite inputs: an attention row has every position masked"
+        suspects.append(Suspect("numerics/all_masked_row", 0.6, text, **place))
+        suspects.append(Suspect("attention/mask_inverted", 0.5, text, **place))
     if numbers["softmax_over_queries"]:
         text = "attention weights add up to one along the queries, not along the keys"
-        suspects.append(Suspect("attention/softmax_over_queries", 0.85, text))
+        suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, **place))
     message = suspects[0].evidence if suspects else "each output depends on what it may depend on"
     return Verdict("dependency", bool(suspects), message, shown, tuple(suspects))

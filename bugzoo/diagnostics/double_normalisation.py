@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.diagnostics._lines import softmax_line
 from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
@@ -40,7 +41,7 @@ def measure(run: Any) -> dict[str, Any]:
     ops = [str(op) for op in graph.get("ops", ())]
     binary = operation.startswith("BinaryCrossEntropyWithLogits")
     classes = graph.get("classes") or 0
-    if not classes and not binary:
+    if not classes and not binary and not graph.get("normalised"):
         raise NotApplicable("the loss contains no softmax of its own" if operation else "no loss was seen")
     loss = column(run.trace.loss)
     loss = loss[np.isfinite(loss)]
@@ -53,6 +54,7 @@ def measure(run: Any) -> dict[str, Any]:
         "lowest_loss": float(loss.min()) if len(loss) else math.nan,
         "floor": math.log(math.e + classes - 1) - 1 if classes else math.nan,
         "sigmoid_before_loss": 0.0,
+        "log_missing": float(bool(graph.get("normalised"))),
     }
     if binary and len(ops) > 1:
         after = [
@@ -62,6 +64,7 @@ def measure(run: Any) -> dict[str, Any]:
         ]
         numbers["sigmoid_before_loss"] = float(bool(after) and after[0].startswith("Sigmoid"))
     if before:
+        numbers |= softmax_line(run)
         numbers["model_ends_in_softmax"] = float(bool(_outputs_are_probabilities(run)))
     return numbers
 
@@ -74,7 +77,11 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict(
             "double_normalisation", True, text, shown, (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
         )
+    if numbers.get("log_missing"):
+        text = "probabilities feed a negative log-likelihood loss, which expects their logarithm (log_softmax)"
+        return Verdict("double_normalisation", True, text, shown, (Suspect("loss/log_of_softmax", 0.85, text),))
     spread = numbers["log_prob_spread"]
+    place = {"file": numbers.get("file"), "line": numbers.get("line")}
     if numbers["softmax_before_loss"] and not spread > 1.0 + 1e-3:
         where = (
             "the model itself ends in a softmax"
@@ -85,7 +92,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             f"{where} and feeds the loss, which applies its own; the lowest loss was {numbers['lowest_loss']:.3g}, and "
             f"with {numbers['classes']:.0f} classes it cannot fall below {numbers['floor']:.3g}"
         )
-        return Verdict("double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text),))
+        return Verdict(
+            "double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text, **place),)
+        )
     text = "the loss normalises once"
     if not math.isnan(spread):
         text += f"; log-probabilities of one row span {spread:.3g} nats"

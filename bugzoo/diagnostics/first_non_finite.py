@@ -103,8 +103,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         numbers.get("loss_before", 0.0) > 5 * abs(numbers.get("first_loss", math.inf))
         or numbers.get("norm_growth", 0) > 1e3
     )
-    if numbers.get("bad_input"):
-        suspects.append(Suspect("numerics/nan_in_data", 0.9, f"{where}; the batch itself holds NaN", **place))
+    if numbers.get("bad_input") or op == "input":
+        suspects.append(
+            Suspect(
+                "numerics/nan_in_data", 0.9, f"{where}; the batch itself holds NaN before the model touches it", **place
+            )
+        )
     elif numbers.get("autocast") == "float16" and not numbers.get("scaler"):
         suspects.append(
             Suspect("precision/no_grad_scaler", 0.85, f"{where}, under float16 without a GradScaler", **place)

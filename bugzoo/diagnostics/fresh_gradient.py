@@ -7,9 +7,12 @@ also where several backward() calls accumulate on purpose. `empty_share` near 1:
 and gone at step(): cleared between the two, or step() came first.
 """
 
+import gc
+import math
 from typing import Any
 
 import numpy as np
+import torch
 
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -21,17 +24,20 @@ TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one
 def measure(run: Any) -> dict[str, Any]:
     """Shares of the steps after each optimiser's first, between 0 and 1. Raises NotApplicable below 3 steps."""
     trace = run.trace
+    if not len(column(trace.step)) and _never_stepped(run):
+        return {"never_stepped": 1.0, "backwards": float(trace.environment["backwards"]), "stale_share": 0.0}
     need_steps(run, 3)
     leftover, backwards = column(trace.leftover), column(trace.backwards)
     optimizer = column(trace.optimizer)
     later = np.zeros(len(leftover), dtype=bool)  # an optimiser's first step has nothing before it
-    worst, counted = 0.0, 0
+    worst, counted, blamed = 0.0, 0, 0
     for index in np.unique(optimizer[np.isfinite(optimizer)]):
         rows = np.flatnonzero(optimizer == index)[1:]
         rows = rows[np.isfinite(leftover[rows]) | np.isinf(leftover[rows])]
         later[rows] = True
         if len(rows) >= 2:
-            worst = max(worst, float((leftover[rows] > TRACE).mean()))
+            found = float((leftover[rows] > TRACE).mean())
+            worst, blamed = max((worst, blamed), (found, int(index)), key=lambda pair: pair[0])
             counted += len(rows)
     if not counted:
         raise NotApplicable("what was left in the gradients before backward() was not recorded")
@@ -48,7 +54,30 @@ def measure(run: Any) -> dict[str, Any]:
         "update_ratio": median(trace.update_ratio),
         "closure": float(_closure(run)),
         "optimizers": float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
-    }
+        "leaf_loss": float(bool(trace.graph.get("leaf"))),
+        "elsewhere_share": _elsewhere(trace),
+    } | _place(trace, blamed)
+
+
+def _place(trace: Any, optimizer: int) -> dict[str, Any]:
+    """File and line of that optimiser's step(), as far as the watch saw them."""
+    places = trace.environment.get("step_places") or []
+    file, line = (places[optimizer] if optimizer < len(places) else None) or (None, None)
+    return {"file": file, "line": line}
+
+
+def _elsewhere(trace: Any) -> float:
+    """Share of the trainable elements that are in no optimiser: where the gradients may have gone."""
+    sizes = [(math.prod(p.shape), p.group is None) for p in trace.parameters if p.trainable]
+    total = sum(size for size, _ in sizes)
+    return sum(size for size, outside in sizes if outside) / total if total else 0.0
+
+
+def _never_stepped(run: Any) -> bool:
+    """Did backward() run several times while an optimiser that exists was never asked to step?"""
+    if run.trace.environment.get("backwards", 0) < 3 or getattr(run.trace, "live", None) is None:
+        return False
+    return any(isinstance(thing, torch.optim.Optimizer) for thing in gc.get_objects())
 
 
 def _closure(run: Any) -> bool:
@@ -59,7 +88,12 @@ def _closure(run: Any) -> bool:
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when one step in ten follows old gradients, or when nearly all follow none."""
+    if numbers.get("never_stepped"):
+        text = f"backward() ran {numbers['backwards']:.0f} times, and the optimiser never stepped: nothing is updated"
+        suspects = (Suspect("loop/step_missing", 0.9, text),)
+        return Verdict("fresh_gradient", True, text, pick(numbers, "backwards"), suspects)
     stale, empty = numbers["stale_share"], numbers["empty_share"]
+    place = {"file": numbers.get("file"), "line": numbers.get("line")}
     shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
     per_step = numbers.get("backwards_per_step", 1.0)
     if stale > 0.1:  # clearing is done at every step or it is not done: a third is as wrong as all
@@ -68,11 +102,20 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "
             f"(usual: 0 %), with {per_step:g} backward call(s) per step: nothing clears it"
         )
-        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text),))
+        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text, **place),))
     if empty > 0.9 and not numbers.get("update_ratio", 0.0) > 0:
         first = numbers.get("backwards_before_first_step", 1.0)
         cause = "loop/gradients_wiped" if first >= 1 else "loop/step_before_backward"
         text = f"at {share(empty)} of the steps the optimiser found no gradient, or exactly zero, though backward() ran"
-        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text),))
+        score = 0.95
+        if numbers.get("leaf_loss"):
+            cause = "graph/loss_rebuilt_from_item"
+            text += "; the loss itself is a new tensor without a graph, so nothing flows back from it"
+            place = {}
+        elif numbers.get("elsewhere_share", 0.0) > 0.3:
+            cause, place = "freezing/optimizer_on_old_model", {}
+            elsewhere = share(numbers["elsewhere_share"])
+            text += f"; {elsewhere} of the trainable parameters are others than those it holds"
+        return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, score, text, **place),))
     text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps held old ones"
     return Verdict("fresh_gradient", False, text, shown)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.watching.trace import STATISTICS
 
@@ -30,7 +30,7 @@ def _main_losses(trace: Any) -> tuple[np.ndarray, int]:
     kinds, counts = np.unique(optimizer[np.isfinite(optimizer)], return_counts=True)
     if len(kinds) <= 1 or len(optimizer) != len(loss):
         return loss, max(1, len(kinds))
-    return loss[optimizer == kinds[counts.argmax()]], len(kinds)
+    return loss[optimizer == kinds[counts.argmax()]], interleaved(trace)
 
 
 def measure(run: Any) -> dict[str, Any]:
@@ -89,8 +89,18 @@ def measure(run: Any) -> dict[str, Any]:
         "learning_rate": median(trace.learning_rate),
         "grad_norm": median(trace.grad_norm),
         "dead_share": dead,
+        "zero_weights_share": _zero_weights(trace),
     }
     return numbers | {"pattern": _name(numbers, finite)}
+
+
+def _zero_weights(trace: Any) -> float:
+    """Share of the trainable weight matrices that are exactly zero, early and late."""
+    sizes = np.asarray(trace.param_norm, dtype=np.float64)
+    matrices = [i for i, p in enumerate(trace.parameters) if len(p.shape) >= 2 and p.trainable]
+    if sizes.ndim != 2 or len(sizes) < 2 or not matrices or sizes.shape[1] != len(trace.parameters):
+        return 0.0
+    return float((sizes[:, matrices] == 0).all(axis=0).mean())
 
 
 def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
@@ -119,6 +129,9 @@ def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
 def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
     where = f"the loss stays at {numbers['final_loss']:.3g}, chance is ln C = {numbers['chance']:.3g}"
     update, gradient = numbers["update_ratio"], numbers["grad_norm"]
+    if numbers.get("zero_weights_share", 0.0) > 0.4:
+        text = f"{where}; {numbers['zero_weights_share']:.0%} of the weight matrices are exactly zero and stay so"
+        return [Suspect("initialisation/zero_weights", 0.85, text)]
     if gradient < 1e-9:
         return [Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})")]
     if update < 1e-6:

@@ -2,7 +2,7 @@
 
 Resident memory is a noisy witness in a short run, so the graphs themselves are counted: a step's autograd graph should
 die when the step is over. `graphs_kept` is the largest number of marked graphs (those of the first
-steps and of every tenth) that were alive at once, less what the loop's own variables and the watch
+40 steps, and of some in a row now and then) that were alive at once, less what the loop's own variables and the watch
 hold; 0 is usual, and a list of losses, or a running sum of tensors, keeps as many as there are steps. Keep numbers
 instead (`loss.item()`), or detach.
 """
@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
 COST = 0
-WATCH = 8
+MANY = 8
+WATCH = 5
 """Graphs per backward of a step that the loop's own variables and the watch's snapshots of them may hold."""
 
 
@@ -30,18 +31,18 @@ def measure(run: Any) -> dict[str, Any]:
     growth = float(np.polyfit(step[known], memory[known], 1)[0]) if len(known) >= 3 else math.nan
     numbers: dict[str, Any] = {"steps": float(steps), "growth_mib_per_step": growth}
     alive = float(trace.environment.get("graphs_alive", math.nan))
-    players = len(np.unique(column(trace.optimizer)))
+    players = interleaved(trace)
     backwards = max(1.0, median(trace.backwards, 1.0))
     own = WATCH * players * backwards
-    numbers["marked"] = backwards * (min(steps, 20) + max(0, steps - 20) / 10)  # the watch marks the graphs of these
+    numbers["marked"] = float(trace.environment.get("graphs_marked", math.nan))
     return numbers | {"graphs_alive": alive, "graphs_kept": max(0.0, alive - own) if alive == alive else math.nan}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than 5 graphs, and a fifth of those that could be told apart, were alive at once."""
+    """Fires when more than 5 graphs, and a fifth of those that were marked or eight, were alive at once."""
     shown = pick(numbers, "graphs_kept", "growth_mib_per_step", "steps")
     kept = numbers["graphs_kept"]
-    if kept > 5 and kept >= 0.2 * numbers["marked"]:
+    if kept > 5 and not kept < min(0.2 * numbers["marked"], MANY):
         alive = numbers["graphs_alive"]
         text = f"of {numbers['marked']:.0f} autograd graphs that were marked, {alive:.0f} were alive at once: "
         text += "the script holds on to them"

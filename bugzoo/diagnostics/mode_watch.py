@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from bugzoo.diagnostics._lines import user_line
 from bugzoo.diagnostics._tools import (
     DROPOUTS,
     NORMS,
@@ -37,11 +38,13 @@ class _Drops(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.seen = False
+        self.where: dict[str, Any] = {}
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = function.__name__
         if name.startswith(_RANDOM) and not (name.startswith("native_dropout") and len(args) > 2 and args[2] is False):
             self.seen = True
+            self.where = self.where or user_line()
         return function(*args, **(kwargs or {}))
 
 
@@ -64,14 +67,15 @@ def _own_mode(model: torch.nn.Module) -> bool:
     return model.training and bool(layers) and not any(m.training for m in layers)
 
 
-def _drops_in_eval(run: Any) -> bool:
+def _drops(run: Any, training: bool = False) -> dict[str, Any] | None:
+    """The line that drops at random when the model is called in this mode; {} if not known, None if nothing does."""
     try:
         batch = batches(run)[-1]
-        with quiet(model_of(run, batch)) as model, _Drops() as drops:
+        with quiet(model_of(run, batch), training) as model, _Drops() as drops:
             call(model, batch.args, batch.kwargs)
     except Exception:  # the model cannot be called again; the counts below still tell
-        return False
-    return drops.seen
+        return None
+    return drops.where if drops.seen else None
 
 
 def measure(run: Any) -> dict[str, Any]:
@@ -82,16 +86,23 @@ def measure(run: Any) -> dict[str, Any]:
     for model in models:
         if not _own_mode(model):
             kinds.setdefault(type(model).__name__, []).extend(sensitive(model))
-    drops = _drops_in_eval(run)
-    if not any(kinds.values()) and not drops:
+    drops = _drops(run)
+    if drops is None and not any(kinds.values()) and _drops(run, training=True) is not None:
+        main = model_of(run, batches(run)[-1])
+        kinds[type(main).__name__] = ["dropout"]  # in functional form, and asking for the mode as it should
+    if not any(kinds.values()) and drops is None:
         raise NotApplicable("no layer behaves differently in training and evaluation")
     optimizer = column(run.trace.optimizer)
     per_optimizer = [float((optimizer == index).sum()) for index in np.unique(optimizer)]
     once_a_step = any(
-        not entry["grad"] and entry["in_training_loop"] and 0.8 * steps <= entry["count"] <= 1.25 * steps
+        not entry["grad"]
+        and entry["in_training_loop"]
+        and not entry.get("after_step")
+        and 0.8 * steps <= entry["count"] <= 1.25 * steps
         for entry in run.trace.forwards
         for steps in per_optimizer
     )
+    alone = len(models) == 1  # with a second network, what is computed without gradients may feed it
     evaluated = trained = wrong_eval = wrong_train = with_graph = 0
     for entry in run.trace.forwards:
         if not kinds.get(entry["module"]):
@@ -103,7 +114,8 @@ def measure(run: Any) -> dict[str, Any]:
                 wrong_train += count if entry.get("followed_by_backward", True) else 0
                 with_graph += 0 if entry.get("followed_by_backward", True) else count
             continue
-        if entry["in_training_loop"] and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
+        feeds = entry["in_training_loop"] and not (entry.get("after_step") and alone)
+        if feeds and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
             continue  # one a step: a target network, or a generator that feeds a discriminator
         if count == 1 and not entry["in_training_loop"] and once_a_step:
             continue  # the same at the first step, before it was known where the loop is
@@ -114,7 +126,8 @@ def measure(run: Any) -> dict[str, Any]:
         "evaluations": float(evaluated),
         "train_in_eval_mode": float(wrong_train),
         "train_in_eval_share": wrong_train / trained if trained else 0.0,
-        "drops_in_eval": float(drops),
+        "drops_in_eval": float(drops is not None),
+        **(drops or {}),
         "kinds": sorted({kind for found in kinds.values() for kind in found}),
     }
 
@@ -137,6 +150,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
     if numbers["drops_in_eval"]:
         text = "in eval mode the model still drops units at random: a functional dropout does not ask for the mode"
-        suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text))
+        place = {"file": numbers.get("file"), "line": numbers.get("line")}
+        suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, **place))
     message = suspects[0].evidence if suspects else f"training and evaluation ran in their modes ({layers})"
     return Verdict("mode_watch", bool(suspects), message, shown, tuple(suspects))

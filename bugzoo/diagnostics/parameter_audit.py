@@ -43,22 +43,28 @@ def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
     live = getattr(run.trace, "live", None)
     if live is None or not live.models:
         return None
-    loaded = set(run.trace.environment.get("loaded_parameters", ()))
+    meant = getattr(getattr(live, "recorder", None), "meant", ())
     moved = {p.name for p in run.trace.parameters if p.changed > 0}
-    elements, found, seen = 0, [], set()
+    elements, found, seen, tables = 0, [], set(), 0
     for model in live.models:
         named = list(model.named_parameters())
         if not any(p.requires_grad for _, p in named):
             continue  # a teacher or a target network: frozen as a whole
+        embeddings = {
+            id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding | torch.nn.EmbeddingBag)
+        }
         prefix = "" if model is live.models[0] else f"{type(model).__name__}."
         for name, parameter in named:
             if parameter.requires_grad or id(parameter) in seen:
                 continue
             seen.add(id(parameter))
-            untouched = not {name, prefix + name} & moved and not {name, prefix + name} & loaded
+            untouched = not {name, prefix + name} & moved and parameter not in meant
             if untouched and _random_looking(parameter):
                 elements += parameter.numel()
                 found.append(name)
+                tables += id(parameter) in embeddings
+    if tables == len(found):
+        return 0.0, []  # nothing but embedding tables: word vectors from elsewhere look like this
     return float(elements), found
 
 
@@ -90,7 +96,10 @@ def measure(run: Any) -> dict[str, Any]:
         "optimised_share": float(sizes[~outside].sum() / total),
         "steps": float(len(rates)),
         "learning_rate": median(rates, math.nan),
-        "largest_change": max((p.changed for p in parameters if p.trainable and p.group is not None), default=math.nan),
+        "largest_change": max(
+            (p.changed for p in parameters if p.trainable and p.group is not None and math.isfinite(p.changed)),
+            default=math.nan,
+        ),
         "frozen_names": [p.name for p, flag in zip(parameters, frozen, strict=True) if flag][:8],
         "outside_names": [p.name for p, flag in zip(parameters, outside & ~frozen, strict=True) if flag][:8],
         "unchanged_names": [p.name for p, flag in zip(parameters, unchanged, strict=True) if flag][:8],
@@ -98,7 +107,30 @@ def measure(run: Any) -> dict[str, Any]:
     found = _frozen_at_random(run)
     if found is not None:
         numbers["frozen_at_random_share"] = found[0] / float(total)
+    numbers["unregistered_share"] = _unregistered(run) / float(total)
     return numbers
+
+
+def _unregistered(run: Any) -> float:
+    """Elements of trained-with, never-optimised layers that a model holds in a plain list, tuple or dict."""
+    live = getattr(run.trace, "live", None)
+    held = {id(p) for o in getattr(live, "optimizers", ()) for g in o.param_groups for p in g["params"]}
+    roots = {id(model): model for model in getattr(live, "models", ())}
+    loose: dict[int, torch.nn.Parameter] = {}
+    for owner in roots.values():
+        for module in owner.modules():
+            for value in vars(module).values():
+                parts = (
+                    list(value.values())
+                    if isinstance(value, dict)
+                    else value
+                    if isinstance(value, list | tuple)
+                    else []
+                )
+                for part in parts:
+                    if id(part) in roots and part is not module:
+                        loose |= {id(p): p for p in part.parameters() if p.requires_grad and id(p) not in held}
+    return float(sum(p.numel() for p in loose.values()))
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
@@ -111,14 +143,20 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = f"{share(frozen)} of the parameters are frozen ({which})"
         if random is None:
             random = numbers["frozen_untouched_share"] if numbers["frozen_untouched_share"] > 0.3 else 0.0
-        if random > 0.1:
+        if random > 0.04:
             text += ", and they still are as random as a new layer: nothing was trained or loaded into them"
             suspects.append(Suspect("freezing/frozen_layers", 0.6 + 0.35 * random, text))
         else:
             text += "; they hold what was learnt or loaded before, or are small"
         remarks.append(text)
     outside = numbers["outside_and_untouched_share"]
-    if outside > 0.02 and numbers["steps"] >= 2:
+    loose = numbers.get("unregistered_share", 0.0)
+    if loose > 0.02 and numbers["steps"] >= 2:
+        text = f"{share(loose)} of the parameters belong to layers that a model keeps in a plain list or dict, so that "
+        text += "model.parameters() does not see them (nn.ModuleList and nn.ModuleDict would register them)"
+        suspects.append(Suspect("freezing/unregistered_layers", 0.9, text))
+        remarks.append(text)
+    elif outside > 0.02 and numbers["steps"] >= 2:
         which = ", ".join(numbers["outside_names"])
         text = f"{share(outside)} of the parameters are trainable, but in no optimiser, and never moved ({which})"
         half = numbers["optimised_share"] < 0.5 + 1e-9 and outside > 0.45 and numbers["unchanged_share"] > 0.4

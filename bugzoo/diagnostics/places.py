@@ -43,9 +43,9 @@ class Source:
         near = [n for n in found if function(n) is home and n.lineno >= backward.lineno]
         return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
 
-    def loss(self) -> ast.AST | None:
+    def loss(self, backward: ast.Call | None = None) -> ast.AST | None:
         """The statement that computes what backward() is called on."""
-        backward = self.backward()
+        backward = backward or self.backward()
         if backward is None:
             return None
         value = backward.func.value  # type: ignore[attr-defined]
@@ -95,12 +95,34 @@ def loops(node: ast.AST) -> list[ast.AST]:
 
 def _double_softmax(source: Source) -> Any:
     """The softmax itself: in the loss's statement, else the only one that no argmax or no_grad block reads."""
+    return _last_layer(source, "softmax", "Softmax")
+
+
+def _last_layer(source: Source, *names: str) -> Any:
     loss = source.loss()
-    if loss is not None and source.calls("softmax", "Softmax", within=loss):
+    if loss is not None and source.calls(*names, within=loss):
         return loss
-    found = source.calls("softmax", "Softmax")
-    used = [n for n in found if not _evaluation(n)]
-    return used[0] if len(used) == 1 else loss
+    used = [n for n in source.calls(*names) if not _evaluation(n)]
+    if len(used) == 1:
+        return used[0]
+    first = [n for n in used if _first_argument(n)]  # criterion(softmax(z), y)
+    return first[0] if len(first) == 1 else loss
+
+
+def _first_argument(node: ast.AST) -> bool:
+    """Is the call (part of) the first of several arguments of another call?"""
+    child = node
+    for parent in _up(node):
+        if isinstance(parent, ast.stmt):
+            return False
+        if isinstance(parent, ast.Call) and len(parent.args) > 1 and parent.args[0] is child:
+            return True
+        child = parent
+    return False
+
+
+def _double_sigmoid(source: Source) -> Any:
+    return _last_layer(source, "sigmoid", "Sigmoid", "sigmoid_")
 
 
 def _evaluation(node: ast.AST) -> bool:
@@ -134,8 +156,8 @@ def _no_grad(source: Source) -> Any:
 
 def _kept(source: Source) -> Any:
     """Inside a loop: `something.append(loss)`, `total += loss`, or a list of outputs."""
-    loss = source.loss()
-    names = {name_of(t) for t in _targets(loss)} if isinstance(loss, ast.Assign) else set()
+    losses = [source.loss(call) for call in source.calls("backward") if isinstance(call.func, ast.Attribute)]
+    names = {name_of(t) for loss in losses if isinstance(loss, ast.Assign) for t in _targets(loss)}
     weak = None
     for call in source.calls("append"):
         if call.args and name_of(call.args[0]):
@@ -146,9 +168,10 @@ def _kept(source: Source) -> Any:
         if (
             loops(node)
             and any(isinstance(n, ast.Name) and n.id in names for n in _plain(node.value))
-            and node is not loss
+            and node not in losses
         ):
-            if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript):
+            own = isinstance(node, ast.Assign) and _about_itself(node, name_of(node.targets[0]))  # total = total + loss
+            if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript) or own:
                 return node
     return weak
 
@@ -175,11 +198,20 @@ def _rate(source: Source) -> Any:
     """Where the learning rate's number stands: a name that is assigned once, or the optimiser's own line."""
     node = _optimizer(source)
     value = next((k.value for k in getattr(node, "keywords", []) if k.arg == "lr"), None)
-    if isinstance(value, ast.Name):
-        given = [n for n in source.statements(ast.Assign) if any(name_of(t) == value.id for t in _targets(n))]
-        if len(given) == 1 and not isinstance(given[0].value, ast.Name):
-            return given[0]
-    return node
+    if value is None and len(getattr(node, "args", [])) > 1:
+        value = node.args[1]
+    wanted = last_name(value) if value is not None else ""
+    given: list[Any] = [n for n in source.statements(ast.Assign) if any(last_name(t) == wanted for t in _targets(n))]
+    given += [n for n in source.statements(ast.AnnAssign) if last_name(n.target) == wanted and n.value is not None]
+    if isinstance(value, ast.Attribute):  # args.lr, cfg.lr
+        given += [n for n in source.calls("add_argument") if any(_flag(a) == wanted for a in n.args)]
+    given = [n for n in given if not isinstance(n, ast.Assign) or isinstance(n.value, ast.Constant | ast.BinOp)]
+    return given[0] if wanted and len(given) == 1 else node
+
+
+def _flag(node: ast.AST) -> str:
+    text = getattr(node, "value", "")
+    return text.lstrip("-").replace("-", "_") if isinstance(text, str) else ""
 
 
 _MIXERS = ("randperm", "permutation", "shuffle", "roll", "flip", "sort")
@@ -205,6 +237,8 @@ def _attention(source: Source) -> Any:
     for call in source.calls("softmax"):
         statement = next((n for n in (call, *_up(call)) if isinstance(n, ast.stmt)), None)
         if isinstance(statement, ast.Assign) and function(call) is not None:
+            if any(_masks(n) and call in ast.walk(n) for n in ast.walk(statement.value)):
+                return statement  # softmax(...) * mask in one line
             names = {name_of(t) for t in _targets(statement)}
             for node in ast.walk(function(call)):
                 later = isinstance(node, ast.stmt) and node.lineno >= statement.lineno and node is not statement
@@ -215,6 +249,12 @@ def _attention(source: Source) -> Any:
                     return node
     found = [n for n in source.calls("softmax") if function(n) is not None]
     return found[0] if found else None
+
+
+def _masks(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Mult)
+    return isinstance(node, ast.Call) and last_name(node.func) in ("masked_fill", "where", "mul")
 
 
 def _softmax_in_model(source: Source) -> Any:
@@ -237,7 +277,7 @@ def _in_place(source: Source) -> Any:
             written = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
             if isinstance(node, ast.AugAssign) or inplace or written:
                 found.append(node)
-    return found[0] if len(found) == 1 else None
+    return found[0] if found and len({n.lineno for n in found}) == 1 else None
 
 
 def _workers(source: Source) -> Any:
@@ -248,6 +288,7 @@ def _workers(source: Source) -> Any:
 _PLACES: dict[str, Callable[[Source], Any]] = {
     "loop/": Source.step,
     "loss/double_softmax": _double_softmax,
+    "loss/sigmoid_into_bce_with_logits": _double_sigmoid,
     "loss/": Source.loss,
     "precision/": Source.backward,
     "freezing/frozen_layers": _frozen,

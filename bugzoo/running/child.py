@@ -50,6 +50,7 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
             return NOT_ISOLATED
         cwd, sys.path[:] = "/tmp", before
         confine(job)
+    fresh_seeds()
     os.chdir(job.cwd or cwd)
     os.closerange(3, progress), os.closerange(progress + 1, 1024)
     keep_stacks(folder)
@@ -60,6 +61,12 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         return launch(folder, job, progress)
     run_script(folder, job, progress, rank=0)
     return 0
+
+
+def fresh_seeds() -> None:
+    """Generators as a new process has them: a fork has its parent's state, so that a missing seed would never show."""
+    torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
+    np.random.seed(int.from_bytes(os.urandom(4), "big"))
 
 
 def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:

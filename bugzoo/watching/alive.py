@@ -14,7 +14,7 @@ class Alive:
     """A mark in the nodes of each loss's graph, which dies with the last of them. Holds no tensor and no node."""
 
     def __init__(self) -> None:
-        self.now = self.peak = 0
+        self.now = self.peak = self.marked = 0
         self._marks: dict[int, weakref.ref] = {}
 
     def add(self, loss: Any) -> None:
@@ -31,6 +31,7 @@ class Alive:
         key = id(mark)
         self._marks[key] = weakref.ref(mark, lambda _: self._died(key))
         self.now += 1
+        self.marked += 1
         self.peak = max(self.peak, self.now)
 
     def _died(self, key: int) -> None:

@@ -31,7 +31,7 @@ class Forwards:
         self._names: dict[int, int] = {}
         self._modules: list[tuple[str, nn.Module]] = []
         self._trained: dict[int, int] = {}
-        self._counts: dict[tuple[int, bool, bool, bool], int] = {}
+        self._counts: dict[tuple[int, bool, bool, bool, bool], int] = {}
         self._modes: dict[tuple[int, bool], bool] = {}
         self._stats: list[tuple[int, dict[int, Any]]] = []
         self._sampling: dict[int, Any] | None = None
@@ -82,8 +82,10 @@ class Forwards:
                 recorder.trace.events.append(Event(recorder.step, "mode", {
                     "module": type(module).__name__, "training": module.training, "grad": grad}))  # fmt: skip
             self._modes[key] = module.training
-        inside = grad or recorder.loop.current() is not None
-        full = (id(module), grad, module.training, inside)
+        frame = None if grad else recorder.loop.current()
+        inside = grad or frame is not None
+        after = frame is not None and frame.f_lineno > recorder.loop.step_line > 0
+        full = (id(module), grad, module.training, inside, after)
         self._counts[full] = self._counts.get(full, 0) + 1
         if not grad:
             self.evaluated = True
@@ -175,8 +177,8 @@ class Forwards:
         trace.module_stats = stats
         trace.forwards = [
             {"module": type(self._roots[root]).__name__, "grad": grad, "training": training,
-             "in_training_loop": inside, "count": count}
-            for (root, grad, training, inside), count in self._counts.items()
+             "in_training_loop": inside, "after_step": after, "count": count}
+            for (root, grad, training, inside, after), count in self._counts.items()
         ]  # fmt: skip
 
 

@@ -21,6 +21,10 @@ _SHAPES = (
     "Alias",
     "Expand",
     "T0",
+    "Index",
+    "Gather",
+    "Unsafe",
+    "Cat",
 )
 LIMIT = 3000
 
@@ -38,7 +42,7 @@ def nodes(root: Any) -> list[Any]:
     return order
 
 
-def _through_shapes(node: Any) -> Any:
+def through_shapes(node: Any) -> Any:
     """The first node at or behind `node` that does more than change a shape or a type."""
     while node is not None and node.name().startswith(_SHAPES) and node.next_functions:
         node = node.next_functions[0][0]
@@ -66,7 +70,7 @@ def targets(loss: torch.Tensor) -> torch.Tensor | None:
 def walk(loss: torch.Tensor) -> dict[str, Any]:
     """Findings of one loss tensor's graph, before its backward pass frees the saved tensors."""
     if loss.grad_fn is None:
-        return {}
+        return {"loss_op": "", "leaf": True, "ops": []} if loss.requires_grad else {}
     order = nodes(loss.grad_fn)
     node = _loss_node(order)
     found: dict[str, Any] = {
@@ -84,20 +88,39 @@ def walk(loss: torch.Tensor) -> dict[str, Any]:
             dim = n._saved_dim
             dim = dim - 2**64 if dim >= 2**63 else dim
             found["classes"] = result.shape[dim]
-            behind = _through_shapes(n.next_functions[0][0])
+            behind = through_shapes(n.next_functions[0][0])
             found["softmax_before_loss"] = behind is not None and behind.name().startswith("SoftmaxBackward")
             spread = (result.amax(dim) - result.amin(dim)).float().mean()
             found["log_prob_spread"] = spread.item()
             break
+    found["outer_broadcast"] = _outer_broadcast(node)
+    found["normalised"] = _normalised_already(node)
     found["softmax_then_mask"] = _mask_after_softmax(order)
     return found
+
+
+def _outer_broadcast(node: Any) -> bool:
+    """Were input (N, 1) and target (N,) of an elementwise loss stretched to (N, N), each along another axis?"""
+    one, two = getattr(node, "_saved_self", None), getattr(node, "_saved_target", None)
+    if not (isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor)) or one.shape != two.shape or one.ndim < 2:
+        return False
+    repeated = [{a for a in range(t.ndim) if t.shape[a] > 1 and t.stride(a) == 0} for t in (one, two)]
+    return bool(repeated[0] - repeated[1]) and bool(repeated[1] - repeated[0])
+
+
+def _normalised_already(node: Any) -> bool:
+    """Does a negative log-likelihood get probabilities, with no logarithm between softmax and it?"""
+    if node is None or not node.name().startswith("NllLoss"):
+        return False
+    behind = through_shapes(node.next_functions[0][0])
+    return behind is not None and behind.name().startswith("SoftmaxBackward")
 
 
 def _mask_after_softmax(order: list[Any]) -> bool:
     for node in order:
         if node.name().startswith(("MaskedFill", "Where", "Mul")):
             for parent, _ in node.next_functions:
-                behind = _through_shapes(parent)
+                behind = through_shapes(parent)
                 if behind is not None and behind.name().startswith("SoftmaxBackward"):
                     return True
     return False

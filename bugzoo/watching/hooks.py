@@ -1,9 +1,11 @@
 """Where the watch attaches itself to torch, and how it lets go again."""
 
+import functools
 from threading import get_ident
 from typing import Any
 
 import torch
+from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from bugzoo.watching.recorder import Recorder
@@ -41,6 +43,8 @@ class Hooks:
         self._patch(torch.autograd, "backward", self._backward(torch.autograd.backward))
         self._patch(_Scaler, "scale", self._scale(_Scaler.scale))
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
+        self._patch(torch.nn.Module, "load_state_dict", self._load(torch.nn.Module.load_state_dict))
+        self._handles.append(register_module_parameter_registration_hook(recorder.meant.registered))
         recorder.forwards.arm()
         recorder.forwards.sample()
 
@@ -85,6 +89,18 @@ class Hooks:
             recorder.after_backward()
 
         return backward
+
+    def _load(self, original: Any) -> Any:
+        recorder = self.recorder
+
+        @functools.wraps(original)
+        def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(module, *args, **kwargs)
+            if not self._foreign():
+                recorder.meant.loaded(module)
+            return result
+
+        return load_state_dict
 
     def _scale(self, original: Any) -> Any:
         recorder = self.recorder

@@ -92,6 +92,8 @@ class LoopFinder:
         self._tries = 0
         self.loop: Loop | None = None
         self.frame: FrameType | None = None
+        self.step_line = 0
+        """Line of the loop's frame in which the optimiser stepped; 0 while that is not known."""
 
     def _frames(self) -> Iterator[FrameType]:
         """The watched code's frames, innermost first, up to the one that entered the watch."""
@@ -145,7 +147,7 @@ class LoopFinder:
         for frame, line in shared or [(frame, frame.f_lineno) for frame in frames]:
             loop = self.loop_at(frame, line, frame.f_lineno)
             if loop is not None:
-                self.loop, self.frame = loop, frame
+                self.loop, self.frame, self.step_line = loop, frame, frame.f_lineno
                 break
         else:
             self.frame = frames[-1] if frames else None

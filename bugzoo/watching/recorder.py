@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -20,13 +21,18 @@ from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live, detached
-from bugzoo.watching.loop import LoopFinder
+from bugzoo.watching.loop import LoopFinder, user_frames
+from bugzoo.watching.meant import Meant
 from bugzoo.watching.parameters import Parameters
 from bugzoo.watching.table import COLUMNS, NAN, Layout, Ragged, Table
 from bugzoo.watching.trace import Event, Trace
 
 _now = time.perf_counter
 _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20 if hasattr(os, "sysconf") else 0.0
+
+
+EVERY_STEP, PERIOD, WINDOW = 40, 100, 30
+"""Steps whose graphs are marked: the first ones, then some in a row now and then, so that a sum over an epoch shows."""
 
 
 def sampled(step: int) -> bool:
@@ -69,6 +75,9 @@ class Recorder:
         self.closing = False
         self.thread: int | None = None  # the only thread whose training counts; None: any
         self.alive = Alive()
+        self.backwards = 0
+        self.step_places: list[tuple[str, int] | None] = []
+        self.meant = Meant()
         self.published = self.began = self.mark = _now()
         self._reset_step()
 
@@ -109,7 +118,8 @@ class Recorder:
                 plain = self._unscale(root)
             if self.sampling and len(self.losses) == 1:
                 self._sample(plain)
-            if self.step <= 10 or self.step % 20 == 0:  # a graph that is kept every time shows all the same
+            self.backwards += 1
+            if self.step <= EVERY_STEP or self.step % PERIOD < WINDOW:
                 self.alive.add(root)
         if self.loop.loop is None:
             self.loop.at_backward()
@@ -173,6 +183,8 @@ class Recorder:
         if state is None:
             state = self.optimizers[id(optimizer)] = _Optimizer(len(self.optimizers))
             self.live.optimizers.append(optimizer)
+            here = next(user_frames(sys._getframe(2)), None)
+            self.step_places.append((here.f_code.co_filename, here.f_lineno) if here else None)
         sizes = tuple(len(group["params"]) for group in optimizer.param_groups)
         if sizes != state.seen:
             state.seen, state.layouts = sizes, {}
@@ -379,7 +391,10 @@ class Recorder:
 
     def close(self) -> None:
         self.closing = True
-        self.trace.environment["graphs_alive"] = self.alive.peak
+        self.trace.environment |= {
+            "graphs_alive": self.alive.peak, "graphs_marked": self.alive.marked, "backwards": self.backwards,
+            "step_places": self.step_places,
+        }  # fmt: skip
         self.waiting.finish()
         self._judge_late()
         self.publish()

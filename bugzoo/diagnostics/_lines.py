@@ -1,0 +1,59 @@
+"""In which line of the script did an operation happen? Seen at run time, while a model is called once more."""
+
+import sys
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from bugzoo.diagnostics._tools import batches, model_of, quiet, tensors
+from bugzoo.watching.graph import through_shapes
+from bugzoo.watching.loop import user_frames
+
+_OWN = ("bugzoo/diagnostics/", "bugzoo/running/", "/_python_dispatch.py")
+
+
+def user_line() -> dict[str, Any]:
+    """{"file", "line"} of the innermost line of the script in the stack of this call; {} where there is none."""
+    for frame in user_frames(sys._getframe(1)):
+        file = frame.f_code.co_filename.replace("\\", "/")
+        if any(own in file for own in _OWN):
+            if "bugzoo/diagnostics/" in file and frame.f_code.co_name in ("call", "measure"):
+                return {}  # below it there is nothing of the script
+            continue
+        return {"file": frame.f_code.co_filename, "line": frame.f_lineno}
+    return {}
+
+
+class _Softmaxes(TorchFunctionMode):
+    """Remembers, for each softmax, the line that called it; `blamed` is the line of one that feeds a log-softmax."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[Any, dict[str, Any]] = {}
+        self.blamed: dict[str, Any] = {}
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = getattr(function, "__name__", "")
+        if name == "softmax" and isinstance(result, torch.Tensor) and result.grad_fn is not None:
+            self.lines.setdefault(result.grad_fn, user_line())
+        elif name in ("cross_entropy", "log_softmax", "cross_entropy_loss") and args and not self.blamed:
+            self.blamed = self.of(args[0])
+        return result
+
+    def of(self, tensor: Any) -> dict[str, Any]:
+        """The line of the softmax that `tensor` is, but for its shape."""
+        node = through_shapes(getattr(tensor, "grad_fn", None))
+        return self.lines.get(node, {}) if node is not None else {}
+
+
+def softmax_line(run: Any) -> dict[str, Any]:
+    """The line inside the model of the softmax that feeds the loss; {} where it lies elsewhere or cannot be asked."""
+    try:
+        batch = batches(run)[-1]
+        with quiet(model_of(run, batch), training=True) as model, torch.enable_grad(), _Softmaxes() as seen:
+            output = model(*batch.args, **batch.kwargs)
+    except Exception:  # the model cannot be called again; the source is looked at instead
+        return {}
+    return seen.blamed or next((line for line in map(seen.of, tensors(output)) if line), {})

@@ -1,0 +1,31 @@
+"""Which frozen parameters are frozen on purpose: born that way, or loaded with what was learnt elsewhere."""
+
+import weakref
+from typing import Any
+
+from torch import nn
+
+
+class Meant:
+    """Parameters registered with requires_grad False (random features, given vectors), and those of loaded modules."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, weakref.ref] = {}
+
+    def registered(self, module: nn.Module, name: str, parameter: Any) -> None:
+        """torch's hook on the registration of a parameter; returning None leaves it as it is."""
+        if parameter is not None and not parameter.requires_grad:
+            self._add(parameter)
+
+    def loaded(self, module: nn.Module) -> None:
+        """`module.load_state_dict` was called."""
+        for parameter in module.parameters():
+            self._add(parameter)
+
+    def _add(self, parameter: Any) -> None:
+        key = id(parameter)
+        self._held[key] = weakref.ref(parameter, lambda _: self._held.pop(key, None))
+
+    def __contains__(self, parameter: Any) -> bool:
+        held = self._held.get(id(parameter))
+        return held is not None and held() is parameter
