@@ -27,6 +27,10 @@ class Timer:
         """Seconds left, never below 0; infinite without a limit."""
         return float("inf") if self.limit is None else max(0.0, self.limit - self.elapsed)
 
+    def give(self, seconds: float) -> None:
+        """Put back time that was not the learner's: a machine's, say."""
+        self._begin += seconds
+
     def stop(self) -> float:
         """Stop the clock; returns the seconds it ran."""
         if self._stopped is None:
