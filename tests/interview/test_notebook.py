@@ -1,0 +1,130 @@
+"""The interview in a notebook: a whole visit played by calls and by widgets, its clock, and nothing told too early."""
+
+import pytest
+
+from bugzoo import faults
+from bugzoo.errors import UserError
+from bugzoo.interview import notebook, rubric, widgets
+from bugzoo.interview.deck import choose, draw
+from bugzoo.interview.history import History
+from bugzoo.interview.session import Session
+
+ID = "loop/stale_gradients"
+SEED = next(seed for seed in range(10_000) if choose(seed)[1].id == ID and choose(seed)[2] == "mlp")
+NAMES = {part for fault in faults.catalogue() for part in (fault, fault.rsplit("/", 1)[1])}
+
+
+@pytest.fixture
+def desk(evidence, clock, tmp_path, monkeypatch) -> notebook.Interview:
+    """A visit with the evidence of a real run and a clock that the test winds."""
+    monkeypatch.setattr(notebook, "collect", lambda scenario: evidence)
+    desk = notebook.Interview(5, SEED, History(tmp_path / "interviews.sqlite"))
+    desk._session = Session(desk._case, evidence, desk._sheet, 5, notebook.grade, clock)
+    return desk
+
+
+def right(desk) -> int:
+    return desk.causes().index(faults.load(ID).title) + 1
+
+
+def test_nothing_done_ends_nothing_and_tells_nothing(desk, capsys):
+    desk.evidence()
+    desk.program()
+    desk.diagnosis()
+    desk.hand_in()
+    desk.close()
+    said = capsys.readouterr().out
+    assert said.count("Not attempted") == 2 and "of 30 points" in said
+    assert not [name for name in NAMES if name in said + repr(desk) and name not in desk._session.case.scenario.source]
+    assert desk._history.rows() == [], "a visit without a single action is not kept"
+
+
+def test_a_whole_visit_by_calls(desk, clock, capsys):
+    desk.ask("fresh_gradient")
+    assert "stale_share" in capsys.readouterr().out and desk.budget().startswith("28 of 30")
+    with pytest.raises(UserError, match="Did you mean fresh_gradient"):
+        desk.ask("fresh_gradients")
+    clock.now += 60
+    line = rubric.changed_lines(desk._case.scenario.injection)[0][0]
+    assert desk.diagnose(right(desk), line=line, shows="fresh_gradient")
+    assert "That is the cause" in capsys.readouterr().out
+    tests = desk.tests()
+    desk.tell(next(i for i, text in enumerate(tests, 1) if text in desk._case.fault.confused_with.values()))
+    desk._keep("", desk._case.scenario.base)
+    assert "Kept" in capsys.readouterr().out
+    desk._session._grade = lambda case, source: {"share": float("zero_grad" in source), "why": "", "checks": []}
+    desk.hand_in()
+    assert "is healthy" in capsys.readouterr().out
+    desk.close()
+    said = capsys.readouterr().out
+    assert ID in said and desk._result["score"] == 1.0, desk._result["rows"]
+    (row,) = desk._history.rows()
+    assert row["status"] == "finished" and row["points"] == row["possible"]
+    desk.close()
+    assert ID in capsys.readouterr().out, "the debrief can be read again"
+    assert len(desk._history.rows()) == 1
+    with pytest.raises(UserError, match="closed"):
+        desk.ask(1)
+
+
+def test_when_time_is_over_only_the_score_is_left(desk, clock, capsys):
+    desk.ask(1)
+    clock.now += 301
+    for late in (lambda: desk.ask(2), lambda: desk.diagnose(1), lambda: desk._keep("", "x = 1\n")):
+        with pytest.raises(UserError, match=r"desk\.close"):
+            late()
+    desk.close()
+    assert desk._history.rows()[0]["status"] == "time over"
+    assert "time over" in capsys.readouterr().out
+
+
+def test_a_wrong_guess_costs_and_a_wrong_number_does_not(desk, capsys):
+    with pytest.raises(UserError, match="go from 1 to"):
+        desk.diagnose(99)
+    wrong = 1 + right(desk) % (len(desk.causes()) - 1)
+    assert not desk.diagnose(wrong) and "Guesses left: 2" in capsys.readouterr().out
+    assert desk.tests() == []
+
+
+def test_buttons_do_what_the_calls_do(desk, monkeypatch):
+    shown = []
+    monkeypatch.setattr(widgets, "display", shown.append)
+    widgets.picker(desk)
+    which, (ask, left), seen = shown[0].children[0], shown[0].children[1].children, shown[0].children[2]
+    assert which.value is None and ask.disabled
+    which.value = next(number for text, number in which.options if "fresh_gradient" in text)
+    assert "costs 2" in ask.description
+    ask.click()
+    assert "stale_share" in seen.children[0].value and "28 of 30" in left.value and ask.description == "Show again"
+
+    widgets.form(desk)
+    cause, line, shows, say, told, asked = shown[1].children
+    say.click()
+    assert "Choose a cause" in told.value and not desk._session.diagnoses
+    shows.value = "fresh_gradient"
+    cause.value, line.value = right(desk), "somewhere"
+    assert shows.value == "fresh_gradient"
+    say.click()
+    assert "no line number" in told.value and not desk._session.diagnoses
+    line.value = "60"
+    say.click()
+    assert "That is the cause" in told.value and say.disabled
+    given = desk._session.diagnoses[-1]
+    assert (given.line, given.evidence, given.test) == (60, "fresh_gradient", ""), "no test is chosen beforehand"
+    asked.children[1].index = 0
+    assert desk._session.diagnoses[-1].test == desk.tests()[0]
+
+
+@pytest.mark.slow
+def test_a_real_visit(tmp_path, capsys):
+    """Nothing replaced: a drawn case, its evidence, a half-hearted and then a real repair, graded."""
+    desk = notebook.Interview(5, SEED, History(tmp_path / "interviews.sqlite"))
+    desk.ask("fresh_gradient")
+    desk._keep("", desk._handed_out.replace("learning_rate = 1e-3", "learning_rate = 1e-4"))
+    desk.hand_in()
+    assert "Not healthy yet" in capsys.readouterr().out
+    desk._keep("", draw(SEED).scenario.base)
+    desk.hand_in()
+    assert "is healthy" in capsys.readouterr().out
+    desk.close()
+    assert "repair" in capsys.readouterr().out and desk._result["points"] > 0
