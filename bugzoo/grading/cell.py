@@ -45,7 +45,9 @@ def _record() -> dict[str, Any] | None:
 
 
 def _nothing_yet(why: str) -> float:
-    print(f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again.")
+    print(
+        f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
+    )
     return 0.0
 
 

@@ -44,8 +44,8 @@ def notebook(
     for section in SECTIONS:
         cells.append(_code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
     graders = graders or {
-        "repair": f'{_GRADER}\ncell.repair("{name}")',
-        "diagnosis": f'{_GRADER}\ncell.diagnosis("{name}")',
+        "repair": f'{_GRADER}\n\ncell.repair("{name}")',
+        "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
     }
     cells += [
         _markdown("look-text", _LOOK),

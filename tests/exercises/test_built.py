@@ -1,0 +1,67 @@
+"""The notebooks in git are what their declarations make, and nothing else lies beside them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.nbgraderformat import MetadataValidator
+
+from bugzoo.grading import files
+from bugzoo.grading.exercises import exercises
+from bugzoo.grading.notebook import KINDS, build
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_committed_are_built_ones() -> None:
+    assert files.stray(ROOT) == []
+
+
+def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
+    assert len(files.build(tmp_path)) == 2 * len(exercises())
+    assert files.build(tmp_path) == files.stray(tmp_path) == []
+    first, second = (tmp_path / f"exercises/{name}.ipynb" for name in list(exercises())[:2])
+    first.write_text(first.read_text().replace("## Hints", "## Help"))
+    second.unlink()
+    (tmp_path / "solutions/by_hand.ipynb").write_text("{}")
+    said = "\n".join(files.stray(tmp_path))
+    assert len(said.splitlines()) == 3
+    assert f"{first.stem}.ipynb is not what" in said and f"{second.stem}.ipynb is missing" in said
+    assert "solutions/by_hand.ipynb belongs to no declaration" in said
+    assert files.build(tmp_path) == [f"exercises/{first.name}", f"exercises/{second.name}"]
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_a_valid_notebook(name: str, kind: str) -> None:
+    notebook = nbformat.reads(build(load := exercises()[name], kind), as_version=4)
+    nbformat.validate(notebook)
+    MetadataValidator().validate_nb(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    assert not any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+    graded = {
+        cell.id: cell.metadata.nbgrader.points
+        for cell in notebook.cells
+        if "points" in cell.metadata.get("nbgrader", {})
+    }
+    assert graded == dict(zip(("repair", "diagnosis"), load.points, strict=True))
+
+
+def test_built_notebooks_are_clean_code(tmp_path: Path) -> None:
+    files.build(tmp_path)
+    config = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
+    for command in (["check", *config], ["format", "--check", *config]):
+        done = subprocess.run([sys.executable, "-m", "ruff", *command, str(tmp_path)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-1500:]
+
+
+def test_student_version_differs_from_the_solution_only_where_something_is_asked() -> None:
+    for exercise in exercises().values():
+        books = [json.loads(build(exercise, kind))["cells"] for kind in ("student", "solution")]
+        changed = {one["id"] for one, other in zip(*books, strict=True) if one != other}
+        programs = {name for name in changed if name.startswith("program-")}
+        assert changed - programs == {"diagnosis-answer"}
+        assert bool(programs) != exercise.trap
