@@ -2,7 +2,10 @@
 
 from bugzoo.lab.quiz import Answer, Question
 
-CASES = {"incident": ("mlp", ("numerics/log_at_step?step=50&eps=0",))}
+CASES = {
+    "incident": ("mlp", ("numerics/log_at_step?step=50&eps=0",)),
+    "second": ("digits_cnn", ("numerics/log_at_step?step=77&eps=0",)),
+}
 
 QUESTIONS = {
     "guess": Question(
@@ -28,12 +31,13 @@ QUESTIONS = {
         (
             Answer(
                 "The loss is computed before the gradient, so something broke in the backward pass only",
-                "close, and it is where the nan appears. But the backward pass repeats what the forward pass did: look "
-                "for an operation whose value is harmless and whose slope is not.",
+                "it is where the nan appears. But the backward pass only follows the forward pass back: it computes the "
+                "slopes of what was done there. Which operation can have a slope that does not exist?",
             ),
             Answer(
-                "A layer made a non-finite number that a later layer hid before it reached the loss",
-                "that is it. A ReLU turns -inf into 0, so the loss never sees it. The slope on the way back does.",
+                "Something on the way forward was not finite, and was hidden again before it reached the loss",
+                "so it will turn out. It is the more useful suspicion, too: it can be tested. What made the number, and "
+                "what hid it? Listen to the layers.",
                 right=True,
             ),
             Answer(
@@ -80,12 +84,12 @@ QUESTIONS = {
         (
             Answer(
                 "The same, only later",
-                "try it: 216 steps, and not one nan. log(1e-9) is -20.7, an ordinary number.",
+                "try it: not one nan in the whole run. log(1e-9) is -20.7, an ordinary number.",
             ),
             Answer(
                 "Finish, with about the accuracy of the healthy run",
-                "yes: 0.948 against 0.951. The logarithm is still there and nothing reports it any more. Whether that "
-                "is a repair is the next question.",
+                "yes, about 0.95 like the healthy one. The logarithm is still there and nothing reports it any more. "
+                "Whether that is a repair is the next question.",
                 right=True,
             ),
             Answer(
