@@ -97,7 +97,7 @@ class Hooks:
         def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
             if not self._foreign():
-                recorder.meant.loaded(module)
+                recorder.meant.loaded(module, recorder.parameters)
             return result
 
         return load_state_dict

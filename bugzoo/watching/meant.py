@@ -17,10 +17,11 @@ class Meant:
         if parameter is not None and not parameter.requires_grad:
             self._add(parameter)
 
-    def loaded(self, module: nn.Module) -> None:
-        """`module.load_state_dict` was called."""
+    def loaded(self, module: nn.Module, seen: Any) -> None:
+        """`module.load_state_dict` was called. What training has `seen` before gets its own best state back, no more."""
         for parameter in module.parameters():
-            self._add(parameter)
+            if parameter not in seen:
+                self._add(parameter)
 
     def _add(self, parameter: Any) -> None:
         key = id(parameter)

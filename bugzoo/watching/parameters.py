@@ -21,6 +21,9 @@ class Parameters:
     def __len__(self) -> int:
         return len(self._held)
 
+    def __contains__(self, parameter: nn.Parameter) -> bool:
+        return id(parameter) in self._column
+
     def _add(self, parameter: nn.Parameter, name: str | None) -> int:
         column = self._column.get(id(parameter))
         if column is None:

@@ -14,24 +14,36 @@ NAN = math.nan
 
 
 class Table:
-    """Columns of floats, one row a step; doubling storage, so that a live view can read slices of it."""
+    """Columns of floats, one row a step: appended as tuples, turned into an array when somebody looks."""
 
     def __init__(self) -> None:
         self.rows = 0
+        self._fresh: list[tuple[float, ...]] = []
+        self._settled = 0
         self._data = np.full((1024, len(COLUMNS)), NAN)
 
     def append(self, row: tuple[float, ...]) -> None:
-        if self.rows == len(self._data):
-            self._data = np.concatenate([self._data, np.full_like(self._data, NAN)])
-        self._data[self.rows] = row
+        self._fresh.append(row)
         self.rows += 1
 
+    def _settle(self) -> None:
+        fresh, self._fresh = self._fresh, []
+        end = self._settled + len(fresh)
+        while end > len(self._data):
+            self._data = np.concatenate([self._data, np.full_like(self._data, NAN)])
+        self._data[self._settled : end] = fresh
+        self._settled = end
+
     def put(self, row: int, column: str, value: float) -> None:
+        if self._fresh:
+            self._settle()
         self._data[row, COLUMNS.index(column)] = value
 
     def column(self, name: str) -> np.ndarray:
         """(S,) a view, not a copy."""
-        return self._data[: self.rows, COLUMNS.index(name)]
+        if self._fresh:
+            self._settle()
+        return self._data[: self._settled, COLUMNS.index(name)]
 
 
 class Layout:

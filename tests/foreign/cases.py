@@ -1,40 +1,18 @@
 """Scripts in other styles, and small edits that break them. `cause` is what checkup must name first; `at`: a part of the
 line that it must point at."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
-SCRIPTS = Path(__file__).parent / "scripts"
-
-
-@dataclass(frozen=True)
-class Case:
-    script: str
-    before: str
-    after: str
-    cause: str
-    at: str = ""
-
-    @property
-    def source(self) -> str:
-        text = (SCRIPTS / f"{self.script}.py").read_text(encoding="utf-8")
-        assert text.count(self.before) >= 1, f"{self.script} does not hold {self.before!r}"
-        return text.replace(self.before, self.after, 1)
-
-    @property
-    def name(self) -> str:
-        return f"{self.script}-{self.cause.split('/')[1]}"
+from .case import EVAL, FROZEN, LEAK, RATE, SCRIPTS, SOFTMAX, STALE, Case
+from .more import MORE
 
 
 def healthy() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 
-STALE, SOFTMAX, FROZEN = "loop/stale_gradients", "loss/double_softmax", "freezing/frozen_layers"
-LEAK, EVAL, RATE = "memory/losses_kept_with_graph", "modes/eval_mode_missing", "optimizer/lr_too_high"
 _FREEZE = "for w in list({net}.parameters())[:-2]:\n    w.requires_grad_(False)\n"
 
 BROKEN = [
+    *MORE,
     Case("epoch_functions", "        opt.zero_grad()\n", "", STALE, "opt.step()"),
     Case("trainer_class", "        self.opt.zero_grad(set_to_none=True)\n", "", STALE, "self.opt.step()"),
     Case("tensor_regression", "        opt.zero_grad()\n", "", STALE, "opt.step()"),
