@@ -1,0 +1,113 @@
+"""`bugzoo assign` as the issue says it: a real proof, refusals that cost nothing, and Ctrl-C that leaves nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bugzoo.instructor import key
+from tests.cli.conftest import bugzoo  # noqa: F401
+
+STALE, SOFT = "loop/stale_gradients", "loss/double_softmax"
+WORDS = ("assign", "--program", "mlp", "--fault", SOFT)
+
+
+def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Mistakes are said before anything is run, with exit code 2, and nothing is written."""
+    out = str(tmp_path / "out")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/notes.txt").write_text("mine")
+    (tmp_path / "class.csv").write_text("student_id\nada\n")
+    for words, said in [
+        ((*WORDS, "--fault", "attention/causal_mask_missing", out), "does not fit mlp"),
+        ((*WORDS, "--fault", SOFT, out), "given twice"),
+        ((*WORDS, "--fault", "loss/dobule_softmax", out), "Did you mean loss/double_softmax"),
+        (("assign", "--program", "mpl", "--fault", SOFT, out), "Did you mean mlp"),
+        ((*WORDS, str(tmp_path / "full")), "is not empty"),
+        ((*WORDS, "--seed", "x", out), "'x'"),
+        ((*WORDS, "--points", "-1", out), "above 0"),
+        ((*WORDS, "--students", str(tmp_path / "class.csv"), out), "--secret FILE|ENV"),
+        ((*WORDS, "--secret", "COURSE", out), "--students ROSTER.csv"),
+        ((*WORDS, "--title", "On double softmax", out), "give the answer away"),
+        (("assign", "--program", "mini_transformer", "-f", "attention/mask_after_softmax",
+          "-f", "attention/causal_mask_missing", out), "cannot be combined"),
+    ]:  # fmt: skip
+        called = bugzoo(*words)
+        assert called.code == 2 and said in called.err, (words, called.err)
+        assert "Traceback" not in called.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["class.csv", "full"]
+
+
+@pytest.mark.slow
+def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
+    """A measured refusal: which one hides which, in numbers; the JSON says it as well; nothing is written."""
+    found = tmp_path / "refused.json"
+    called = bugzoo(*WORDS, "-f", "optimizer/lr_too_high", "--seed", "7", str(tmp_path / "out"), f"--json={found}")
+    assert called.code == 2
+    assert f"{SOFT} hides optimizer/lr_too_high: `loss_curve.diverged > 0.5` holds on 3 of 3 seeds" in called.err
+    assert "Nothing was written" in called.err and not (tmp_path / "out").exists()
+    said = json.loads(found.read_text())
+    assert said["refused"] and not said["ok"] and said["graded"] == []
+    assert [one["hidden_by"] for one in said["visible"]] == [[], [SOFT]]
+
+
+@pytest.mark.slow
+def test_proved(week: Path) -> None:
+    """The folder's own account: as handed out nothing, each half-repair a part, the whole everything."""
+    found = json.loads((week / "instructor/proof.json").read_text())
+    assert found["ok"] and found["problems"] == []
+    shares = {(one["kind"], one["repaired"]): one["share"] for one in found["graded"]}
+    assert shares == {("full", ""): 1.0, ("broken", ""): 0.0, ("half", STALE): 0.3, ("half", SOFT): 0.3}
+    for sight in found["visible"]:
+        assert len(sight["signs"][0]["together"]) == 3 and sight["effect_seen"] >= 2
+        assert set(key.read(week).answers[[STALE, SOFT].index(sight["fault"])].evidence) & set(sight["instruments"])
+    page = (week / "instructor/proof.md").read_text()
+    assert f"only `{STALE}` repaired | wrong | 2.1" in page and "Proved in" in page
+
+
+@pytest.mark.slow
+def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """Everybody's variant is run before it is handed out; the same secret makes the same class again."""
+    monkeypatch.setenv("COURSE", "a secret of twenty letters")
+    (tmp_path / "class.csv").write_text("student_id\nada\nben\n")
+    words = ("assign", "--program", "mlp", "-f", "numerics/log_at_step?step=40..60&eps=0", "--title", "Week 4")
+    words += ("--students", str(tmp_path / "class.csv"), "--secret", "COURSE")
+    for out in ("one", "two"):
+        called = bugzoo(*words, str(tmp_path / out))
+        assert called.code == 0, called.err
+    people = [key.read(tmp_path / out).students for out in ("one", "two")]
+    assert people[0] == people[1] and people[0]["ada"]["ticket"] != people[0]["ben"]["ticket"]
+    for name in ("ada", "ben"):
+        path = f"student/{name}/week_4.ipynb"
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["proof: 0 of", "proof: 8 of"])
+def test_stopped(tmp_path: Path, after: str) -> None:
+    """While it measures, and while it grades: no folder, no half folder, nothing in the temporary one."""
+    (tmp_path / "temporary").mkdir()
+    own = {"TMPDIR": str(tmp_path / "temporary"), "BUGZOO_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    words = ["--program", "mlp", "--fault", STALE, "--fault", SOFT, "--title", "Week 5", str(tmp_path / "weeks/week_5")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bugzoo", "assign", *words],
+        env=os.environ | own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if line.startswith(after):
+            break
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, rest = process.communicate(timeout=120)
+    assert process.returncode == 130, "".join(said) + rest
+    assert "Nothing was written" in rest and "Traceback" not in rest and out == ""
+    assert not (tmp_path / "weeks").exists()
+    assert not list((tmp_path / "temporary").glob("bugzoo-*"))

@@ -1,0 +1,173 @@
+"""A whole class through `bugzoo grade`: hand-ins of all sorts, an interruption, and what comes out."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bugzoo.errors import UserError
+from bugzoo.instructor import grade_class, tasks
+from bugzoo.proving.attacks import attacks
+from tests.instructor.class_of import PATCH, cell, clear_gradients, hand_in, plain_loss, text
+
+NAME = "week_3"
+sandboxed = pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap (bwrap) on this machine")
+
+
+def made(week: Path, kind: str = "student") -> dict[str, Any]:
+    path = week / ("instructor/solution.ipynb" if kind == "solution" else f"student/{NAME}.ipynb")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def hand_in_class(week: Path, folder: Path) -> None:
+    """The solution, a half-repair, nothing done, no JSON, a dishonest one, one in disorder, and two files of one student."""
+    hand_in(folder, "ada", made(week, "solution"), NAME)
+    half = made(week)
+    clear_gradients(half)
+    hand_in(folder, "ben", half, NAME)
+    hand_in(folder, "cem", made(week), NAME)
+    hand_in(folder, "dot", json.dumps(made(week))[:-300], NAME)
+    attack = made(week)
+    cell(attack, "program-settings")["source"] = [text(attack, "program-settings"), "\n", PATCH]
+    cell(attack, "repair")["source"] = ["7.0"]
+    hand_in(folder, "eve", attack, NAME)
+    disorder = made(week)
+    clear_gradients(disorder)
+    plain_loss(disorder)
+    disorder["cells"].reverse()
+    hand_in(folder, "fay", disorder, NAME)
+    hand_in(folder, "gus", made(week), NAME)
+    (folder / "gus.ipynb").write_text(json.dumps(made(week)))
+
+
+def grade(*arguments: object, **own: Any) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "bugzoo", "grade", *map(str, arguments)],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"} | own.pop("env", {}),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **own,
+    )  # fmt: skip
+
+
+@sandboxed
+@pytest.mark.slow
+def test_class(week: Path, tmp_path: Path) -> None:
+    folder, temporary = tmp_path / "submitted", tmp_path / "temporary"
+    temporary.mkdir()
+    hand_in_class(week, folder)
+    (tmp_path / "class.csv").write_text("student_id,last_name,first_name,email\nada,Love,Ada,a@b.c\nzed,Zed,,\n")
+    given = [folder, "--assignment", week, "--csv", tmp_path / "book.csv", "--students", tmp_path / "class.csv"]
+    given += ["--json", tmp_path / "all.json", "--results", tmp_path / "kept"]
+    env = {"TMPDIR": str(temporary)}
+
+    # stopped when the first results are there
+    first = grade(*given, env=env)
+    deadline = time.monotonic() + 300
+    kept = tmp_path / "kept" / NAME
+    while not list(kept.glob("*.json")) and first.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate(timeout=120)
+    done = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+    if first.returncode != 0:  # a very quick machine may have come to the end
+        assert first.returncode == 130 and "the same command goes on from there" in said and "Traceback" not in said
+        assert not (tmp_path / "book.csv").exists() and done
+    assert not list(kept.glob(".*")) and not list(temporary.glob("bugzoo-*"))
+
+    second = grade(*given, env=env)
+    out, said = second.communicate(timeout=600)
+    assert second.returncode == 0, said
+    assert "graded: 8 of 8" in said or "graded: 7 of 7" in said
+    # what could be graded before was not graded again
+    found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
+    for name, when in done.items():
+        if found[name.removesuffix(".json")]["points"] is not None:
+            assert (kept / name).stat().st_mtime_ns == when
+    check_outcome(found)
+    check_csv(tmp_path / "book.csv")
+    assert all(name in out for name in (*found, "of 10", str(kept)))
+    assert not list(temporary.glob("bugzoo-*"))
+
+
+def check_outcome(found: dict[str, dict[str, Any]]) -> None:
+    assert {name: one["state"] for name, one in found.items()} == {
+        "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "wrong",
+        "fay": "passed", "gus": "cannot be graded", "zed": "not handed in",
+    }  # fmt: skip
+    assert {name: one["points"] for name, one in found.items()} == {
+        "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": 0.0, "fay": 7.0, "gus": None, "zed": 0.0
+    }  # fmt: skip
+    assert "not valid JSON" in found["dot"]["message"] and "keep the one that counts" in found["gus"]["message"]
+    assert any("'repair' was changed" in note for note in found["eve"]["notes"])
+    assert any("another order" in note for note in found["fay"]["notes"])
+    assert found["ada"]["diagnosis"]["points"] == 3.0 and found["ada"]["repair"]["points"] == 7.0
+
+
+def check_csv(path: Path) -> None:
+    with path.open(newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert (
+        list(rows["ada"])
+        == (
+            "assignment duedate timestamp student_id last_name first_name email raw_score late_submission_penalty score max_score"
+        ).split()
+    )
+    assert (rows["ada"]["last_name"], rows["ada"]["score"], rows["ada"]["max_score"]) == ("Love", "10.0", "10.0")
+    assert (rows["dot"]["score"], rows["dot"]["max_score"]) == ("", "10.0")
+    assert (rows["zed"]["score"], rows["zed"]["timestamp"]) == ("0.0", "")
+
+
+@sandboxed
+@pytest.mark.slow
+def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
+    """`--assignment 01_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
+    from bugzoo.grading.exercises import load
+    from bugzoo.grading.grade import handed_out
+    from bugzoo.grading.notebook import build
+    from bugzoo.grading.program import SECTIONS, split
+
+    task = tasks.load("01_flat_loss")
+    exercise = load("01_flat_loss")
+    hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
+    tried = attacks(handed_out(exercise))
+    chosen = ("a report written by hand", "a result file of its own", "instruments replaced", "os._exit before the end")
+    for number, name in enumerate(chosen):
+        student, parts = json.loads(build(exercise, "student")), split(tried[name])
+        for section in SECTIONS:
+            cell(student, f"program-{section.lower()}")["source"] = [f"%%program {section}\n", parts[section]]
+        hand_in(tmp_path / "in", f"eve{number}", student, task.name)
+    found = {one.student: one for one in grade_class(tmp_path / "in", task, tmp_path / "kept")}
+    assert (found["ada"].state, found["ada"].points) == ("passed", task.max_points)
+    for number, name in enumerate(chosen):
+        assert found[f"eve{number}"].state in ("wrong", "your code raised"), name
+        assert found[f"eve{number}"].points == 0.0, name
+
+
+def test_folders_that_hold_nothing(tmp_path: Path) -> None:
+    task = tasks.load("01_flat_loss")
+    with pytest.raises(UserError, match="is no folder"):
+        grade_class(tmp_path / "none", task, tmp_path / "kept")
+    with pytest.raises(UserError, match="holds no submission"):
+        grade_class(tmp_path, task, tmp_path / "kept")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ("no/such/folder", "no such folder"),
+        ("99_none", "neither a folder nor an exercise"),
+        (".", "holds no answer key"),
+    ],
+)
+def test_assignments_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, word: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=word):
+        tasks.load(given)
