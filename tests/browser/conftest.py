@@ -123,7 +123,7 @@ class Lab:
     def command(self, name: str, arguments: dict | None = None) -> None:
         self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])
 
-    def run_all(self, timeout: float = 40) -> None:
+    def run_all(self, timeout: float = 150) -> None:
         """Run every cell and wait until none is waiting any more."""
         # a second time in the same kernel counts as well: forget the numbers of the first
         self.page.evaluate(
@@ -139,12 +139,12 @@ class Lab:
             "every cell has run",
         )
 
-    def until(self, condition: str, seconds: float, what: str) -> None:
+    def until(self, condition: str, seconds: float, what: str, polling: Any = "raf") -> None:
         """Wait for a condition in the page; where it does not come, say what the notebook shows instead."""
         from playwright.sync_api import TimeoutError as TooLate
 
         try:
-            self.page.wait_for_function(condition, timeout=seconds * 1000)
+            self.page.wait_for_function(condition, timeout=seconds * 1000, polling=polling)
         except TooLate:
             self.picture("too_late")
             cells = self.page.evaluate(
@@ -179,8 +179,29 @@ class Lab:
                 notebook.activeCellIndex = index; return notebook.scrollToItem(index, 'start'); }""",
             cell,
         )
-        self.page.wait_for_timeout(300)
-        return self.page.locator(".jp-Notebook .jp-mod-active.jp-Cell")
+        cell = self.page.locator(".jp-Notebook .jp-mod-active.jp-Cell")
+        cell.wait_for()
+        # scrolling and what a view draws late move things: wait until the cell stands still
+        self.until(
+            """() => { const cell = document.querySelector('.jp-Notebook .jp-mod-active.jp-Cell');
+                const place = cell && JSON.stringify(cell.getBoundingClientRect());
+                const still = place === window.bugzooPlace; window.bugzooPlace = place; return place && still; }""",
+            30,
+            f"the cell {cell} stands still",
+            polling=150,
+        )
+        return cell
+
+    def type_and_run(self, code: str) -> None:
+        """A new cell at the bottom, typed and run as a person would."""
+        self.page.evaluate(
+            """async code => { const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
+                notebook.activeCellIndex = notebook.widgets.length - 1;
+                await app.commands.execute('notebook:insert-cell-below');
+                notebook.activeCell.model.sharedModel.setSource(code);
+                await app.commands.execute('notebook:run-cell'); }""",
+            code,
+        )
 
     def picture(self, name: str) -> None:
         PICTURES.mkdir(parents=True, exist_ok=True)
