@@ -4,14 +4,16 @@ This module is imported before the submission's first line, so that what it note
 """
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from bugzoo.diagnostics import judge_all, measure_all
+from bugzoo.diagnostics import instrument, measure_all, names
 
 _WATCHED = (
     (F, ("cross_entropy", "nll_loss", "softmax", "log_softmax", "relu", "mse_loss", "scaled_dot_product_attention")),
@@ -27,34 +29,33 @@ _WATCHED = (
 
 
 def _parts() -> Iterator[tuple[str, Any]]:
+    """(name, object) of what measures: the parts of torch that are named above, all that is loaded of bugzoo."""
     for owner, names in _WATCHED:
         for name in names:
             yield f"{owner.__name__}.{name}", getattr(owner, name, None)
-    import bugzoo.diagnostics as rooms
-    from bugzoo.running import child, here
-    from bugzoo.watching import hooks, recorder, watch
+    rooms = [(name, module) for name, module in sys.modules.items() if name.split(".")[0] == "bugzoo"]
+    for room, module in sorted(rooms):
+        for name, value in list(vars(module).items()):
+            if isinstance(value, type) and value.__module__ == room:
+                for part, method in list(vars(value).items()):
+                    yield from _function(f"{room}.{name}.{part}", method)
+            else:
+                yield from _function(f"{room}.{name}", value)
 
-    for module in (rooms, child, here, hooks, recorder, watch):
-        for name, value in vars(module).items():
-            if isinstance(value, Callable) and getattr(value, "__module__", "") == module.__name__:
-                yield f"{module.__name__}.{name}", value
-            if isinstance(value, type) and value.__module__ == module.__name__:
-                for part, method in vars(value).items():
-                    if callable(method):
-                        yield f"{module.__name__}.{name}.{part}", method
-    yield "bugzoo.diagnostics.judge_all", judge_all
+
+def _function(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A function and its code, which can be exchanged without touching the name."""
+    inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
+    if isinstance(inner, FunctionType):
+        yield name, value
+        yield f"{name}()", inner.__code__
 
 
 # torch wraps a class's step() when its first optimiser is made: make one, so that this is no change
 for _kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
     _kind([torch.zeros(1, requires_grad=True)], lr=0.1)
-_BEFORE = dict(_parts())
-
-
-def changed() -> list[str]:
-    """Names in torch and bugzoo that no longer are what they were."""
-    now = dict(_parts())
-    return sorted(name for name, value in _BEFORE.items() if now.get(name) is not value)
+for _name in names():
+    instrument(_name)
 
 
 def digest(row: Any) -> str:
@@ -93,14 +94,26 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
     return answers
 
 
-def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, dict[str, Any]]:
-    """Numbers of all instruments, and under "integrity" what concerns data, budget and size."""
-    numbers = measure_all(run)
-    note: dict[str, Any] = {"changed": changed(), "steps": len(run.trace.step), "batches": [], "control": []}
-    try:
-        note["batches"] = _batches(run)
-        if control is not None:
-            note["control"] = _shuffled(run, np.asarray(control, dtype=dtype))
-    except Exception as error:  # the model may be anything; its absence is judged outside
-        note["problem"] = f"{type(error).__name__}: {error}"[:300]
-    return numbers | {"integrity": note}
+def _sealed() -> Callable[..., dict[str, dict[str, Any]]]:
+    """`examine`, with all that it calls of this module bound before the submission's first line."""
+    parts, measure, batches, shuffled = _parts, measure_all, _batches, _shuffled
+
+    def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, dict[str, Any]]:
+        """Numbers of all instruments, and under "integrity" what concerns data, budget and size."""
+        now = dict(parts())
+        changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
+        note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
+        numbers = measure(run)
+        try:
+            note["batches"] = batches(run)
+            if control is not None:
+                note["control"] = shuffled(run, np.asarray(control, dtype=dtype))
+        except Exception as error:  # the model may be anything; its absence is judged outside
+            note["problem"] = f"{type(error).__name__}: {error}"[:300]
+        return numbers | {"integrity": note}
+
+    before = dict(parts())
+    return examine
+
+
+examine = _sealed()

@@ -1,0 +1,30 @@
+"""How much memory the watched run holds."""
+
+import os
+from typing import Any
+
+import psutil
+import torch
+
+_PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20 if hasattr(os, "sysconf") else 0.0
+
+
+def resident_mib() -> float:
+    """The process's resident memory; on Linux read from /proc, in a fraction of psutil's time."""
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(file, 64).split()[1]) * _PAGE_MIB
+        finally:
+            os.close(file)
+    except OSError:
+        return psutil.Process().memory_info().rss / 2**20
+
+
+def memory_mib(params: list[Any], history: Any) -> float:
+    """MiB on the device of `params`: allocated on CUDA, else resident; less the batches held back for replays."""
+    held = history.held_mib() if history is not None else 0.0
+    device = params[0].device if params else None
+    if device is not None and device.type == "cuda":
+        return torch.cuda.memory_allocated(device) / 2**20 - held
+    return resident_mib() - held
