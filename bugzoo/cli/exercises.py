@@ -96,7 +96,8 @@ def instructor(
 ) -> None:
     """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
 
-    `nbgrader generate_assignment NAME` in DIR then gives the notebook of exercises/, with nbgrader's checksums.
+    `nbgrader generate_assignment NAME` in DIR then gives the notebook of exercises/, with nbgrader's checksums. A course
+    that has its own nbgrader_config.py keeps it; `c.Execute.timeout = 300` belongs into it, as grading trains programs.
 
     Example: `bugzoo exercises instructor my_course`
     """
@@ -104,7 +105,7 @@ def instructor(
 
     for path in files.course(folder):
         print(f"written: {path}")
-    print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss")
+    print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss --create")
 
 
 @group.command()

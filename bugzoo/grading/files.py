@@ -9,6 +9,9 @@ from bugzoo.grading.notebook import build as build_notebook
 from bugzoo.material import root
 
 FOLDERS = {"exercises": "student", "solutions": "solution"}
+CONFIGURATION = """c = get_config()  # noqa: F821
+c.Execute.timeout = 300  # seconds a cell: grading trains a program several times; nbgrader's own limit is 30
+"""
 
 
 def texts() -> dict[str, str]:
@@ -54,18 +57,22 @@ def course(folder: Path) -> list[Path]:
     """Write the instructor's versions where nbgrader looks for them: `folder`/source/NAME/NAME.ipynb.
 
     Nothing is kept of them in the repository: they hold the solutions, and the declarations make them at any time.
+    A `nbgrader_config.py` with a longer limit a cell goes with them where the course has none yet.
     Raises UserError when the folder cannot be written.
     """
-    written = []
-    for name, exercise in exercises().items():
-        target = folder / "source" / name / f"{name}.ipynb"
+    wanted = {
+        folder / "source" / name / f"{name}.ipynb": build_notebook(exercise, "instructor")
+        for name, exercise in exercises().items()
+    }
+    if not (folder / "nbgrader_config.py").exists():
+        wanted[folder / "nbgrader_config.py"] = CONFIGURATION
+    for target, text in wanted.items():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(build_notebook(exercise, "instructor"), encoding="utf-8")
+            target.write_text(text, encoding="utf-8")
         except OSError as error:
             raise UserError(f"{target} could not be written: {error.strerror}.") from None
-        written.append(target)
-    return written
+    return list(wanted)
 
 
 def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:

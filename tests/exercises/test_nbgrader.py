@@ -1,0 +1,48 @@
+"""The real nbgrader: the instructor's version becomes the student's, and hand-ins get the points that they should."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from bugzoo.grading.exercises import exercises
+from tests.exercises.course import ROOT, Course
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+ROUND_TRIP = ("02_restless_loss", "07_second_opinion")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return Course(tmp_path_factory.mktemp("nbgrader"))
+
+
+def _cells(path: Path) -> list[tuple[Any, ...]]:
+    """What a student sees and what a grader reads of each cell; nbgrader adds a checksum and the cell's type."""
+    added = ("checksum", "cell_type")
+    found = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        ours = {key: value for key, value in cell.metadata.items() if key != "nbgrader"}
+        theirs = {key: value for key, value in cell.metadata.get("nbgrader", {}).items() if key not in added}
+        found.append((cell.id, cell.cell_type, cell.source, ours, theirs))
+    return found
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_nbgrader_makes_the_student_notebook_that_is_in_git(course: Course, name: str) -> None:
+    made, committed = _cells(course.generate(name)), _cells(ROOT / "exercises" / f"{name}.ipynb")
+    assert made == committed
+    assert [cell[4]["points"] for cell in made if cell[4].get("grade")] == list(exercises()[name].points)
+
+
+@pytest.mark.parametrize("name", ROUND_TRIP)
+def test_autograde_gives_the_right_points(course: Course, name: str) -> None:
+    if not (course.folder / "release" / name).exists():  # the test above may have been left out
+        course.generate(name)
+    course.hand_in("solved", name, ROOT / "solutions" / f"{name}.ipynb")
+    course.hand_in("unsolved", name, ROOT / "exercises" / f"{name}.ipynb")
+    course.autograde(name)
+    repair, diagnosis = exercises()[name].points
+    assert course.points(name, "solved") == {"repair": (repair, repair), "diagnosis": (diagnosis, diagnosis)}
+    assert course.points(name, "unsolved") == {"repair": (0.0, repair), "diagnosis": (0.0, diagnosis)}
