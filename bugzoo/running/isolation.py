@@ -27,6 +27,7 @@ import sys
 from pathlib import Path
 
 import bugzoo
+from bugzoo.running import identity
 from bugzoo.running.job import Job
 
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
@@ -47,11 +48,11 @@ def isolate(folder: Path) -> None:
 
     Raises IsolationError where the kernel or a container forbids a step: nothing runs half-isolated.
     """
-    inside = os.geteuid(), os.getegid()
-    _check(_libc.unshare(_NEWUSER | _NEWNS | _NEWNET | _NEWPID | _NEWIPC | _NEWUTS), "unshare")
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{inside[0]} {inside[0]} 1")
-    Path("/proc/self/gid_map").write_text(f"{inside[1]} {inside[1]} 1")
+    os.umask(0o022)  # what is made here must be open to whoever the script will be
+    places = [place for place in _visible() if place.is_dir()]
+    flags = _NEWUSER | _NEWNS | _NEWNET | _NEWPID | _NEWIPC | _NEWUTS
+    result, nobody = identity.unshare(flags, folder, places)
+    _check(result, "unshare")
     child = os.fork()
     if child:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -64,7 +65,7 @@ def isolate(folder: Path) -> None:
     _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     _loopback_up()
     _new_root(folder)
-    _drop_privileges()
+    _drop_privileges(nobody)
     os.environ.update(HOME="/tmp", TMPDIR="/tmp", TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", MPLCONFIGDIR="/tmp/mpl")
 
 
@@ -168,11 +169,13 @@ def _loopback_up() -> None:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh22x", b"lo", 1 | 64))  # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING
 
 
-def _drop_privileges() -> None:
+def _drop_privileges(nobody: bool) -> None:
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
     for capability in range(last + 1):
         _libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+    if nobody:
+        identity.become_nobody()
     _check(_libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
     header = struct.pack("Ii", 0x20080522, 0)
     _check(_libc.syscall(126 if os.uname().machine == "x86_64" else 91, header, bytes(24)), "capset")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bugzoo
-from bugzoo.running import Job, Limits, run_worker
+from bugzoo.running import Job, Limits, identity, run_worker
 from bugzoo.running.worker import collect
 
 from .conftest import training
@@ -123,6 +123,14 @@ def test_limits_hold_inside():
     run = run_worker(Job(BOMB, isolated=True, limits=Limits(seconds=5, processes=8)))
     assert run.outcome == "crashed" and run.trace.error["type"] == "ProcessLimit"
     assert "code 4" in run_worker(Job("import os; os._exit(4)", isolated=True)).trace.error["message"]
+
+
+def test_the_kernel_limits_processes_also_where_root_grades():
+    """Before the supervisor has looked: root is exempt from the limit, so that the script must not be root."""
+    read = "import resource; print(json.dumps([os.getuid(), resource.getrlimit(resource.RLIMIT_NPROC)[1]]))"
+    user, most = asked(read, limits=Limits(processes=8))
+    assert most == 64
+    assert user == (identity.NOBODY if os.getuid() == 0 else os.getuid())
 
 
 def test_predictions_are_scored_outside():
