@@ -78,14 +78,22 @@ class DiagnosisForm:
         self.cause = w.Dropdown(description="What is wrong", layout=wide, style=style, **options)
         self.place = w.Text(description="Line of the program", layout=wide, style=style, placeholder="a number")
         self.step = w.Text(description="First step", layout=wide, style=style, placeholder="a number, or leave it out")
-        self.evidence = w.TagsInput(allowed_tags=diagnostics.names(), allow_duplicates=False, layout=wide)
+        names = diagnostics.names()
+        self.evidence = w.TagsInput(
+            allowed_tags=names, allow_duplicates=False, layout=wide, placeholder="a name, then Enter"
+        )
         self.test = w.Textarea(
             description="Test that tells", layout=wide, style=style,
             placeholder="Which test tells this cause from the one that looks most like it, and what did it say?",
         )  # fmt: skip
         self.button, self.told = w.Button(description="Hand in", button_style="primary", icon="check"), w.HTML()
         self.button.on_click(self._pressed)
-        seen = w.HTML('<div class="bugzoo-status">What you looked at, in this order (type the first letters):</div>')
+        seen = w.HTML(
+            "<style>.jupyter-widget-tagsinput input { min-width: 200px; }</style>"
+            '<div class="bugzoo-status">What you looked at, in this order; type the first letters, Enter takes it. '
+            f"There are: {', '.join(names)}.</div>",
+            layout=wide,
+        )
         display(w.VBox([self.cause, self.place, self.step, seen, self.evidence, self.test, self.button, self.told]))
         return self
 
