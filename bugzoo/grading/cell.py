@@ -4,7 +4,9 @@ A notebook's kernel is no boundary: whoever owns it can replace this module. `bu
 and never runs them in a kernel; use it where points matter.
 """
 
+import contextlib
 import json
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading import progress
 from bugzoo.grading.model import Result
+from bugzoo.grading.program import Program
 
 
 def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
@@ -58,14 +61,20 @@ def hints(name: str) -> tuple[str, str, str]:
 
 
 def _source(program: Any) -> str:
-    return program if isinstance(program, str) else program.source
+    if isinstance(program, str):
+        return program
+    if not isinstance(program, Program):
+        raise UserError(
+            f"The name `program` stands for {type(program).__name__} now, no longer for the program's cells."
+        )
+    return program.source
 
 
 def _answer(name: str, question: dict[str, Any]) -> float:
     try:
         result = ask(name, question)
     except UserError as error:
-        print(f"cannot be graded. {error}")
+        print(f"cannot be graded, which costs no attempt. {error}")
         return 0.0
     print(result)
     progress.keep(name, question["kind"], result)
@@ -74,22 +83,29 @@ def _answer(name: str, question: dict[str, Any]) -> float:
 
 def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
     """Put a question to a fresh grading process (`python -m module`). Raises UserError when it gives no answer."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-m", module, name], text=True, **pipes) as grader:
+        try:
+            said, complained = grader.communicate(json.dumps(question, default=str), timeout=600)
+        except BaseException as stopped:  # too late, or the learner's own stop button
+            _end(grader)
+            if isinstance(stopped, subprocess.TimeoutExpired):
+                raise UserError("The grader gave no answer within ten minutes.") from None
+            raise
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", module, name],
-            input=json.dumps(question, default=str),
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError("The grader gave no answer within ten minutes.") from None
-    try:
-        found = json.loads(done.stdout.strip().splitlines()[-1])
+        found = json.loads(said.strip().splitlines()[-1])
     except (IndexError, ValueError):
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        last = (complained.strip().splitlines() or ["no message"])[-1]
         raise UserError(f"The grader gave no answer: {last}") from None
     if "error" in found:
         raise UserError(found["error"])
     return Result.from_json(found)
+
+
+def _end(grader: subprocess.Popen) -> None:
+    """Stop the grading process so that it can end its workers and take its files away; kill it when it does not."""
+    for ask_it in (lambda: grader.send_signal(signal.SIGINT), grader.kill):
+        ask_it()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            grader.wait(10)
+            return

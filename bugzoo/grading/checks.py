@@ -1,11 +1,12 @@
 """The three groups of checks on one seed: vital signs, recovery and integrity."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics import judge_all
+from bugzoo.diagnostics import judge_all, measure_all
 from bugzoo.grading import reference
 from bugzoo.grading.model import Check
 from bugzoo.grading.twin import Twin, trusted, untouched, weights
@@ -24,6 +25,15 @@ def _verdict(name: str, good: bool, saw: str, expected: str, number: float | Non
     return Check(name, "passed" if good else "wrong", saw, expected, number)
 
 
+def measured(run: Run) -> dict[str, dict[str, Any]]:
+    """Numbers of the instruments. What can be read off the trace is measured here, out of the submission's reach; the
+    rest needed its live model, so that its own process says it."""
+    said = run.numbers
+    here = measure_all(replace(run, arrays={}, numbers={}), max_cost=0)
+    sure = {name: found for name, found in here.items() if name not in said or "not_applicable" not in found}
+    return said | sure
+
+
 def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     """The run came to its end with finite losses, and no instrument fires."""
     losses = np.asarray(run.trace.loss, dtype=np.float64)
@@ -34,7 +44,8 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
         return [Check("run", "your code raised", saw, "a run to the end")]
     finite = bool(len(losses)) and bool(np.isfinite(losses).all())
     good = run.outcome == "finished" and finite
-    shown = f"{run.outcome} after {len(losses)} steps" + ("" if finite else ", with losses that are not finite")
+    lost = ", with losses that are not finite" if len(losses) and not finite else ""
+    shown = f"{run.outcome} after {len(losses)} steps{lost}"
     checks = [_verdict("run", good, shown, "a run to the end, every loss finite", float(len(losses)))]
     for verdict in judge_all({k: v for k, v in run.numbers.items() if k != "integrity"}):
         if verdict.fired and verdict.instrument not in ignore:
@@ -45,9 +56,10 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     return checks
 
 
-def trained(run: Run, twin: Twin) -> Check:
-    """Every parameter moved that moves in the twin."""
-    still = untouched(run)
+def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
+    """Every parameter moved that moves in the twin: by its own account, and beside the weights that it began with."""
+    with trusted:
+        still = max(untouched(run), reference.never_moved(scenario, weights(run.arrays)))
     saw = f"{still} numbers of the model never moved"
     return _verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
 

@@ -19,6 +19,8 @@ from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario, with_settings
 
 SEEDS = (0, 1, 2)
+MEMORY_MIB = 2048
+"""What a program may use on top of its imports; the largest of ours takes a fifth of it."""
 HALF = 0.6
 """Share of the points that all half-repairs of a combination earn together while something is still wrong."""
 
@@ -137,7 +139,7 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
     job = Job(
         text,
         file="program.py",
-        limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=4096, processes=16),
+        limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16),
         after="bugzoo.grading.inside:examine",
         after_args=arguments,
         isolated=True,
@@ -150,6 +152,7 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
         if strict:
             raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
         run = run_worker(replace(job, isolated=False))
+    run.numbers = checks.measured(run)
     return run, bool(arguments)
 
 
@@ -159,7 +162,7 @@ def _judge(run: Run, case: Scenario, exercise: Exercise | None, control: bool) -
         return found
     other = twin(case)
     found.append(checks.illness(any(shows(fault, run.numbers) for fault, _ in case.specs)))
-    found.append(checks.trained(run, other))
+    found.append(checks.trained(run, case, other))
     found += checks.recovery(run, case, other, control, bool(exercise and exercise.same_forward))
     found += checks.integrity(run, case, other)
     if exercise is not None and exercise.trap:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo import faults
-from bugzoo.faults.evidence import parse
+from bugzoo.faults.evidence import number, parse
 from bugzoo.grading.model import Check
 from bugzoo.grading.twin import reached, untouched
 from bugzoo.running import Run
@@ -23,20 +23,13 @@ ACCURACY, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
 
 def shows(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
     """Does the evidence that the catalogue states for a fault hold on these numbers?"""
-    values = _values(fault, numbers)
-    return bool(fault.evidence) and all(
-        value is not None and parse(text).holds({"outcome": "", "numbers": numbers})
-        for text, value in zip(fault.evidence, values, strict=True)
-    )
+    result = {"outcome": "", "numbers": numbers}
+    return bool(fault.evidence) and all(parse(text).holds(result) for text in fault.evidence)
 
 
-def _values(fault: faults.Fault, numbers: dict[str, Any]) -> list[float | None]:
-    found = []
-    for text in fault.evidence:
-        instrument, _, key = parse(text).left.partition(".")
-        value = numbers.get(instrument, {}).get(key)
-        found.append(value if isinstance(value, int | float) else None)
-    return found
+def _measured(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
+    """Was everything measured that the fault's evidence speaks of?"""
+    return None not in [number({"numbers": numbers}, parse(text).left) for text in fault.evidence]
 
 
 def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
@@ -45,9 +38,7 @@ def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
     The largest set whose signs were measured and are gone, and whose run is about as good as that of the program with
     just these repaired. Nothing is earned by a run that did not come to its end.
     """
-    gone = [
-        fault.id for fault, _ in case.specs if not shows(fault, run.numbers) and None not in _values(fault, run.numbers)
-    ]
+    gone = [fault.id for fault, _ in case.specs if not shows(fault, run.numbers) and _measured(fault, run.numbers)]
     if run.outcome != "finished":
         return frozenset()
     for size in range(len(gone), 0, -1):

@@ -12,6 +12,9 @@ from bugzoo.grading.evaluation import adapter
 from bugzoo.scenario import Scenario
 
 
+FIRST = "weights before training"
+
+
 @lru_cache(maxsize=16)
 def space(source: str, program: str) -> dict[str, Any]:
     """The objects of a reference program up to its model: everything before `# %% Training`, executed here."""
@@ -21,6 +24,7 @@ def space(source: str, program: str) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "reference"}
     with preserved():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
+    names[FIRST] = {name: value.detach().clone() for name, value in names["model"].named_parameters()}
     return names
 
 
@@ -61,6 +65,13 @@ def measure(logits: Any, targets: np.ndarray) -> Score:
         return Score(0.0, float("nan"), np.asarray(logits))
     loss = F.cross_entropy(answers, right).item()
     return Score((answers.argmax(-1) == right).float().mean().item(), loss, np.asarray(logits, dtype=np.float32))
+
+
+def never_moved(scenario: Scenario, weights: dict[str, np.ndarray]) -> int:
+    """Elements of the parameters that are, to the bit and as a whole, what the reference model begins with."""
+    first = space(healthy_text(scenario), scenario.program)[FIRST]
+    same = (value for name, value in first.items() if np.array_equal(value.numpy(), weights.get(name)))
+    return sum(value.numel() for value in same)
 
 
 def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:

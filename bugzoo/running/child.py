@@ -75,6 +75,9 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     hard = limit_memory(job)
     if job.cuda_fraction is not None and torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
+    after = None
+    with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
+        after = resolve(job.after) if job.after else None
     run = execute(
         job.source,
         job.file,
@@ -88,7 +91,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what follows is short and must not be cut in two
     if job.after:
         try:
-            run.numbers = resolve(job.after)(run, **job.after_args)
+            run.numbers = (after or resolve(job.after))(run, **job.after_args)
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
