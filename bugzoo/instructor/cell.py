@@ -16,13 +16,20 @@ MODULE = "bugzoo.instructor"
 
 def repair(name: str, program: Any, reference: str) -> float:
     """Print what the repaired program does and return its points. `reference` names the program without faults."""
-    source = program if isinstance(program, str) else program.source
+    source = program if isinstance(program, str) else getattr(program, "source", None)
+    if not isinstance(source, str):
+        print("cannot be graded. The name `program` no longer stands for the program's cells; run them again.")
+        return 0.0
     return _points(name, {"kind": "repair", "source": source, "program": reference})
 
 
 def diagnosis(name: str, *forms: Any) -> float:
     """Print how right the findings are and return their points."""
-    records = [form.diagnosis.record() for form in forms]
+    try:
+        records = [form.diagnosis.record() for form in forms]
+    except AttributeError:
+        print("cannot be graded. The forms' names stand for something else; run the cell that makes them again.")
+        return 0.0
     return _points(name, {"kind": "diagnosis", "records": records})
 
 

@@ -1,0 +1,50 @@
+"""The real nbgrader on an assignment's folder: the student's version, the right points with parts, and its own export."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from bugzoo.instructor.gradebook import COLUMNS
+from tests.exercises.course import Course
+from tests.instructor.class_of import clear_gradients, hand_in
+
+NAME = "week_3"
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+
+@pytest.fixture(scope="module")
+def course(week: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """`bugzoo assign`'s folder is the course's, as it is."""
+    made = Course(tmp_path_factory.mktemp("nbgrader"))
+    shutil.rmtree(made.folder)
+    shutil.copytree(week, made.folder)
+    return made
+
+
+def test_round_trip(course: Course, week: Path) -> None:
+    released = nbformat.read(course.generate(NAME), as_version=4)
+    handed_out = nbformat.read(week / f"student/{NAME}.ipynb", as_version=4)
+    assert [cell.source for cell in released.cells] == [cell.source for cell in handed_out.cells]
+    assert released.metadata.bugzoo == handed_out.metadata.bugzoo
+
+    submitted = course.folder / "submitted"
+    course.hand_in("solved", NAME, week / "instructor/solution.ipynb")
+    half = json.loads((week / f"student/{NAME}.ipynb").read_text())
+    clear_gradients(half)
+    hand_in(submitted, "half", half, NAME)
+    course.hand_in("unsolved", NAME, week / f"student/{NAME}.ipynb")
+    course.autograde(NAME)
+    assert course.points(NAME, "solved") == {"repair": (7.0, 7.0), "diagnosis": (3.0, 3.0)}
+    assert course.points(NAME, "half") == {"repair": (2.1, 7.0), "diagnosis": (0.0, 3.0)}
+    assert course.points(NAME, "unsolved") == {"repair": (0.0, 7.0), "diagnosis": (0.0, 3.0)}
+
+    course.call("export")
+    with (course.folder / "grades.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS  # ours are named as theirs
+    assert {row["student_id"]: row["score"] for row in rows} == {"solved": "10.0", "half": "2.1", "unsolved": "0.0"}
+    assert {row["max_score"] for row in rows} == {"10.0"}
