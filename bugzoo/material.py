@@ -1,5 +1,6 @@
 """Lessons and exercises: where they are, and how they get into a learner's folder without harm to anything there."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -36,6 +37,8 @@ class Copied:
     updated: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     """Changed by the learner: left alone."""
+    newer: list[str] = field(default_factory=list)
+    """Those of `kept` of which there is a newer version than the one that was copied."""
     beside: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
 
@@ -52,9 +55,11 @@ def _write(path: Path, data: bytes) -> None:
         partial.write_bytes(data)
         os.replace(partial, path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise UserError(
-            f"{path} could not be written: {error.strerror}. Nothing that was there has been changed."
+            f"{path} could not be written: {error.strerror}. Nothing that was there has been changed; name a folder "
+            "that you may write to."
         ) from None
 
 
@@ -62,7 +67,7 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
     """Copy lessons and exercises to `folder`. A file that the learner changed is never overwritten.
 
     A file that is still as it was copied gets the newer version. `beside` writes the newer version of a changed one
-    next to it, as `NAME.new.ipynb`. Raises UserError when the folder cannot be written.
+    next to it, as `NAME.new.ipynb`, unless that was changed as well. Raises UserError when the folder cannot be written.
     """
     source, done = root(), Copied()
     if folder.resolve() == source:
@@ -73,31 +78,42 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
     known = _read(manifest)
     kinds = ["notebooks", "exercises", *(["solutions"] if solutions else [])]
     files = [file for kind in kinds for file in sorted((source / kind).rglob("*")) if file.is_file()]
-    for file in files:
-        name = file.relative_to(source).as_posix()
-        if any(part.startswith(".") or part == "__pycache__" for part in file.relative_to(source).parts):
-            continue
-        fresh, target = file.read_bytes(), folder / name
-        present = target.read_bytes() if target.is_file() else None
-        if present is None:
-            done.new.append(name)
-        elif present == fresh:
-            done.same.append(name)
-            known[name] = _hash(fresh)
-            continue
-        elif _hash(present) == known.get(name):
-            done.updated.append(name)
-        else:
-            done.kept.append(name)
-            if beside:
-                new = target.with_name(f"{target.stem}.new{target.suffix}")
-                _write(new, fresh)
-                done.beside.append(new.relative_to(folder).as_posix())
-            continue
-        _write(target, fresh)
-        known[name] = _hash(fresh)
-    _write(manifest, json.dumps(known, indent=1, sort_keys=True).encode())
+    try:
+        for file in files:
+            name = file.relative_to(source)
+            if not any(part.startswith(".") or part == "__pycache__" for part in name.parts):
+                _copy(file.read_bytes(), folder, name.as_posix(), known, beside, done)
+    finally:
+        if folder.is_dir():  # what was copied before a Ctrl-C or a full disk is known as copied
+            _write(manifest, json.dumps(known, indent=1, sort_keys=True).encode())
     return done
+
+
+def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: bool, done: Copied) -> None:
+    """One file; `known` holds the hash of each file as it was copied."""
+    target = folder / name
+    if target.is_dir():
+        raise UserError(f"{target} is a folder, where a notebook should go; move it away.")
+    present = target.read_bytes() if target.is_file() else None
+    if present == fresh:
+        done.same.append(name)
+        known[name] = _hash(fresh)
+        return
+    if present is not None and _hash(present) != known.get(name):
+        done.kept.append(name)
+        if known.get(name) == _hash(fresh):
+            return  # the learner's own work on the version that is the newest
+        done.newer.append(name)
+        new = target.with_name(f"{target.stem}.new{target.suffix}")
+        extra = new.relative_to(folder).as_posix()
+        if beside and (not new.exists() or _hash(new.read_bytes()) == known.get(extra)):
+            _write(new, fresh)
+            known[extra] = _hash(fresh)
+            done.beside.append(extra)
+        return
+    (done.new if present is None else done.updated).append(name)
+    _write(target, fresh)
+    known[name] = _hash(fresh)
 
 
 def _read(manifest: Path) -> dict[str, str]:

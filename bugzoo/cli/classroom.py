@@ -1,7 +1,10 @@
 """`lab`: lessons and exercises in a folder, open in JupyterLab."""
 
+import importlib.util
 import os
+import socket
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -48,11 +51,34 @@ def lab(
         print(f"kept as you left it: {name}")
     for name in done.beside:
         print(f"the newer version is beside it: {name}")
-    if done.kept and not done.beside:
-        print("`--update` writes the newer version of those beside them.")
+    if done.newer and not update:
+        print(f"Newer versions exist of {len(done.newer)}; `--update` writes them beside yours, as NAME.new.ipynb.")
+    elif len(done.newer) > len(done.beside):
+        print("A NAME.new.ipynb that you changed is kept as well: move it away, then `--update` writes it again.")
     notebook = _lesson(folder, lesson)
     if not no_open:
+        _installed(folder)
         _open(folder, notebook, extra)
+
+
+def _installed(folder: Path) -> None:
+    """Raises UserError without JupyterLab; the notebooks are there by then."""
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise UserError(
+            f"The notebooks are in {folder}, but JupyterLab is not installed for {sys.executable}. "
+            f"Type: {sys.executable} -m pip install jupyterlab"
+        )
+
+
+def _taken(extra: list[str]) -> int | None:
+    """The port that was asked for, where something else listens on it."""
+    words = " ".join(extra).replace("=", " ").split()
+    for before, word in pairwise(words):
+        if before in ("--port", "--ServerApp.port") and word.isdigit() and 0 < int(word) < 65536:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", int(word))) == 0:
+                    return int(word)
+    return None
 
 
 def _lesson(folder: Path, number: str) -> str:
@@ -77,6 +103,8 @@ def _open(folder: Path, notebook: str, extra: list[str]) -> None:
     if not browser() and not any(word.startswith("--no-browser") for word in extra):
         arguments.append("--no-browser")
         print("No browser found here: open the address below in one.")
+    if port := _taken(extra):
+        print(f"Port {port} is taken: JupyterLab takes another one, see the address below.")
     print("Starting JupyterLab; Ctrl-C stops it.", flush=True)
     os.chdir(folder)
     if os.name == "posix":
