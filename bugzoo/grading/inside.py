@@ -30,8 +30,8 @@ _WATCHED = (
 
 def _parts() -> Iterator[tuple[str, Any]]:
     """(name, object) of what measures: the parts of torch that are named above, all that is loaded of bugzoo."""
-    for owner, names in _WATCHED:
-        for name in names:
+    for owner, watched in _WATCHED:
+        for name in watched:
             yield f"{owner.__name__}.{name}", getattr(owner, name, None)
     rooms = [(name, module) for name, module in sys.modules.items() if name.split(".")[0] == "bugzoo"]
     for room, module in sorted(rooms):

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from bugzoo.grading.evaluation import adapter
 from bugzoo.scenario import Scenario
 
-
 FIRST = "weights before training"
 
 

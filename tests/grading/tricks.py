@@ -43,9 +43,6 @@ REPAIRS: dict[str, Edit] = {
     "zeroed in place": edit(
         (BACK, f"{EACH}            if parameter.grad is not None:\n                parameter.grad.zero_()\n{BACK}")
     ),
-    "no backward() at all": edit(
-        (BACK, f"{EACH}            parameter.grad = torch.autograd.grad(loss, parameter, retain_graph=True)[0]\n")
-    ),
     "the loop as functions": lambda source: _as_functions(source),
 }
 
@@ -81,29 +78,29 @@ LAZY: dict[str, Edit] = {
     ),
     "metrics written by hand": edit((REPORT, 'metrics = {"accuracy": 0.97, "loss": 0.1}')),
     "another optimiser": edit(("torch.optim.Adam(", "torch.optim.Adagrad(")),
+    "a layer left alone": edit(
+        ("Adam(model.parameters(), ", "Adam([*model.layer2.parameters(), *model.head.parameters()], "),
+    ),
     "fewer epochs": lambda source: _setting(source, "epochs", "2"),
     "half of the gradients kept": edit((STEP, f"{STEP}{EACH}            parameter.grad *= 0.5\n")),
     "no training": lambda source: _without_training(source),
 }
 
 
-# mended, and still not allowed: one reason each, which a single check sees
-SINGLE: dict[str, tuple[str, Edit]] = {
+# each breaks one rule and is noticed by the checks named, by no other: without them it would pass
+SINGLE: dict[str, tuple[tuple[str, ...], Edit]] = {
     "trains on the validation images": (
-        "data", lambda source: apply(MENDED, ((PAIRS, "TensorDataset(images[order], labels[order])"),)),
+        ("data",), lambda source: apply(MENDED, ((PAIRS, PAIRS.replace("train", "order[-1150:]")),)),
     ),
-    "twice the epochs": ("budget", lambda source: _setting(MENDED, "epochs", "40")),
-    "twice the width": ("model size", lambda source: _setting(MENDED, "hidden_size", "256")),
+    "twice the epochs": (("budget",), lambda source: _setting(MENDED, "epochs", "12")),
+    "twice the width": (("model size",), lambda source: _setting(MENDED, "hidden_size", "256")),
     "an accuracy of its own": (
-        "report", lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
+        ("report",), lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
     ),
-    "torch's loss replaced": ("tools", lambda source: after("Settings", _LOUD)(MENDED)),
-    "a layer left out of the optimiser": (
-        "training", lambda source: apply(
-            MENDED, (("Adam(model.parameters(), ", "Adam([*model.layer2.parameters(), *model.head.parameters()], "),)
-        ),
-    ),
-    "ends by sys.exit(1)": ("run", lambda source: MENDED + "import sys\nsys.exit(1)\n"),
+    "torch's loss replaced": (("tools",), lambda source: after("Settings", _LOUD)(MENDED)),
+    "learns too little": (("accuracy", "loss"), lambda source: _setting(MENDED, "learning_rate", "2e-4")),
+    "never cleared, but clipped": (("fresh_gradient", "symptom"), lambda source: LAZY["clip everything"](source)),
+    "an error at the end": (("run",), lambda source: MENDED + "assert step < 0\n"),
 }  # fmt: skip
 
 
@@ -120,6 +117,26 @@ def _without_training(source: str) -> str:
 _LOUD = """
 usual_loss = F.cross_entropy
 F.cross_entropy = lambda *args, **names: usual_loss(*args, **names)
+"""
+
+# clipping alone gives good weights, so that only what measures stands between this and the points
+_SILENT = """
+import sys
+
+import bugzoo.diagnostics as rooms
+from bugzoo.watching import hooks, recorder
+
+inside = sys.modules["bugzoo.grading.inside"]
+rooms.measure_all = inside.measure_all = lambda *args, **names: {}
+rooms.judge_all = lambda *args, **names: []
+inside.changed = lambda: []
+inside.examine = lambda run, **names: {"integrity": {"changed": [], "steps": 216, "batches": [], "control": []}}
+"""
+
+_EXCHANGED = """
+import bugzoo.diagnostics.fresh_gradient as instrument
+
+instrument.measure.__code__ = (lambda run: {"stale_share": 0.0}).__code__
 """
 
 _WON = '{"status": "passed", "share": 1.0, "points": 10.0, "max_points": 10.0, "message": "", "seconds": 1.0, "checks": []}'
@@ -160,6 +177,8 @@ for name, module in list(sys.modules.items()):
             if hasattr(module, part):
                 setattr(module, part, lambda *a, **k: {})
 """),
+    "clipped, and the instruments patched": lambda source: after("Settings", _SILENT)(LAZY["clip everything"](source)),
+    "clipped, and their code exchanged": lambda source: after("Settings", _EXCHANGED)(LAZY["clip everything"](source)),
     "the watch patched": after("Settings", """
 import bugzoo.watching.trace as traces
 usual_save = traces.Trace.save

@@ -1,0 +1,58 @@
+"""The tests of the grader can fail: with a check made deaf, exactly what only it sees passes."""
+
+import pytest
+
+import bugzoo.grading.grade as room
+from bugzoo.grading import checks
+from bugzoo.grading.model import Check
+from tests.grading.attempt import must_fail, must_pass
+from tests.grading.tricks import ATTACKS, BROKEN, LAZY, MENDED, SINGLE
+
+
+def deaf(monkeypatch, names):
+    """Checks of these names always pass."""
+    usual = room._judge
+    monkeypatch.setattr(room, "_judge", lambda *args: [c for c in usual(*args) if c.name not in names] or [GOOD])
+
+
+GOOD = Check("nothing", "passed", "")
+
+
+def test_a_grader_that_always_passes_is_noticed(monkeypatch):
+    monkeypatch.setattr(room, "_status", lambda found: "passed")
+    with pytest.raises(AssertionError):
+        must_fail(LAZY["as it was"](BROKEN))
+
+
+def test_a_grader_that_never_passes_is_noticed(monkeypatch):
+    monkeypatch.setattr(room, "_judge", lambda *args: [Check("run", "wrong", "something", "nothing")])
+    with pytest.raises(AssertionError):
+        must_pass(MENDED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SINGLE)
+def test_without_its_check_each_trick_passes(name, monkeypatch):
+    seen_by, trick = SINGLE[name]
+    deaf(monkeypatch, seen_by)
+    with pytest.raises(AssertionError):
+        must_fail(trick(BROKEN))
+    must_pass(trick(BROKEN))
+
+
+@pytest.mark.slow
+def test_who_believes_the_submission_is_deceived(monkeypatch, sandbox):
+    """Without the grader's own reading of the trace and the list of what was changed, patched instruments win."""
+    trick = ATTACKS["clipped, and their code exchanged"](BROKEN)
+    must_fail(trick)
+    monkeypatch.setattr(checks, "measured", lambda run: run.numbers)
+    deaf(monkeypatch, ("tools",))
+    must_pass(trick)
+
+
+@pytest.mark.slow
+def test_a_band_that_is_too_wide_is_noticed(monkeypatch):
+    monkeypatch.setattr(checks, "ACCURACY", 0.9)
+    monkeypatch.setattr(checks, "LOSS", 50.0)
+    with pytest.raises(AssertionError):
+        must_fail(SINGLE["learns too little"][1](BROKEN))

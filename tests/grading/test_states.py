@@ -1,0 +1,131 @@
+"""What a grade can answer, each on a real run."""
+
+import json
+import math
+
+import pytest
+
+import bugzoo.grading.grade as room
+from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.model import Check, Result
+from bugzoo.running import Run
+from bugzoo.watching.trace import Trace
+from tests.grading.attempt import attempt, failed, must_fail, must_pass, ran
+from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
+
+
+def test_not_attempted_runs_nothing(monkeypatch):
+    monkeypatch.delattr(room, "run_worker")
+    result = attempt(BROKEN.replace("step = 0", "step = 0  # I looked at this"), attempted=False)
+    assert result.status == "not attempted" and result.share == 0 and not result.checks
+
+
+def test_wrong_names_what_was_seen_what_was_expected_and_the_number():
+    result = must_fail(LAZY["as it was"](BROKEN))
+    assert result.status == "wrong" and {"fresh_gradient", "symptom", "accuracy", "loss"} <= failed(result)
+    accuracy = next(check for check in result.checks if check.name == "accuracy")
+    assert f"{accuracy.number:.3f}" in accuracy.saw and "at least 0." in accuracy.expected and accuracy.number < 0.8
+
+
+def test_your_code_raised_names_error_and_line():
+    result = must_fail(SINGLE["an error at the end"][1](BROKEN))
+    assert result.status == "your code raised"
+    assert "AssertionError" in result.checks[0].saw and f"line {len(MENDED.splitlines()) + 1}" in result.checks[0].saw
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("for step in range(3)\n", "not valid Python"), (MENDED.replace("seed = 0", "", 1), "seed"), ("", "seed")],
+    ids=["a syntax error", "no seed", "nothing"],
+)
+def test_cannot_be_graded_says_why(source, said):
+    result = attempt(source)
+    assert result.status == "cannot be graded" and said in result.message and result.share == 0
+
+
+def test_passed_on_every_seed_and_as_json():
+    result = must_pass(MENDED, seeds=(0, 1, 2))
+    found = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    assert found["status"] == "passed" and found["share"] == 1.0 and found["seconds"] > 0
+    assert {"run", "symptom", "training", "accuracy", "loss", "budget", "model size", "data", "report"} == {
+        check["name"] for check in found["checks"] if check["number"] is not None or check["name"] == "symptom"
+    }
+    assert Result.from_json(found).to_json() == found
+
+
+def test_numbers_that_are_not_finite_become_text():
+    made = Result("wrong", checks=[Check("loss", "wrong", "nan", "less", math.nan)]).to_json()
+    assert made["checks"][0]["number"] == "nan"
+
+
+def test_one_bad_seed_is_enough():
+    worse = MENDED.replace("learning_rate, eps=1e-8", "learning_rate").replace(
+        "step = 0\n", "step = 0\nlearning = 1e-5 if seed == 1 else learning_rate\n", 1
+    )
+    worse = worse.replace("losses = []\n", "losses = []\noptimizer.param_groups[0]['lr'] = learning\n", 1)
+    result = must_fail(worse, seeds=(0, 1))
+    assert any("(seed 1)" in check.saw for check in result.checks if not check.passed)
+
+
+def test_a_healthy_case_needs_the_right_verdict():
+    name = "07_second_opinion"
+    text = room.handed_out(room.load(name))
+    assert grade_exercise(name, text).status == "not attempted"
+    blamed = grade_exercise(name, text, {"cause": "a learning rate that is too high"})
+    assert blamed.status == "wrong" and blamed.points == 0
+    right = grade_exercise(name, text, {"cause": "nothing is wrong"}, seeds=(0,))
+    assert right.passed and right.points == right.max_points
+
+
+def no_sandbox(job):
+    """The run of a job on a machine that forbids namespaces; without isolation it runs as usual."""
+    if not job.isolated:
+        return room_worker(job)
+    error = {"type": "IsolationError", "message": "The sandbox cannot be set up here: unshare failed."}
+    return Run(Trace(outcome="crashed", error=error), job.source, job.file)
+
+
+room_worker = room.run_worker
+
+
+def test_without_a_sandbox_a_class_is_not_graded_and_a_self_check_is(monkeypatch):
+    monkeypatch.setattr(room, "run_worker", no_sandbox)
+    strict = attempt(MENDED, strict_isolation=True)
+    assert strict.status == "cannot be graded" and "sandbox" in strict.message and not strict.checks
+    must_pass(MENDED)
+
+
+LOOK = """
+import json, os, socket
+def attempt(action):
+    try:
+        action()
+    except (OSError, ImportError) as error:
+        return type(error).__name__
+    return "done"
+def catalogue():
+    import bugzoo.faults
+    import bugzoo.grading.exercises
+def leave_a_file(path):
+    return attempt(lambda: open(path, "w").close())
+print("LOOK" + json.dumps({
+    "network": attempt(lambda: socket.create_connection(("1.1.1.1", 53), 2)),
+    "catalogue": attempt(catalogue),
+    "home": leave_a_file(HOME + "/left"),
+    "package": leave_a_file(PACKAGE + "/left"),
+    "root": leave_a_file("/left"),
+    "own": leave_a_file("left"),
+    "others": [name for name in os.listdir("/proc") if name.isdigit() and name != str(os.getpid())],
+}))
+"""
+
+
+def test_a_submission_reaches_nothing_outside_its_folder(sandbox, tmp_path):
+    import bugzoo
+
+    names = f"HOME, PACKAGE = {str(tmp_path)!r}, {next(iter(bugzoo.__path__))!r}\n"
+    run = ran(MENDED + names + LOOK)
+    found = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("LOOK"))[4:])
+    assert found.pop("own") == "done" and found.pop("others") == []
+    assert "done" not in found.values(), found
+    assert not list(tmp_path.iterdir())
