@@ -36,6 +36,9 @@ class Forwards:
         self._stats: list[tuple[int, dict[int, Any]]] = []
         self._sampling: dict[int, Any] | None = None
         self._candidate: int | None = None
+        self._usual: nn.Module | None = None  # the latest root module called with gradients, its mode and its count
+        self._usual_mode: bool | None = None
+        self._usual_key: tuple[int, bool, bool, bool, bool] | None = None
         self.last_call: tuple[nn.Module, tuple[Any, ...], dict[str, Any]] | None = None
         self.evaluated = False
         self.autocast: str | None = None
@@ -50,6 +53,21 @@ class Forwards:
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """None, or in a replay the arguments that the forward had the first time."""
+        recorder = self.recorder
+        if (
+            module is self._usual
+            and module.training is self._usual_mode
+            and not recorder.sampling
+            and recorder.thread is None
+            and torch.is_grad_enabled()
+        ):  # the same call as a step ago: nothing new to find out
+            self._counts[self._usual_key] += 1
+            _pre_hooks.pop(self._pre_id, None)
+            try:
+                return recorder.training_forward(module, args)
+            except Exception as error:
+                recorder.note(error)
+                return None
         key = id(module)
         if key in self._children or (self.recorder.thread is not None and self.recorder.thread != get_ident()):
             return None
@@ -97,6 +115,7 @@ class Forwards:
             self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
+        self._usual, self._usual_mode, self._usual_key = module, module.training, full
         return recorder.training_forward(module, args)
 
     @staticmethod

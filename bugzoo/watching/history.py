@@ -19,7 +19,7 @@ SNAPSHOT_MIB = 1024
 """A model whose snapshot would be larger than this is not snapshot."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Iteration:
     """One pass through the loop's body, as it stood at its first forward."""
 
@@ -54,7 +54,7 @@ class Snapshot:
 def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
     found = []
     for value in values.values():
-        if isinstance(value, torch.Tensor):
+        if type(value) is torch.Tensor or isinstance(value, torch.Tensor):
             found.append(value)
         elif isinstance(value, list | tuple | dict):
             found += [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
@@ -109,8 +109,9 @@ class History:
         step = self.recorder.step
         now = Iteration(self._number, step, line, values, torch_rng(), [t._version for t in batch])
         self.iterations.append(now)
-        self._held += sum(t.numel() * t.element_size() for t in batch)
-        scope = (id(frame), *(values[name] for name in loop.outer if isinstance(values.get(name), int)))
+        for t in batch:
+            self._held += t.numel() * t.element_size()
+        scope = (id(frame), *[values[name] for name in loop.outer if isinstance(values.get(name), int)])
         if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + max(8, self.every // 2)):
             self._take(now, frame, loop, args)
         self._scope, self._frame = scope, frame
@@ -122,7 +123,11 @@ class History:
         if frame is not self._frame or line < last.line:
             return True
         if values:
-            return any(values[name] is not last.values.get(name) for name in values)
+            before = last.values.get
+            for name, value in values.items():
+                if before(name) is not value:
+                    return True
+            return False
         return line == last.line and not loop.in_nested(line)
 
     def _drop_oldest(self) -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -80,6 +81,15 @@ def is_fetch(node: ast.AST) -> bool:
             return False
 
 
+@lru_cache(maxsize=8)
+def _loops_in(source: str) -> list[LoopNode]:
+    """All loops of a file's text, read once for the several runs of one kernel."""
+    try:
+        return [n for n in statements(ast.parse(source)) if isinstance(n, ast.For | ast.While)]
+    except (SyntaxError, ValueError):
+        return []
+
+
 class LoopFinder:
     """Remembers the frame that runs the training loop."""
 
@@ -87,7 +97,6 @@ class LoopFinder:
         self.outside: FrameType | None = None
         """The frame that entered the watch, and the line where it did: what lies around that is not the training."""
         self.outside_line = 0
-        self._parsed: dict[str, list[LoopNode]] = {}
         self._backward: list[tuple[FrameType, int]] = []
         self._tries = 0
         self.loop: Loop | None = None
@@ -102,22 +111,13 @@ class LoopFinder:
             if frame is self.outside:
                 return
 
-    def _loops(self, file: str) -> list[LoopNode]:
-        if file not in self._parsed:
-            try:
-                tree = ast.parse("".join(linecache.getlines(file)))
-                self._parsed[file] = [n for n in statements(tree) if isinstance(n, ast.For | ast.While)]
-            except (SyntaxError, ValueError):
-                self._parsed[file] = []
-        return self._parsed[file]
-
     def loop_at(self, frame: FrameType, *lines: int) -> Loop | None:
         """The innermost loop of the frame's own function whose body holds all `lines`."""
         code = frame.f_code
         first = code.co_firstlineno
         around = [
             n
-            for n in self._loops(code.co_filename)
+            for n in _loops_in("".join(linecache.getlines(code.co_filename)))
             if n.lineno >= max(first, self.outside_line if frame is self.outside else 0)
             and all(n.body[0].lineno <= line <= n.body[-1].end_lineno for line in lines)
         ]

@@ -10,6 +10,7 @@ from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
 
 _PLAIN = (int, float, bool, str, bytes, complex, type(None))
+_cpu_generator = torch.default_generator
 _CARRIERS = (LRScheduler, torch.amp.GradScaler)
 
 
@@ -45,7 +46,7 @@ def set_rng(state: dict[str, Any]) -> None:
 
 def torch_rng() -> dict[str, Any]:
     """torch's alone: quick enough for every step."""
-    state = {"torch": torch.get_rng_state()}
+    state = {"torch": _cpu_generator.get_state()}
     if torch.cuda.is_initialized():
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
