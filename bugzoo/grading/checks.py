@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics import judge_all, measure_all
+from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.grading import reference
 from bugzoo.grading.model import Check
 from bugzoo.grading.twin import Twin, trusted, untouched, weights
@@ -28,10 +28,22 @@ def _verdict(name: str, good: bool, saw: str, expected: str, number: float | Non
 def measured(run: Run) -> dict[str, dict[str, Any]]:
     """Numbers of the instruments. What can be read off the trace is measured here, out of the submission's reach; the
     rest needed its live model, so that its own process says it."""
-    said = run.numbers
+    said = {name: found for name, found in run.numbers.items() if isinstance(found, dict)}
     here = measure_all(replace(run, arrays={}, numbers={}), max_cost=0)
     sure = {name: found for name, found in here.items() if name not in said or "not_applicable" not in found}
     return said | sure
+
+
+def judged(numbers: dict[str, Any]) -> tuple[list[Verdict], list[str]]:
+    """(verdicts, names of instruments whose numbers are not theirs: the submission's process may say anything)."""
+    verdicts, spoilt = [], sorted(set(names()) - set(numbers))
+    for name, found in numbers.items():
+        try:
+            if name != "integrity" and "not_applicable" not in found:
+                verdicts.append(instrument(name).judge(found))
+        except Exception:  # whatever a made-up number may do
+            spoilt.append(str(name)[:60])
+    return verdicts, spoilt
 
 
 def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
@@ -47,7 +59,11 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
     shown = f"{run.outcome} after {len(losses)} steps{lost}"
     checks = [_verdict("run", good, shown, "a run to the end, every loss finite", float(len(losses)))]
-    for verdict in judge_all({k: v for k, v in run.numbers.items() if k != "integrity"}):
+    verdicts, spoilt = judged(run.numbers)
+    if spoilt:
+        saw = f"the numbers of {', '.join(spoilt)[:200]} cannot be read"
+        checks.append(Check("account", "wrong", saw, "what the instruments measure"))
+    for verdict in verdicts:
         if verdict.fired and verdict.instrument not in ignore:
             number = next(iter(verdict.numbers.values()), None)
             checks.append(Check(verdict.instrument, "wrong", verdict.message, "the instrument stays quiet", number))

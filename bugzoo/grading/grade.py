@@ -58,6 +58,9 @@ def grade(
             judged = _judge(run, case, exercise, control)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
+        except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that
+            why = f"What its run left behind cannot be read ({type(error).__name__}: {error})"
+            return Result("cannot be graded", message=why[:300], seconds=_since(started))
         found = judged if seed == seeds[0] else _worse(found, judged, seed)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         clean &= not any(c.name in ("budget", "tools", "model size", "data", "report") and not c.passed for c in judged)

@@ -133,10 +133,24 @@ inside.changed = lambda: []
 inside.examine = lambda run, **names: {"integrity": {"changed": [], "steps": 216, "batches": [], "control": []}}
 """
 
+_SPOILT = """
+import bugzoo.diagnostics.mode_watch as one
+import bugzoo.diagnostics.scale_watch as another
+
+one.measure = lambda run: {"eval_in_train_mode": [1, {}]}
+another.measure = lambda run: "nothing"
+"""
+
 _EXCHANGED = """
 import bugzoo.diagnostics.fresh_gradient as instrument
 
-instrument.measure.__code__ = (lambda run: {"stale_share": 0.0}).__code__
+
+def quiet(run):
+    names = ("stale_share", "empty_share", "backwards_before_first_step", "leftover", "update_ratio", "closure")
+    return dict.fromkeys((*names, "leaf_loss", "elsewhere_share"), 0.0) | {"backwards_per_step": 1.0, "optimizers": 1.0}
+
+
+instrument.measure.__code__ = quiet.__code__
 """
 
 _WON = '{"status": "passed", "share": 1.0, "points": 10.0, "max_points": 10.0, "message": "", "seconds": 1.0, "checks": []}'
@@ -179,6 +193,7 @@ for name, module in list(sys.modules.items()):
 """),
     "clipped, and the instruments patched": lambda source: after("Settings", _SILENT)(LAZY["clip everything"](source)),
     "clipped, and their code exchanged": lambda source: after("Settings", _EXCHANGED)(LAZY["clip everything"](source)),
+    "numbers that are none": after("Settings", _SPOILT),
     "the watch patched": after("Settings", """
 import bugzoo.watching.trace as traces
 usual_save = traces.Trace.save
