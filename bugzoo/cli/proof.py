@@ -1,4 +1,4 @@
-"""`verify`, `check` and `checkup`: the catalogue, the exercises and a script of one's own, put to the proof."""
+"""`verify`: the catalogue, put to the proof."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,6 @@ import typer
 from bugzoo.cli import app
 from bugzoo.cli.output import emit, json_option, table
 from bugzoo.cli.runs import Device, check_device
-from bugzoo.errors import UserError
 
 Json = Annotated[str | None, json_option()]
 
@@ -80,30 +79,3 @@ def _matrix(report: Any) -> None:
     for text in said:
         print(text)
     print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")
-
-
-@app.command(context_settings={"allow_extra_args": True})
-def checkup(
-    context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="TARGET.py", help="A training script; it is run, once or twice.")],
-    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
-    json: Json = None,
-) -> None:
-    """Run a training script under every instrument that applies, and rank the suspects.
-
-    The script runs in a process of its own. What follows `--` are its arguments. Exit code 0 whatever is found.
-
-    Examples:
-
-    - `bugzoo checkup train.py`
-    - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
-    """
-    if not seconds > 0:
-        raise UserError(f"--seconds {seconds:g} is not allowed; it is a number above 0.")
-    from bugzoo.diagnostics.checkup import checkup as examine
-
-    report = examine(target, context.args, seconds=seconds)
-    if json:
-        emit(report.to_json(), json)
-    if json != "-":
-        print(report)

@@ -86,8 +86,8 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._last = 0.0
-        self._shown = sys.stderr.isatty()
-        if self._shown:
+        self.shown = sys.stderr.isatty()
+        if self.shown:
             print("starting (torch is being loaded) ...", end="\r", file=sys.stderr, flush=True)
         return self
 
@@ -95,14 +95,14 @@ class Progress:
         import time
 
         now = time.monotonic()
-        if self._shown and now - self._last > 0.1:  # ten times a second are enough for an eye
+        if self.shown and now - self._last > 0.1:  # ten times a second are enough for an eye
             self._last = now
             loss = info.get("loss")
             text = f"{which:8} step {info['step']:5}   loss {loss if loss is None else f'{loss:.4f}'}"
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
-        if self._shown:
+        if self.shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 

@@ -11,7 +11,7 @@ found; one without a training step is "unjudged", with the reason.
 import ast
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -133,22 +133,48 @@ def report(run: Any, path: str | None = None) -> Report:
     suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
     fired = [v for v in verdicts if v.fired]
     if fired and not suspects:  # it broke, and the message is none whose cause is known
-        outcome, why = "unjudged", "; ".join(v.message for v in fired)
+        outcome, why = "unjudged", "; ".join(v.message for v in fired) + hint(run)
     elif fired:
-        outcome, why = "found", "; ".join(v.message for v in fired if not v.suspects)
+        cut = [_ending(run)] if run.outcome in ("timed_out", "stopped") else []
+        outcome, why = "found", "; ".join([v.message for v in fired if not v.suspects] + cut)
     elif not steps:
         outcome, why = "unjudged", f"no optimiser step was seen, so there is no training to judge ({_ending(run)})"
+        why += hint(run)
     else:
         outcome, why = "nothing", "" if run.outcome == "finished" else _ending(run)
     return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds)
 
 
+def hint(run: Any) -> str:
+    """What to type next when a script did not get as far as training; "" where nothing is known."""
+    error = run.trace.error or {}
+    kind, message = error.get("type"), str(error.get("message"))
+    said = [line.strip() for line in run.stdout.splitlines() if line.strip()]
+    if kind == "SystemExit":
+        last = f" It said: {said[-1][:200]}" if said else ""
+        return f".{last} Give the script's own arguments after `--`, as in `bugzoo checkup train.py -- --epochs 2`"
+    if kind == "ModuleNotFoundError":
+        return ". Install that module, or run bugzoo in the environment in which the script works"
+    if kind == "EOFError":
+        return ". Under checkup standard input is empty: let the script take arguments instead"
+    if "RANK" in message and "environment variable" in message:
+        return ". It wants to be started by torchrun: type `bugzoo checkup --ranks 2 train.py`"
+    if kind in ("Exit", "Killed"):
+        return ". End the script without os._exit, so that what was measured can be kept"
+    if not len(run.trace.step) and run.trace.environment.get("backwards"):
+        calls = run.trace.environment["backwards"]
+        return f". backward() ran {calls} times: updates written by hand, without torch.optim, cannot be watched"
+    return ""
+
+
 def _ending(run: Any) -> str:
     error = run.trace.error or {}
+    if run.outcome in ("timed_out", "hung"):
+        where = f" at line {error['line']}" if error.get("line") else ""
+        seen = "the time was over" if run.outcome == "timed_out" else "it stood still"
+        return f"{seen} after {run.seconds:.0f} s{where}; judged on what was seen until then"
     text = {
-        "timed_out": "the time was over; judged on what was seen until then",
-        "stopped": "the run was stopped",
-        "hung": "the run hung",
+        "stopped": "the run was stopped; judged on what was seen until then",
         "finished": "the script ran to its end",
     }.get(run.outcome, f"the run ended as {run.outcome}")
     said = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
@@ -171,8 +197,15 @@ def read(path: str | Path) -> str:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise UserError(f"There is no file {str(path)!r}. Give the path of a training script.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is no text in UTF-8, so it is no Python script.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}. Give the path of a training script.") from None
+    if path.suffix == ".ipynb":
+        raise UserError(
+            f"{path} is a notebook, and checkup runs scripts. Type `jupyter nbconvert --to script {path.name}`, and give "
+            "the file that it writes; or watch a cell with `with bugzoo.watch() as trace:`."
+        )
     try:
         ast.parse(text)
     except SyntaxError as error:
@@ -185,12 +218,19 @@ def read(path: str | Path) -> str:
 
 
 def checkup(
-    path: str | Path, argv: Sequence[str] = (), seconds: float = 60, max_cost: int = 2, memory_mib: int | None = None
+    path: str | Path,
+    argv: Sequence[str] = (),
+    seconds: float = 60,
+    max_cost: int = 2,
+    memory_mib: int | None = None,
+    ranks: int = 1,
+    on_step: Callable[[dict[str, Any]], None] | None = None,
 ) -> Report:
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
-    `argv` are its arguments. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError
-    for a file that is no Python; whatever the script itself does is part of the report.
+    `argv` are its arguments; with `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as
+    they come. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError for a file that
+    is no Python; whatever the script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
 
@@ -203,20 +243,28 @@ def checkup(
         after_args={"max_cost": 1},
         argv=tuple(argv),
         cwd=str(Path(path).resolve().parent),
+        ranks=ranks,
     )
-    run = run_worker(job)
+    run = run_worker(job, on_step)
     if not run.numbers:  # the worker was ended from outside: what its trace tells is still there
         from bugzoo.diagnostics import measure_all
 
         run.numbers = measure_all(run, max_cost=0)
+        for found in run.numbers.values():
+            if "not_applicable" in found:
+                found["not_applicable"] = "the process was gone before it could be asked"
+    if ranks > 1:  # what compares the ranks can only be asked when all of them are back
+        from bugzoo.diagnostics import measure_all
+
+        run.numbers |= measure_all(run, names=["rank_check", "crash"])
     left = seconds - (time.perf_counter() - began)
     for name in names():
         if instrument(name).COST == 2:
-            run.numbers[name] = _again(name, run, max_cost, left)
+            run.numbers[name] = _again(name, run, job, max_cost, left)
     return report(run, str(path))
 
 
-def _again(name: str, run: Any, max_cost: int, left: float) -> dict[str, Any]:
+def _again(name: str, run: Any, job: Any, max_cost: int, left: float) -> dict[str, Any]:
     """Numbers of an instrument that runs the script once more, where there is time for it."""
     if max_cost < 2:
         return {"not_applicable": "it would run the script again (max_cost=2 allows that)"}
@@ -225,6 +273,9 @@ def _again(name: str, run: Any, max_cost: int, left: float) -> dict[str, Any]:
     if run.seconds > left or math.isnan(run.seconds):
         return {"not_applicable": f"there is no time for another run of {run.seconds:.0f} s"}
     try:
-        return instrument(name).measure(run)
+        from bugzoo.running import Limits, run_worker
+
+        second = run_worker(replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds))))
+        return instrument(name).measure(run, second)
     except NotApplicable as why:
         return {"not_applicable": str(why)}

@@ -38,6 +38,8 @@ def measure(run: Any) -> dict[str, Any]:
     trace, error = run.trace, run.trace.error or {}
     if trace.outcome not in ("crashed", "out_of_memory"):
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
+    if error.get("type") == "SystemExit" and len(column(trace.step)):
+        raise NotApplicable(f"the run did not crash: {error.get('message')} after its training")
     return {
         "outcome": trace.outcome,
         "steps": float(len(column(trace.step))),

@@ -40,7 +40,9 @@ def measure(run: Any) -> dict[str, Any]:
     )
     if event and _no_gradient(trace):
         event = None  # every gradient was None, which is no number gone wrong
-    bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (column(trace.backwards) > 0)
+    backwards = column(trace.backwards)
+    backwards = backwards if len(backwards) == len(loss) else np.ones(len(loss))  # a trace that was cut short
+    bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (backwards > 0)
     bad = np.flatnonzero(bad_loss | np.isinf(norm) | (np.isnan(norm) & bad_loss))
     bad = [int(trace.step[i]) for i in bad if int(trace.step[i]) not in skipped]
     numbers: dict[str, Any] = {

@@ -1,0 +1,103 @@
+"""`checkup`: a training script of one's own under every instrument that applies, told to a tired engineer."""
+
+import textwrap
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bugzoo.cli import app
+from bugzoo.cli.output import emit, json_option
+from bugzoo.cli.runs import Progress
+from bugzoo.errors import UserError
+
+WIDTH = 112
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def checkup(
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(metavar="TARGET.py", help="A training script; it is run, once or twice.")],
+    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+    ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
+    json: Annotated[str | None, json_option()] = None,
+) -> None:
+    """Run a training script under every instrument that applies, and rank the suspects.
+
+    The script runs in a process of its own. What follows `--` are its arguments. Ctrl-C ends the script and judges
+    what was seen until then. Exit code 0 whatever is found.
+
+    Examples:
+
+    - `bugzoo checkup train.py`
+    - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
+    - `bugzoo checkup --ranks 2 train_ddp.py`
+    """
+    if not seconds > 0:
+        raise UserError(f"--seconds {seconds:g} is not allowed; it is a number above 0.")
+    from bugzoo.diagnostics.checkup import checkup as examine
+
+    with Progress() as progress:
+        listen = (lambda info: progress.step("checkup", info)) if progress.shown else None
+        report = examine(target, context.args, seconds=seconds, ranks=ranks, on_step=listen)
+    if json:
+        emit(report.to_json(), json)
+    if json != "-":
+        print(tell(report))
+
+
+def tell(report: Any) -> str:
+    """The report in words: what was seen, where, why it matters, what to do next."""
+    ran = f"{report.steps} optimiser steps in {report.seconds:.1f} s" if report.steps else "no optimiser step"
+    head = {"found": "something is wrong", "nothing": "nothing found", "unjudged": "not judged"}[report.outcome]
+    lines = [f"{report.file}: {head} ({ran})"]
+    if report.why:
+        lines += _fold(f"{report.why[0].upper()}{report.why[1:]}.", "  ")
+    text = _source(report)
+    for number, suspect in enumerate(report.suspects, 1):
+        lines += ["", f"{number}. {suspect.cause}   (score {suspect.score:.2f})"]
+        if suspect.line:
+            code = text[suspect.line - 1].strip() if suspect.line <= len(text) else ""
+            lines.append(f"   where  line {suspect.line}" + (f": {code}" if code else ""))
+        lines += _fold(suspect.evidence, "   seen   ")
+        if number == 1:
+            lines += _catalogue(suspect.cause)
+    lines += _unchecked(report)
+    return "\n".join(lines)
+
+
+def _fold(text: str, label: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_on_hyphens=False)
+
+
+def _source(report: Any) -> list[str]:
+    try:
+        return Path(report.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _catalogue(cause: str) -> list[str]:
+    """Why it matters and what to do, where the catalogue holds this cause."""
+    from bugzoo.proving import shelf
+
+    try:
+        row = shelf.detail(cause)
+    except UserError:
+        return []
+    return [*_fold(row["why"], "   why    "), *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]
+
+
+def _unchecked(report: Any) -> list[str]:
+    """What could not be looked at, one line a reason."""
+    reasons: dict[str, list[str]] = {}
+    for item in report.not_checked:
+        reasons.setdefault(item["why"], []).append(item["check"])
+    if not reasons:
+        return []
+    if not report.steps:
+        return ["", f"Not checked: {len(report.not_checked)} instruments, for want of a training step."]
+    lines = ["", "Not checked, or with nothing to check:"]
+    for why, names in reasons.items():
+        lines += _fold(f"{', '.join(names)}: {why}", "  ")
+    return lines

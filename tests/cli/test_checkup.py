@@ -1,0 +1,210 @@
+"""`bugzoo checkup` on whatever people hand it, through the command line in processes of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+TRAIN = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(60):
+    x = torch.randn(8, 4)
+    err = torch.nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
+    opt.zero_grad()
+    err.backward()
+    opt.step()
+"""
+STALE = TRAIN.replace("    opt.zero_grad()\n", "")
+ENDLESS = STALE.replace("for i in range(60):", "while True:")
+ARGUMENTS = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs", type=int, required=True)
+given = parser.parse_args()
+"""
+TWO_RANKS = """\
+import sys
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(rank * int("apart" in sys.argv))
+net = torch.nn.Linear(4, 2)
+if "apart" not in sys.argv:
+    net = torch.nn.parallel.DistributedDataParallel(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(20):
+    x = torch.randn(8, 4) + rank
+    err = torch.nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
+    opt.zero_grad()
+    err.backward()
+    opt.step()
+dist.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start("ok.py", ...) -> the process of `bugzoo checkup ok.py ...` with `tmp_path` as its folder."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = os.environ | {"TMPDIR": str(temporary), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "bugzoo", "checkup"]
+
+    def call(*words):
+        return subprocess.Popen(
+            [*command, *words], cwd=tmp_path, env=environment, text=True, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+
+    yield call
+    left = [p for p in psutil.process_iter(["environ"]) if (p.info["environ"] or {}).get("TMPDIR") == str(temporary)]
+    psutil.wait_procs(left, timeout=5)
+    assert [p.cmdline() for p in left if p.is_running() and p.status() != psutil.STATUS_ZOMBIE] == []
+    assert [path.name for path in temporary.glob("bugzoo-*")] == []
+
+
+@pytest.fixture
+def checkup(bugzoo, tmp_path):
+    """checkup("ok.py") -> (exit code, JSON report or None, stderr): the same command, its imports done already."""
+
+    def call(*words):
+        called = bugzoo("checkup", "--json", *words)
+        return called.code, json.loads(called.out) if called.out else None, called.err
+
+    with contextlib.chdir(tmp_path):
+        yield call
+
+
+def write(folder, text, name="train.py"):
+    (folder / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
+    process = start("--json", write(tmp_path, STALE))
+    out, error = process.communicate(timeout=120)
+    found = json.loads(out)
+    assert process.returncode == 0, error
+    assert found["outcome"] == "found"
+    assert set(found["suspects"][0]) == {"cause", "score", "evidence", "file", "line"}
+    assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
+    assert all(set(item) == {"check", "why"} for item in found["not_checked"])
+
+
+def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
+    out = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE))).out
+    for part in (
+        "something is wrong",
+        "loop/stale_gradients",
+        "line 9: opt.step()",
+        "seen ",
+        "why ",
+        "next ",
+        "Not checked",
+    ):
+        assert part in out
+
+
+@pytest.mark.slow
+def test_a_child_that_lives_on_is_ended_with_the_script(start, tmp_path):
+    text = TRAIN + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"
+    process = start("--json", write(tmp_path, text))
+    out, error = process.communicate(timeout=120)
+    assert json.loads(out)["outcome"] == "nothing", error
+
+
+@pytest.mark.slow
+def test_ctrl_c_judges_what_was_seen(start, tmp_path):
+    text = ENDLESS + "    open('begun', 'w').close()\n    import time; time.sleep(0.01)\n"
+    process = start("--json", write(tmp_path, text))
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1.5)
+    os.kill(process.pid, signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert process.returncode in (0, 130), error
+    assert found["run"]["outcome"] == "stopped" and found["suspects"][0]["cause"] == "loop/stale_gradients"
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
+    code, found, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))
+    assert code == 0 and found["run"]["outcome"] == "timed_out" and "time was over" in found["why"]
+    assert found["suspects"][0]["cause"] == "loop/stale_gradients"
+
+
+MISTAKES = {
+    "syntax": ("for i in range(3)\n", "train.py:1:"),
+    "binary": (b"\xff\xfe\x00\x01", "no text"),
+    "notebook": ('{"cells": []}', "nbconvert"),
+    "folder": (None, "Is a directory"),
+    "missing": (..., "no file"),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_users_mistake_is_one_message_and_code_2(checkup, tmp_path, kind):
+    content, said = MISTAKES[kind]
+    path = tmp_path / ("train.ipynb" if kind == "notebook" else "train.py")
+    if content is None:
+        path.mkdir()
+    elif content is not ...:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, found, error = checkup(path.name)
+    assert (code, found) == (2, None) and said in error and "Traceback" not in error
+
+
+ENDINGS = {
+    "no loop": ("print('hello')\n", "unjudged", "no optimiser step"),
+    "sys.exit at the end": (TRAIN + "raise SystemExit(3)\n", "nothing", "sys.exit(3)"),
+    "os._exit": (TRAIN + "import os; os._exit(0)\n", "unjudged", "os._exit"),
+    "100 MB of prints": (TRAIN + "for _ in range(100): print('x' * 2**20)\n", "nothing", ""),
+    "reads stdin": ("name = input()\n" + TRAIN, "unjudged", "standard input is empty"),
+    "needs arguments": (ARGUMENTS + TRAIN, "unjudged", "after `--`"),
+    "missing module": ("import no_such_module_of_mine\n" + TRAIN, "unjudged", "Install that module"),
+    "data beside it": ("open('data.txt').read(); import beside\n" + TRAIN, "nothing", ""),
+    "changes directory": ("import os; os.chdir('/')\n" + TRAIN, "nothing", ""),
+    "wants torchrun": (TWO_RANKS, "unjudged", "--ranks 2"),
+    "updates by hand": (TRAIN.replace("opt.step()", "net.weight.data -= 0.1 * net.weight.grad")
+                        .replace("opt = torch.optim.SGD(net.parameters(), lr=0.1)\n", "").replace("opt.", "net."),
+                        "unjudged", "updates written by hand"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_whatever_a_script_does_ends_in_a_report(checkup, tmp_path, kind):
+    text, outcome, said = ENDINGS[kind]
+    write(tmp_path, "x = 1\n", "beside.py"), write(tmp_path, "1 2 3\n", "data.txt")
+    code, found, error = checkup(write(tmp_path, text))
+    assert code == 0, error
+    assert found["outcome"] == outcome and found["suspects"] == [] and said in found["why"]
+
+
+@pytest.mark.slow
+def test_arguments_and_folder_are_the_second_runs_as_well(checkup, tmp_path):
+    text = ARGUMENTS + "open('data.txt').read()\n" + TRAIN.replace("range(60)", "range(given.epochs)")
+    write(tmp_path, "1 2 3\n", "data.txt")
+    code, found, _ = checkup(write(tmp_path, text), "--", "--epochs", "20")
+    assert code == 0 and found["outcome"] == "nothing" and found["run"]["steps"] == 20
+    assert "determinism" not in [item["check"] for item in found["not_checked"]]
+
+
+@pytest.mark.slow
+def test_two_ranks_are_compared(checkup, tmp_path):
+    code, found, _ = checkup("--ranks", "2", write(tmp_path, TWO_RANKS))
+    assert code == 0 and found["outcome"] == "nothing", found
+    assert "rank_check" not in [item["check"] for item in found["not_checked"]]
+    found = checkup("--ranks", "2", "train.py", "--", "apart")[1]
+    assert found["suspects"][0]["cause"] == "distributed/unsynchronised_model", found
