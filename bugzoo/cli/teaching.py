@@ -44,7 +44,10 @@ def assign(
 
     Real runs prove it first: every fault shows while the others are there, the program as handed out earns nothing, a
     half-repair a part, the whole repair everything. A combination in which one fault hides the other is refused (exit
-    code 2), and nothing is written.
+    code 2) with the numbers that say so. That takes about a minute; Ctrl-C in between leaves nothing behind.
+
+    OUT then holds `student/` to hand out, `source/` for nbgrader, `instructor/` with answer key, solution and proof for
+    you alone, and a README on what to type next.
 
     A parameter may be left open, `step=40..60`: with --students everybody gets a value of their own, and a seed.
 
@@ -118,7 +121,7 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
 @app.command()
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder for each student, or a <student>.ipynb for each.")
+        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder for each student, or STUDENT.ipynb for each.")
     ],
     assignment: Annotated[
         str, typer.Option(metavar="FOLDER|EXERCISE", help="What `bugzoo assign` made, or an exercise: 01_flat_loss.")
@@ -139,17 +142,25 @@ def grade(
 
     Notebooks are read, never opened in a kernel: what somebody changed in the grader's cells does not count. One that
     cannot be graded gets no score rather than zero, with the reason, and the others go on. Ctrl-C keeps what is done; the
-    same command goes on from there.
+    same command goes on from there, and later grades only what is new or has changed.
+
+    SUBMISSIONS is nbgrader's `submitted/` (a folder a student, with the notebook at any depth up to two) or a folder of
+    files. Each student ends as passed, wrong, your code raised, not attempted, cannot be graded or, with --students, not
+    handed in. What every check saw lies beside SUBMISSIONS, one JSON file a student.
 
     Examples:
 
     - `bugzoo grade submitted --assignment week_3 --csv gradebook.csv`
-    - `bugzoo grade submitted --assignment 01_flat_loss --json results.json`
+    - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
+    - `bugzoo grade submitted --assignment 01_flat_loss`
     """
     from bugzoo.cli.output import write_text
 
     if not submissions.is_dir():  # said before anything heavy is loaded
         raise UserError(f"{submissions} is no folder; name the one that holds the submissions.")
+    for file in (csv, Path(json) if json and json != "-" else None):
+        if file and not file.absolute().parent.is_dir():  # not after an hour of grading
+            raise UserError(f"{file} could not be written: there is no folder {file.parent}.")
     from bugzoo.instructor import classroom, gradebook, roster, tasks
 
     task = tasks.load(assignment)

@@ -27,8 +27,10 @@ def read(path: Path) -> list[Student]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
             columns = list(rows[0]) if rows else []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} could not be read as a CSV file: {error}.") from None
+    except OSError as error:
+        raise UserError(f"{path} could not be read: {error.strerror}.") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} could not be read as a CSV file in UTF-8: {error}.") from None
     named = {str(column).strip().lower(): column for column in columns if column}
     key = next((named[name] for name in _IDS if name in named), None)
     if key is None:

@@ -83,6 +83,9 @@ def settle(spec: str, pick: Pick = middle) -> str:
             low, high = (_number(spec, key, match[side], whole) for side in ("low", "high"))
             if low > high:
                 raise UserError(f"{spec}: {key}={value} runs backwards; write {key}={match['high']}..{match['low']}.")
+            least, most = fault.params[key].low, fault.params[key].high
+            if not least <= low <= high <= most:  # both ends, though only the middle is proved first
+                raise UserError(f"{spec}: {key}={value} is not allowed; {key} lies between {least:g} and {most:g}.")
             pair = f"{key}={pick(f'{name}?{key}', low, high, whole):g}"
         pairs.append(pair)
     return f"{name}{mark}{'&'.join(pairs)}"

@@ -157,6 +157,22 @@ def test_folders_that_hold_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no submission"):
         grade_class(tmp_path, task, tmp_path / "kept")
     assert not list(tmp_path.iterdir())
+    (tmp_path / "instructor").mkdir()
+    (tmp_path / "instructor/key.json").write_text("{}")
+    with pytest.raises(UserError, match="is the assignment itself"):
+        grade_class(tmp_path, task, tmp_path / "kept")
+
+
+def test_said_before_an_hour_of_grading(tmp_path: Path) -> None:
+    """A gradebook that could not be written afterwards, and a folder that is none."""
+    for words, said in {
+        (tmp_path, "--csv", tmp_path / "none/book.csv"): "there is no folder",
+        (tmp_path, "--json", tmp_path / "none/all.json"): "there is no folder",
+        (tmp_path / "none",): "is no folder",
+    }.items():
+        process = grade(*words, "--assignment", "01_flat_loss")
+        _, complaint = process.communicate(timeout=120)
+        assert process.returncode == 2 and said in complaint and "Traceback" not in complaint
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_settle() -> None:
         settle("numerics/log_at_step?step=60..40")
     with pytest.raises(UserError, match=r"two whole numbers, such as step=40\.\.60"):
         settle("numerics/log_at_step?step=a..60")
+    with pytest.raises(UserError, match=r"40\.\.600000 is not allowed; step lies between 0 and 100000"):
+        settle("numerics/log_at_step?step=40..600000")
     with pytest.raises(UserError, match="log_at_step"):
         settle("numerics/log_at_stop?step=4..6")
 
