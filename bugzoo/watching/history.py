@@ -17,6 +17,8 @@ BATCH_MIB = 48
 """Most memory that the batches of past iterations may hold back."""
 SNAPSHOT_MIB = 1024
 """A model whose snapshot would be larger than this is not snapshot."""
+SHARE = 0.005
+"""Part of the run's time that snapshots may take; twice as much where short epochs begin again and again."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 
 
 class History:
-    """Called at each step's first forward; decides when to take a snapshot so that it costs well under a hundredth."""
+    """Called at each step's first forward; decides when to take a snapshot so that it costs about a hundredth at most."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -78,7 +80,7 @@ class History:
         self._held = 0
         self._frame: FrameType | None = None
         self._scope: tuple[Any, ...] = ()
-        self._cost = 0.0
+        self._cost = self._pace = math.inf  # seconds of a snapshot, and of a step of the run
         self._taken_at = (0, 0.0)
 
     # -- while the run goes on ----------------------------------------------------------------------------------------
@@ -143,15 +145,17 @@ class History:
             return
         self.snapshots.append(self.snapshot(now, frame, loop, args))
         small = recorder.parameters.bytes() < 16 * 2**20
-        while len(self.snapshots) > (4 if small else 2):
+        while len(self.snapshots) > (3 if small else 2):
             self.snapshots.popleft()
             while self.iterations[0].number < self.snapshots[0].iteration.number:
                 self._drop_oldest()
         ended = time.perf_counter()
         steps, seconds = now.step - self._taken_at[0], began - self._taken_at[1]
         if self._taken_at[1] and steps:
-            wanted = (ended - began) / (0.005 * seconds / steps)  # half a hundredth of the time between two
-            self.every = int(min(max(wanted, 10), 200))
+            # The fastest stretch and the cheapest snapshot so far: a busy machine stretches now one, now the other.
+            self._pace = min(self._pace, seconds / steps)
+            self._cost = min(self._cost, ended - began)
+            self.every = int(min(max(self._cost / (SHARE * self._pace), 10), 200))
         self._taken_at = (now.step, ended)
         self._due = now.step + self.every
 

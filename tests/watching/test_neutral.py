@@ -1,11 +1,16 @@
 """Watching changes nothing: same losses, same weights, same random states, to the last bit."""
 
+import random
+
+import numpy as np
 import pytest
 import torch
 
 from bugzoo import programs
 from bugzoo.scenario import Scenario
+from bugzoo.watching.recorder import Recorder
 
+from .more_styles import COMPILED, MORE
 from .styles import STYLES
 from .support import comparable, random_states, run
 
@@ -23,9 +28,19 @@ def same_with_and_without(source: str, name: str) -> None:
     assert len(trace.step) > 0
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [*STYLES, *MORE])
 def test_other_styles(style):
-    same_with_and_without(STYLES[style], f"{style}.py")
+    same_with_and_without({**STYLES, **MORE}[style], f"{style}.py")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
+def test_compiled():
+    """The graph is traced by dynamo: it must be the same one with a watch around it.
+
+    torch itself warns, once, that global hooks also hear the compiled module's wrapper: the watch is one of those.
+    """
+    same_with_and_without(COMPILED, "compiled.py")
 
 
 def short(name: str) -> dict[str, object]:
@@ -53,8 +68,43 @@ def test_programs_in_full(name):
     same_with_and_without(Scenario(name).source, f"{name}.py")
 
 
+def test_batches_come_in_the_same_order():
+    """Also with workers' seeds and a sampler drawn from torch's global state."""
+    source = STYLES["functions"].replace("record.append(error.item())", "record.append(x[:, 0].tolist())")
+    bare, _ = run(source, "order.py", watched=False)
+    watched, _ = run(source, "order.py", watched=True)
+    assert watched["record"] == bare["record"] and len(bare["record"]) > 20
+
+
+def test_a_watcher_that_draws_one_number_is_noticed(monkeypatch):
+    """One random number, drawn by the watch itself at one step: losses and states differ, and the test above is red."""
+    kept = Recorder.before_step
+
+    def drawing(self, *args, **kwargs):
+        if self.step == 7:
+            torch.rand(1)
+        return kept(self, *args, **kwargs)
+
+    monkeypatch.setattr(Recorder, "before_step", drawing)
+    with pytest.raises(AssertionError):
+        same_with_and_without(STYLES["accumulation"], "drawn.py")
+
+
+@pytest.mark.parametrize("generator", ["np.random.rand()", "random.random()"])
+def test_drawing_from_other_generators_is_noticed(generator, monkeypatch):
+    kept = Recorder.after_step
+
+    def drawing(self, *args, **kwargs):
+        eval(generator, {"np": np, "random": random})
+        return kept(self, *args, **kwargs)
+
+    monkeypatch.setattr(Recorder, "after_step", drawing)
+    with pytest.raises(AssertionError):
+        same_with_and_without(STYLES["accumulation"], "drawn.py")
+
+
 def test_the_comparison_can_fail():
-    """A watch that draws one random number would be noticed."""
+    """What `on_step` draws is the caller's, and is seen."""
     source = STYLES["accumulation"]
     bare, _ = run(source, "drawn.py", watched=False)
     watched, _ = run(source, "drawn.py", watched=True, on_step=lambda info: torch.rand(1))
@@ -65,12 +115,15 @@ def test_nothing_stays_behind():
     from torch.nn.modules import module
     from torch.optim import optimizer
 
-    places = (module._global_forward_pre_hooks, module._global_forward_hooks, optimizer._global_optimizer_pre_hooks,
-              optimizer._global_optimizer_post_hooks)  # fmt: skip
+    places = [value for name, value in sorted(vars(module).items()) if name.startswith("_global_") and "hooks" in name]
+    places = [place for place in places if isinstance(place, dict)]
+    places += [optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks]
+    assert len(places) > 8
     before = [len(place) for place in places]
-    patched = torch.autograd.backward, torch.amp.GradScaler.scale, torch.amp.GradScaler.step
+    Scaler, Module = torch.amp.GradScaler, torch.nn.Module
+    patched = torch.autograd.backward, Scaler.scale, Scaler.step, Module.load_state_dict
     run(STYLES["amp"], "amp.py", watched=True)
     with pytest.raises(ZeroDivisionError):
         run(STYLES["gan"] + "\n1 / 0", "broken.py", watched=True)
     assert [len(place) for place in places] == before
-    assert patched == (torch.autograd.backward, torch.amp.GradScaler.scale, torch.amp.GradScaler.step)
+    assert patched == (torch.autograd.backward, Scaler.scale, Scaler.step, Module.load_state_dict)
