@@ -67,6 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     quiet.mkdir(parents=True)
     (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
     environment = os.environ | own | {"BUGZOO_PROGRESS": str(home / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
+    environment |= {"BUGZOO_HISTORY": str(home / "interviews.sqlite"), "BUGZOO_INTERVIEW_SEED": "55"}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
     with open(home / "server.log", "w") as log:
         process = subprocess.Popen(
@@ -201,6 +202,24 @@ class Lab:
                 notebook.activeCell.model.sharedModel.setSource(code);
                 await app.commands.execute('notebook:run-cell'); }""",
             code,
+        )
+
+    def run_cell(self, cell: str, timeout: float = 150) -> None:
+        """Run one cell, by its id, and wait until it is done."""
+        self.page.evaluate(
+            """id => { const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
+                const index = notebook.widgets.findIndex(cell => cell.model.id === id);
+                notebook.deselectAll(); notebook.activeCellIndex = index;
+                notebook.widgets[index].model.executionCount = null;
+                app.commands.execute('notebook:run-cell'); }""",
+            cell,
+        )
+        self.until(
+            f"""() => {{ const model = window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model)
+                .find(model => model.id === '{cell}');
+                return model.executionCount !== null && model.executionState !== 'running'; }}""",
+            timeout,
+            f"the cell {cell} has run",
         )
 
     def picture(self, name: str) -> None:
