@@ -8,6 +8,7 @@ With a front end there are buttons and a form; without one everything is a metho
 
 import os
 import random
+import textwrap
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,7 +144,7 @@ class Interview:
             self._result = self._session.close(status)
             self.clock.stop()
             self._history.finish(self._started(), status, self._result)
-        debrief(self._result, print)
+        debrief(self._result, lambda text: print(wrapped(text)))
 
     @property
     def attempted(self) -> bool:
@@ -244,6 +245,16 @@ class Interview:
     def __repr__(self) -> str:
         state = "closed" if self._result else f"{self.clock.text()}, {self.budget()}"
         return f"<Interview {self.ticket}: {state}>"
+
+
+def wrapped(text: str, width: int = 100) -> str:
+    """Lines no longer than a cell is wide, broken between words; a row of the rubric goes on under its reason."""
+    lines = []
+    for line in text.split("\n"):
+        indent = " " * (35 if line.startswith("  ") and len(line) > 35 else 0)
+        broken = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        lines += broken if len(line) > width else [line]
+    return "\n".join(lines)
 
 
 def sit(minutes: float = 5, seed: int | None = None, history: History | None = None) -> Interview:
