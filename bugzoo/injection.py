@@ -196,7 +196,7 @@ def choose(source: str, entry: Swap | tuple[Swap, ...], owner: str, label: str, 
         if len(fits) == 1:
             return fits[0]
         several = several or fits
-    patterns = " | ".join(" ; ".join(swap.before.split("\n")) for swap in alternatives)
+    patterns = " | ".join(dict.fromkeys(" ; ".join(swap.before.split("\n")) for swap in alternatives))
     if several:
         lines = source.splitlines()
         places = "\n".join(f"  line {m.line}: {lines[m.line - 1].strip()}" for m in several)
@@ -205,7 +205,11 @@ def choose(source: str, entry: Swap | tuple[Swap, ...], owner: str, label: str, 
             f"Choose one with --at LINE, for example --at {several[0].line}."
         )
     where = f" at line {at}" if at is not None else ""
-    raise UserError(f"{owner} does not fit {label}: the pattern `{patterns}` matches 0 places{where}, 1 is needed.")
+    listed = patterns.replace(" | ", "\n  ")
+    raise UserError(
+        f"{owner} does not fit {label}: its pattern matches 0 places{where}, 1 is needed. It would fit a script that has "
+        f"one of these ($NAMES stand for anything):\n  {listed}"
+    )
 
 
 def inject(

@@ -1,6 +1,7 @@
 """The same swaps fit scripts that bugzoo has never seen: other names, other layouts."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,73 @@ def test_two_optimisers_are_listed_and_a_line_chooses():
 def test_a_script_without_a_training_loop_is_refused_with_the_pattern():
     with pytest.raises(UserError, match="matches 0 places, 1 is needed"):
         inject("print('hello')\n", [(faults.load("loop/stale_gradients"), {})], "hello.py")
+
+
+LAYOUTS = {
+    "criterion made and called at once": (
+        "loss/double_softmax", "loss = nn.CrossEntropyLoss()(out, y)", "nn.CrossEntropyLoss()((out).softmax(dim=-1), y)"),
+    "criterion of two calls, divided": (
+        "loss/double_softmax", "crit = nn.CrossEntropyLoss()\n(crit(net(x), y) / 4).backward()",
+        "(crit((net(x)).softmax(dim=-1), y) / 4).backward()"),
+    "functional, never assigned": (
+        "loss/double_softmax", "nn.functional.cross_entropy(f(m, x[i]), y[i]).backward()",
+        "cross_entropy(nn.functional.softmax(f(m, x[i]), dim=-1), y[i]).backward()"),
+    "criterion in __init__, returned": (
+        "loss/double_softmax",
+        "class T:\n  def __init__(self):\n    self.c = nn.CrossEntropyLoss()\n"
+        "  def f(self, x, y):\n    return self.c(self.net(x), y)",
+        "return self.c((self.net(x)).softmax(dim=-1), y)"),
+    "optimiser without a rate": (
+        "freezing/frozen_layers", "opt = optim.Adam(net.parameters())", "+for parameter in list(net.parameters())[:-2]:"),
+    "optimiser made inside a call": (
+        "freezing/frozen_layers", "eng = Engine(net, torch.optim.SGD(net.parameters(), lr=0.1), 5)",
+        "+for parameter in list(net.parameters())[:-2]:"),
+    "optimiser of a filter": (
+        "freezing/frozen_layers", "o = optim.Adam(filter(lambda p: p.requires_grad, net.parameters()), lr=1)",
+        "+for parameter in list(net.parameters())[:-2]:"),
+    "three statements on a line": (
+        "loop/stale_gradients", "opt.zero_grad(); loss.backward(); opt.step()", "+pass; loss.backward(); opt.step()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_that_people_use(layout):
+    from bugzoo.scenario import break_source
+
+    fault, line, expected = LAYOUTS[layout]
+    source = f"import torch\nfrom torch import nn, optim\n# a comment   \n\n\n{line}  # and why\n"
+    made = break_source(source, [fault])
+    from bugzoo.injection import diff
+
+    assert expected in diff(source, made.broken)
+    assert made.broken.startswith("import torch\nfrom torch import nn, optim\n# a comment   \n\n\n")
+    assert made.undo(made.broken) == source
+
+
+def test_a_fault_that_does_not_fit_says_what_would():
+    from bugzoo.scenario import break_source
+
+    with pytest.raises(UserError, match="It would fit a script that has one of these") as error:
+        break_source("import torch\n", ["loss/double_softmax"], "own.py")
+    assert "F.cross_entropy($LOGITS, $$$REST)" in str(error.value)
+
+
+SHOWN = [
+    ("loader_workers", "loop/stale_gradients", None), ("simclr", "loop/stale_gradients", 41),
+    ("finetune_unfreeze", "loss/double_softmax", None), ("ema_amp_engine", "loss/double_softmax", None),
+    ("transformer_encoder", "loss/double_softmax", None), ("nanogpt", "freezing/frozen_layers", None),
+    ("ema_amp_engine", "freezing/frozen_layers", None), ("gru_tagger", "freezing/frozen_layers", None),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("script", "fault", "at"), SHOWN)
+def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at):
+    from bugzoo.diagnostics.checkup import checkup
+    from bugzoo.scenario import break_source
+
+    source = (Path(__file__).parents[1] / "foreign" / "scripts" / f"{script}.py").read_text(encoding="utf-8")
+    path = tmp_path / "train.py"
+    path.write_text(break_source(source, [fault], script, at).broken, encoding="utf-8")
+    report = checkup(path, max_cost=1)
+    assert report.run_outcome == "finished" and report.suspects[0].cause == fault, str(report)

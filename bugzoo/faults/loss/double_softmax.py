@@ -42,6 +42,28 @@ FAULT = Fault(
                 where=("CrossEntropyLoss($$$)", "$LOSS.backward()"),
             ),
             Swap("F.cross_entropy($LOGITS, $$$REST)", "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"),
+            Swap(
+                "nn.functional.cross_entropy($LOGITS, $$$REST)",
+                "nn.functional.cross_entropy(nn.functional.softmax($LOGITS, dim=-1), $$$REST)",
+            ),
+            Swap(
+                "torch.nn.functional.cross_entropy($LOGITS, $$$REST)",
+                "torch.nn.functional.cross_entropy(torch.softmax($LOGITS, dim=-1), $$$REST)",
+            ),
+            Swap(
+                "$NN.CrossEntropyLoss($$$ARGS)($LOGITS, $TARGETS)",
+                "$NN.CrossEntropyLoss($$$ARGS)(($LOGITS).softmax(dim=-1), $TARGETS)",
+            ),
+            Swap(
+                "$CRITERION($LOGITS, $TARGETS)",
+                "$CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
+                where="$CRITERION = $NN.CrossEntropyLoss($$$)",
+            ),
+            Swap(
+                "$CRITERION($LOGITS, $TARGETS)",
+                "$CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
+                where="$CRITERION = CrossEntropyLoss($$$)",
+            ),
         ),
     ),
     evidence=("double_normalisation.softmax_before_loss > 0.5",),
