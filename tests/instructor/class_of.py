@@ -9,9 +9,9 @@ from bugzoo.instructor import Assignment
 from bugzoo.instructor.proof import Proof, Step
 from bugzoo.instructor.visible import Sight
 
-ZERO = "    optimizer.zero_grad()\n"
-SOFT = "F.cross_entropy(F.softmax(logits.flatten(0, 1), dim=-1), targets.flatten())"
-PLAIN = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
+BACKWARD = "        loss.backward()\n"
+ZERO = "        optimizer.zero_grad()\n"
+SOFT, PLAIN = "F.cross_entropy(F.softmax(logits, dim=-1), targets)", "F.cross_entropy(logits, targets)"
 
 # what a dishonest student may try in the cells of the program: every door that a score could come through
 PATCH = """import torch
@@ -47,7 +47,7 @@ def answer(made: dict[str, Any], code: str) -> None:
 
 
 def clear_gradients(made: dict[str, Any]) -> None:
-    replace(made, "program-training", "    loss.backward()\n", f"{ZERO}    loss.backward()\n")
+    replace(made, "program-training", BACKWARD, ZERO + BACKWARD)
 
 
 def plain_loss(made: dict[str, Any]) -> None:

@@ -58,15 +58,21 @@ def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
-def test_proved(week: Path) -> None:
-    """The folder's own account: as handed out nothing, each half-repair a part, the whole everything."""
+def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
+    """The issue's own command. As handed out it earns nothing, each half-repair a part, the whole everything."""
+    week = tmp_path / "OUT"
+    words = ("--program", "mini_transformer", "--fault", STALE, "--fault", SOFT, "--seed", "7", "--title", "Week 3")
+    called = bugzoo("assign", *words, f"{week}/")
+    assert called.code == 0 and "2.1 of 7 points: only" in called.out and "proof: 13 of 13" in called.err, called.err
+    assert "bugzoo grade submitted --assignment . --csv gradebook.csv" in called.out
     found = json.loads((week / "instructor/proof.json").read_text())
     assert found["ok"] and found["problems"] == []
     shares = {(one["kind"], one["repaired"]): one["share"] for one in found["graded"]}
     assert shares == {("full", ""): 1.0, ("broken", ""): 0.0, ("half", STALE): 0.3, ("half", SOFT): 0.3}
-    for sight in found["visible"]:
-        assert len(sight["signs"][0]["together"]) == 3 and sight["effect_seen"] >= 2
-        assert set(key.read(week).answers[[STALE, SOFT].index(sight["fault"])].evidence) & set(sight["instruments"])
+    answers = key.read(week).answers
+    for answer, sight in zip(answers, found["visible"], strict=True):
+        assert answer.fault == sight["fault"] and len(sight["signs"][0]["together"]) == 3
+        assert set(answer.evidence) & set(sight["instruments"])  # what the key asks for was seen to fire
     page = (week / "instructor/proof.md").read_text()
     assert f"only `{STALE}` repaired | wrong | 2.1" in page and "Proved in" in page
 

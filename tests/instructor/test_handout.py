@@ -84,9 +84,9 @@ def test_three_kinds(student: str, draft: Assignment) -> None:
 
 
 @pytest.mark.slow
-def test_what_it_shows_when_it_runs(student: str) -> None:
+def test_what_it_shows_when_it_runs(small: Assignment) -> None:
     """Executed with a half-repair, a wrong finding and curious cells: no output names a fault."""
-    made = json.loads(student)
+    made = json.loads(handout.build(small, "student", key.answers(small)))
     clear_gradients(made)
     answer(made, 'first.hand_in(cause="the data and its labels", place=3, evidence=["loss_curve"])')
     for number, text in enumerate(PROBES):
