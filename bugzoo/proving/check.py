@@ -100,7 +100,7 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     for kind, declared in (("correct", exercise.correct), ("degenerate", exercise.degenerate)):
         for title, edits in declared.items():
             yield Trial(name, kind, title, apply(broken, edits), right)
-    ill = apply(broken, next(iter(exercise.degenerate.values()))) if exercise.trap else broken
+    ill = apply(broken, next(iter(exercise.degenerate.values()), ())) if exercise.trap else broken
     for title, text in attacks(ill).items():
         yield Trial(name, "attack", title, text, right)
 

@@ -22,6 +22,8 @@ _SMALL = set(
 _PROBES = (
     "print(repr(program), repr(form), repr(hints), repr(view), repr(getattr(view, 'result', None)))",
     "print(vars(program), program.source)",
+    "import pickle\nfor thing in (program.sections, form.diagnosis, numbers, hints.__dict__):\n    print(pickle.dumps(thing))",
+    "print(vars(view.result.trace), view.result.trace.environment)",
     "program.instrument('no such instrument')",
     "raise ValueError(repr(numbers))",
     "get_ipython().run_cell('%%program Training\\nraise ValueError')",
@@ -82,7 +84,7 @@ def probe(exercise: Exercise) -> str:
     """The student's notebook with a wrong repair and a wrong diagnosis in it, and a curious learner's cells below."""
     from bugzoo.grading.edits import apply
 
-    wrong = apply(handed_out(exercise), next(iter(exercise.degenerate.values())))
+    wrong = apply(handed_out(exercise), next(iter(exercise.degenerate.values()), ()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     ticket = scenario_of(exercise).ticket
     made = json.loads(notebook(exercise, wrong, "student", ticket, instead={"diagnosis-answer": answer}))

@@ -1,0 +1,166 @@
+"""check can fail: a grader that always passes, one that always fails, and every kind of leak are noticed."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import bugzoo.proving.check as room
+from bugzoo.errors import UserError
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.model import Check, Result
+from bugzoo.proving import leaks
+from bugzoo.proving.check import Proof, Report, check, diagnoses, trials
+
+NAME = "02_restless_loss"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Another grader in place of the real one, and no notebook executed: what is tested is what check makes of it."""
+
+    def use(grade: Callable[..., Result]) -> None:
+        monkeypatch.setattr(room, "grade_exercise", grade)
+        monkeypatch.setattr(room, "leaks", lambda name: {"problems": [], "cells": 1, "letters": 1})
+
+    return use
+
+
+@cache
+def _passing(name: str) -> set[str]:
+    return {trial.source for trial in trials(load(name)) if trial.must_pass}
+
+
+def _right(name: str, source: str, diagnosis: Any) -> Result:
+    """Gives what every submission deserves, by looking it up."""
+    good = source in _passing(name)
+    blamed = diagnosis is None or diagnosis["cause"] != load(name).answers.cause
+    return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
+
+
+@pytest.mark.parametrize("name", [NAME, "07_second_opinion"])
+def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
+    grader(_right)
+    told = []
+    report = check([name], progress=lambda done, of: told.append((done, of)))
+    assert report.ok, report.proofs[0].problems
+    proof = report.proofs[0]
+    assert proof.count("correct")[0] >= 3 and proof.count("degenerate")[0] >= 5 and proof.count("attack")[0] >= 15
+    assert told[0] == (0, report.runs) and told[-1] == (report.runs, report.runs)
+    again = check([name])
+    assert again.cached == again.runs == report.runs and again.to_json()["proofs"] == report.to_json()["proofs"]
+    assert check([name], fresh=True).cached == 0
+
+
+def test_a_grader_that_always_passes_is_noticed(grader: Any) -> None:
+    grader(lambda *_: Result("passed", 1.0))
+    proof = check([NAME]).proofs[0]
+    wrong = len(proof.trials) - proof.count("correct")[1] - 1  # all but the correct ones and the solution
+    assert len(proof.problems) == wrong and all("must fail and earns 100%" in text for text in proof.problems)
+
+
+def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
+    grader(lambda *_: Result("wrong", 0.0, [Check("loss", "wrong", "too high")]))
+    proof = check([NAME]).proofs[0]
+    assert len(proof.problems) == proof.count("correct")[1] + 1
+    assert all("must pass and is wrong: loss: too high" in text for text in proof.problems)
+
+
+def test_points_for_what_is_wrong_are_noticed(grader: Any) -> None:
+    grader(lambda *a: replace(given := _right(*a), share=given.share or 0.1))
+    assert any("must fail and earns 10%" in text for text in check([NAME]).proofs[0].problems)
+
+
+def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
+    grader(lambda *_: Result("cannot be graded", message="no sandbox"))
+    assert "cannot be graded: no sandbox" in check([NAME]).proofs[0].problems[0]
+    grader(_right)
+    report = check([NAME])
+    assert report.ok and report.cached == 1  # the notebook's search for names
+
+
+def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
+    grader(lambda name, source, diagnosis: _right(name, source, {"cause": load(name).answers.cause}))
+    proof = check(["07"]).proofs[0]
+    assert any("as handed out, blamed" in text and "must fail" in text for text in proof.problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"correct": {}}, "0 correct repairs"),
+        ({"degenerate": {}}, "0 degenerate repairs"),
+        ({"correct": dict.fromkeys("abc", load(NAME).solution)}, "are the same program"),
+        ({"solution": (("no such line", ""),)}, "does not fit"),
+    ],
+)
+def test_a_thin_declaration_is_noticed(grader: Any, monkeypatch: Any, change: dict[str, Any], word: str) -> None:
+    grader(_right)
+    monkeypatch.setattr(room, "load", lambda name: replace(load(NAME), **change))
+    assert word in "\n".join(check([NAME]).proofs[0].problems)
+
+
+def test_answers_that_pay_twice_are_noticed(monkeypatch: Any) -> None:
+    assert diagnoses(load(NAME)) == (14, [])
+    monkeypatch.setattr(room, "grade_diagnosis", lambda *_: Result("passed", 1.0))
+    count, problems = diagnoses(load(NAME))
+    assert len(problems) == count - 1 and "earns 100%" in problems[0]
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_no_file_tells(name: str) -> None:
+    assert leaks.in_files(load(name)) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": "Gradients that are stale"},
+        {"story": "Somebody forgot zero_grad, so there are stale gradients."},
+        {"name": "02_stale_gradients"},
+        {"hints": ("A gradient that is older than its batch.", "", "")},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_leak_is_noticed(change: dict[str, Any]) -> None:
+    spoilt = replace(load(NAME), **change)
+    shown = [{"cell": "hints", "text": "\n".join(spoilt.hints)}]
+    assert leaks.in_files(spoilt) + leaks.in_outputs(spoilt, shown)
+
+
+def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
+    def told(*arguments: Any) -> str:
+        made = json.loads(real(*arguments))
+        made["cells"][0]["metadata"]["case"] = "stale"
+        return json.dumps(made)
+
+    real = leaks.build
+    monkeypatch.setattr(leaks, "build", told)
+    assert leaks.in_files(load(NAME)) == ["the metadata says 'stale'"]
+
+
+@pytest.mark.slow
+def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
+    tells = "print(repr(type('Case', (), {'__repr__': lambda self: 'loop/stale_gradients'})()))"
+    monkeypatch.setattr(leaks, "_PROBES", (*leaks._PROBES, tells))
+    found = leaks.leaks(NAME)
+    assert found["letters"] > 1000 and len(found["problems"]) >= 1
+    assert all(text.startswith(f"cell probe-{len(leaks._PROBES) - 1} shows") for text in found["problems"])
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UserError, match="02_restless_loss"):
+        check(["02_restles_loss"])
+
+
+def test_a_report_says_what_is_not_proved() -> None:
+    report = Report([Proof("a", False), Proof("b", False, problems=["why"])], 1.0, 2, 0)
+    assert not report.ok and json.loads(room.to_text(report))["proofs"][1]["problems"] == ["why"]
