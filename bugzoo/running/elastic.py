@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import tempfile
 import uuid
 from pathlib import Path
 
@@ -15,6 +16,10 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+    # The launcher's folders and error files go where the job's own files are, and away with them, however it ends.
+    scratch = folder / "elastic"
+    scratch.mkdir(exist_ok=True)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(scratch)
     logging.disable(logging.CRITICAL)  # the launcher's own report of a failed rank; the ranks' outcomes say it better
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
     config = LaunchConfig(
@@ -27,7 +32,7 @@ def launch(folder: Path, job: Job, progress: int) -> int:
         max_restarts=0,
         monitor_interval=0.1,
         start_method="fork",  # torch stays imported; nothing here has started its threads
-        logs_specs=DefaultLogsSpecs(log_dir=str(folder / "elastic")),
+        logs_specs=DefaultLogsSpecs(log_dir=str(scratch)),
     )
     try:
         elastic_launch(config, run_rank)(str(folder), progress)

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import time
@@ -204,5 +205,5 @@ class Supervisor:
         self.channel.settimeout(30)
         try:
             self.channel.sendall(self.unsent + json.dumps({"done": done}).encode() + b"\n")
-        except OSError:
-            pass  # nobody is waiting any more
+        except OSError:  # nobody is waiting any more: the caller was killed, or gave up while the script still wrote
+            shutil.rmtree(self.folder, ignore_errors=True)
