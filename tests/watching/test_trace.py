@@ -2,6 +2,8 @@
 
 import json
 import math
+import signal
+import sys
 import zipfile
 
 import numpy as np
@@ -172,19 +174,27 @@ def test_saved_and_loaded(tmp_path):
         assert all(entry.filename.endswith(".npy") for entry in archive.infolist())
 
 
-def test_a_full_disk_leaves_no_broken_file(tmp_path, monkeypatch):
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits on the size of files")
+def test_a_full_disk_leaves_no_broken_file(tmp_path):
+    """A real refusal to write: the system lets this process's files grow to 1 KiB and no further."""
+    import resource
+
     _, trace = run(STYLES["gan"], "gan.py", watched=True)
     path = trace.save(tmp_path / "gan.npz")
     before = path.read_bytes()
-
-    def full(file, **arrays):
-        file.write(b"half of it")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(UserError, match="No space left"):
-        trace.save(path)
+    assert len(before) > 2048
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
+    try:
+        for name in ("gan.npz", "new.npz"):
+            with pytest.raises(UserError, match=r"could not be written .*File too large"):
+                trace.save(tmp_path / name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    assert Trace.load(path).loss.tolist() == trace.loss.tolist()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a trace", None])
