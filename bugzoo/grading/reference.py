@@ -1,5 +1,8 @@
 """The trusted side: the reference model built from the grader's own text, its twin's numbers, and scores of weights."""
 
+import contextlib
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -37,7 +40,13 @@ class Score:
 
 
 def healthy_text(scenario: Scenario) -> str:
-    return scenario.healthy().source
+    about = (scenario.program, scenario.faults, scenario.seed, scenario.device, scenario.size)
+    return _healthy(json.dumps(dict(scenario.settings), sort_keys=True), *about)
+
+
+@lru_cache(maxsize=256)
+def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -> str:
+    return Scenario(program, faults, json.loads(settings), *rest).healthy().source
 
 
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +56,12 @@ def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
 
 
 def membership(scenario: Scenario) -> Any:
-    return adapter(scenario.program).members(space(healthy_text(scenario), scenario.program))
+    return _members(healthy_text(scenario), scenario.program)
+
+
+@lru_cache(maxsize=16)
+def _members(source: str, program: str) -> Any:
+    return adapter(program).members(space(source, program))
 
 
 def shapes(scenario: Scenario) -> dict[str, tuple[int, ...]]:
@@ -81,10 +95,21 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
     """Logits of the reference model with somebody's weights, in single precision."""
     model = space(healthy_text(scenario), scenario.program)["model"]
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
         model.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
         model.eval()
         return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small models: threads that wait for one another beside two trainings cost more than they bring."""
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
 
 
 def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> float | None:
