@@ -46,7 +46,7 @@ def test_stop_keeps_what_was_done(front_end) -> None:
     begin = time.monotonic()
     view.stop()
     run = view.result
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 20  # not a measurement: a step takes milliseconds
     assert run.outcome == "stopped" and 5 <= len(run.trace.step) < 216
 
 
@@ -124,7 +124,9 @@ def test_a_crash_is_shown_and_not_raised(front_end, capsys) -> None:
     assert run.outcome == "crashed" and "ZeroDivisionError" in run.trace.error["traceback"]
     view.restart()
     view.wait()
-    time.sleep(0.05)
+    end = time.monotonic() + 30
+    while "ZeroDivisionError" not in view.widgets.status.value and time.monotonic() < end:
+        time.sleep(0.02)
     assert "ZeroDivisionError" in view.widgets.status.value
     assert "bugzoo/lab" not in view.widgets.status.value
 

@@ -10,6 +10,15 @@ from bugzoo.lab import chart, progress, sliders, summary
 BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
 
 
+def until(condition, seconds: float = 30) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def test_buttons_work_while_it_runs(front_end) -> None:
     view = lab.LiveView(BROKEN, pace=100, show_twin=False).show()
     face = view.widgets
@@ -20,16 +29,14 @@ def test_buttons_work_while_it_runs(front_end) -> None:
     assert face.run.disabled
     face.pause.click()
     assert view.wait_pause()
-    time.sleep(0.25)
-    assert face.pause.description == "Resume" and "paused" in face.status.value
+    assert until(lambda: face.pause.description == "Resume" and "paused" in face.status.value)
     face.pause.click()
     here = len(view.points)
     while len(view.points) < here + 5:
         time.sleep(0.01)
     face.stop.click()
     assert view.result.outcome == "stopped"
-    time.sleep(0.05)
-    assert "stopped after" in face.status.value and not face.run.disabled
+    assert until(lambda: "stopped after" in face.status.value and not face.run.disabled)
 
 
 def test_at_most_ten_updates_a_second(front_end) -> None:
