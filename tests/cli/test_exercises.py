@@ -1,0 +1,123 @@
+"""`bugzoo exercises ...` and `bugzoo check`, as they are typed."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bugzoo.proving.check as room
+from bugzoo.grading import progress
+from bugzoo.grading.files import build
+from bugzoo.grading.model import Result
+from bugzoo.proving.check import Proof, Report
+
+Bugzoo = Callable[..., Any]
+NAME = "03_sudden_nan"
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "tries.sqlite"))
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+
+
+def test_reset_keeps_every_version_and_says_so(bugzoo: Bugzoo, tmp_path: Path) -> None:
+    build(tmp_path)
+    file = tmp_path / "exercises" / f"{NAME}.ipynb"
+    handed_out = file.read_text()
+    for number, mine in enumerate(("my first try", "my second try")):
+        file.write_text(mine)
+        called = bugzoo("exercises", "reset", "03", "--folder", str(tmp_path))
+        kept = file.with_suffix(f".before{number + 1 if number else ''}.ipynb")
+        assert called.code == 0 and f"your version: {kept}" in called.out
+        assert file.read_text() == handed_out and kept.read_text() == mine
+    untouched = bugzoo("exercises", "reset", NAME, "--folder", str(tmp_path / "exercises"))
+    assert "your version" not in untouched.out and len(list(file.parent.iterdir())) == 7 + 2
+
+
+def test_progress_is_kept_in_sqlite_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Path) -> None:
+    build(tmp_path)
+    for status, points in (("wrong", 0.0), ("passed", 7.0), ("cannot be graded", 0.0), ("not attempted", 0.0)):
+        progress.keep(NAME, "repair", Result(status, points=points, max_points=7.0))
+    rows = {row["id"]: row for row in json.loads(bugzoo("exercises", "progress", "--json").out)}
+    assert len(rows) == 7 and {k: rows[NAME][k] for k in ("attempts", "best", "passed")} == {
+        "attempts": 2,
+        "best": 7.0,
+        "passed": True,
+    }
+    assert rows["01_flat_loss"]["attempts"] == 0
+    assert "passed" in bugzoo("exercises", "progress").out
+    bugzoo("exercises", "reset", NAME, "--folder", str(tmp_path))
+    assert sqlite3.connect(progress.path()).execute("select count(*) from tried").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("reset", "03_suden_nan"), "Did you mean 03_sudden_nan"),
+        (("reset", "03", "--folder", "no/such/place"), "--folder DIR"),
+        (("instructor", "file/course"), "could not be written"),
+    ],
+)
+def test_mistakes(bugzoo: Bugzoo, tmp_path: Path, monkeypatch: Any, words: tuple[str, ...], said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    called = bugzoo("exercises", *words)
+    assert called.code == 2 and said in called.err and "Traceback" not in called.err
+
+
+def test_build_and_its_check(bugzoo: Bugzoo, tmp_path: Path) -> None:
+    assert bugzoo("exercises", "build", "--check", "--folder", str(tmp_path)).code == 1
+    assert "14 written" in bugzoo("exercises", "build", "--folder", str(tmp_path)).out
+    assert bugzoo("exercises", "build", "--check", "--folder", str(tmp_path)).code == 0
+
+
+def test_instructor_leaves_a_configuration_alone(bugzoo: Bugzoo, tmp_path: Path) -> None:
+    assert bugzoo("exercises", "instructor", str(tmp_path)).code == 0
+    config = tmp_path / "nbgrader_config.py"
+    assert "timeout" in config.read_text() and len(list((tmp_path / "source").glob("*/*.ipynb"))) == 7
+    config.write_text("mine")
+    bugzoo("exercises", "instructor", str(tmp_path))
+    assert config.read_text() == "mine"
+
+
+def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None:
+    asked = []
+    for problems, code in (([], 0), (["the solution does not pass"], 1)):
+        report = Report([Proof(NAME, False, problems=problems)], 1.0, 3, 3)
+        monkeypatch.setattr(room, "check", lambda names, *_, report=report: asked.append(list(names)) or report)
+        called = bugzoo("check", NAME)
+        assert called.code == code and all(f"{NAME}: {text}" in called.out for text in problems)
+        found = json.loads(bugzoo("check", NAME, "--json").out)
+        assert found["ok"] == (code == 0) and found["proofs"][0]["problems"] == problems
+    assert asked == [[NAME]] * 4
+
+
+def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
+    called = bugzoo("check", "03_suden_nan")
+    assert called.code == 2 and "03_sudden_nan" in called.err
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:
+    places = {name: str(tmp_path / name.lower()) for name in ("TMPDIR", "BUGZOO_CACHE")}
+    Path(places["TMPDIR"]).mkdir()
+    command = [sys.executable, "-m", "bugzoo", "check", "07"]
+    with subprocess.Popen(command, env=os.environ | places, stderr=subprocess.PIPE, text=True) as checking:
+        end = time.monotonic() + 120
+        while not list(Path(places["TMPDIR"]).glob("bugzoo-*")) and time.monotonic() < end:
+            time.sleep(0.1)
+        time.sleep(3)
+        checking.send_signal(signal.SIGINT)
+        said = checking.communicate(timeout=120)[1]
+    assert checking.returncode == 130, said
+    assert "Traceback" not in said
+    assert list(Path(places["TMPDIR"]).iterdir()) == []
