@@ -1,61 +1,71 @@
 """How often is checkup right on training scripts in other styles? Prints a table.
 
-    python tests/benchmarks/checkup_accuracy.py [--json OUT]
+    python -m tests.benchmarks.checkup_accuracy [--save]
 
-Rows: healthy scripts and healthy variants that look wrong (right: nothing is found), broken variants by family (right: the
-cause is named first; in brackets: among the first three), and the lines pointed at.
+Rows: healthy scripts and healthy variants that look wrong (every suspect there is a false alarm), broken variants by
+family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
 
-import argparse
-import json
-import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from bugzoo.diagnostics.checkup import Report, checkup
+from tests.benchmarks import report as reports
+from tests.foreign.case import SCRIPTS, Case
+from tests.foreign.cases import BROKEN, TRAPS, healthy
 
-from foreign.cases import BROKEN, SCRIPTS, TRAPS, healthy
+COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_right")
 
-from bugzoo.diagnostics.checkup import checkup
+
+def _look(folder: Path, name: str, source: str, cause: str = "") -> Report:
+    path = folder / f"{name}.py"
+    path.write_text(source, encoding="utf-8")
+    return checkup(path, max_cost=2 if cause.startswith("reproducibility") else 1)
+
+
+def _count(row: dict[str, int], case: Case, found: Report) -> None:
+    causes = [suspect.cause for suspect in found.suspects]
+    row["right_first"] += causes[:1] == [case.cause]
+    row["found"] += case.cause in causes
+    if case.at and causes[:1] == [case.cause]:
+        line = found.suspects[0].line
+        row["lines"] += 1
+        row["lines_right"] += line is not None and case.at in case.source.splitlines()[line - 1]
 
 
 def measure(folder: Path) -> dict[str, dict[str, int]]:
-    """{row: {"cases", "right", "among_three", "lines", "lines_right"}}"""
-    rows: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(
-        ("cases", "right", "among_three", "lines", "lines_right"), 0))  # fmt: skip
+    """{row: {column of COLUMNS: count}}"""
+    rows: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COLUMNS, 0))
     calm = [("healthy", (SCRIPTS / f"{name}.py").read_text(encoding="utf-8"), name) for name in healthy()]
     calm += [("looks wrong, is right", case.source, case.script) for case in TRAPS]
     for row, source, name in calm:
-        path = folder / f"{name}.py"
-        path.write_text(source, encoding="utf-8")
-        report = checkup(path, max_cost=1)
         rows[row]["cases"] += 1
-        rows[row]["right"] += report.outcome == "nothing"
+        rows[row]["false_alarms"] += _look(folder, name, source).outcome != "nothing"
     for case in BROKEN:
-        path = folder / f"{case.script}.py"
-        path.write_text(case.source, encoding="utf-8")
-        suspects = checkup(path, max_cost=1).suspects
         row = rows[case.cause.split("/")[0]]
         row["cases"] += 1
-        row["right"] += bool(suspects) and suspects[0].cause == case.cause
-        row["among_three"] += case.cause in [s.cause for s in suspects[:3]]
-        if case.at and suspects and suspects[0].cause == case.cause:
-            line = suspects[0].line
-            row["lines"] += 1
-            row["lines_right"] += line is not None and case.at in case.source.splitlines()[line - 1]
+        _count(row, case, _look(folder, case.script, case.source, case.cause))
+    broken = [row for name, row in rows.items() if name not in ("healthy", "looks wrong, is right")]
+    rows["all broken"] = {name: sum(row[name] for row in broken) for name in COLUMNS}
     return dict(rows)
 
 
+def table(rows: dict[str, dict[str, int]]) -> str:
+    lines = [f"{'':24}{'cases':>6}{'right first':>13}{'found':>7}{'false alarms':>14}{'lines':>9}"]
+    for name, row in rows.items():
+        healthy_row = name in ("healthy", "looks wrong, is right")
+        right = ("", "") if healthy_row else (row["right_first"], row["found"])
+        alarms = row["false_alarms"] if healthy_row else ""
+        pointed = f"{row['lines_right']}/{row['lines']}" if row["lines"] else ""
+        lines.append(f"{name:24}{row['cases']:>6}{right[0]:>13}{right[1]:>7}{alarms:>14}{pointed:>9}")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        table = measure(Path(folder))
-    print(f"{'':24}{'cases':>6}{'right':>7}{'(first three)':>15}{'lines':>10}")
-    for name, row in table.items():
-        lines = f"{row['lines_right']}/{row['lines']}" if row["lines"] else ""
-        print(f"{name:24}{row['cases']:>6}{row['right']:>7}{row['among_three'] or '':>15}{lines:>10}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    options = reports.parser(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        measured = measure(Path(place))
+    print(table(measured))
+    if options.save:
+        reports.save("checkup_accuracy", measured)
