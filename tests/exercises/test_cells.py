@@ -1,0 +1,139 @@
+"""Graded cells in a notebook that is not as it should be: what to do is said, and it costs no attempt."""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_client.manager import KernelManager
+
+from bugzoo.grading import progress
+from tests.exercises.course import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+NAME = "01_flat_loss"
+FREE = "costs no attempt"
+
+
+class Kernel:
+    """One kernel, into which cells of the exercise are put by their id."""
+
+    def __init__(self, folder: Path) -> None:
+        book = nbformat.read(ROOT / "exercises" / f"{NAME}.ipynb", as_version=4)
+        self.cells = {cell.id: cell.source for cell in book.cells}
+        environment = {"IPYTHONDIR": str(folder), "BUGZOO_EXERCISES": str(folder / "tries.sqlite")}
+        self.manager = KernelManager(kernel_name="python3")
+        quiet = ["--IPKernelApp.log_level=40"]
+        self.manager.start_kernel(cwd=str(folder), extra_arguments=quiet, env=_whole(environment))
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=120)
+
+    def run(self, text: str) -> str:
+        """What a cell shows: prints, results and errors."""
+        shown: list[str] = []
+        self.client.execute_interactive(
+            self.cells.get(text, text), timeout=300, output_hook=lambda m: shown.append(_text(m))
+        )
+        return re.sub(r"\x1b\[[0-9;]*m", "", "".join(shown))
+
+    def end(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+def _whole(own: dict[str, str]) -> dict[str, str]:
+    return os.environ | own | {"OMP_NUM_THREADS": "1"}
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    if message["msg_type"] == "stream":
+        return content["text"]
+    if message["msg_type"] == "error":
+        return "\n".join(content["traceback"])
+    return content.get("data", {}).get("text/plain", "") if message["msg_type"] == "execute_result" else ""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
+    monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "tries.sqlite"))
+    made = Kernel(tmp_path)
+    yield made
+    made.end()
+
+
+def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
+    first = kernel.run("repair")
+    assert FREE in first and "Run the notebook's cells from the top" in first and first.endswith("0.0")
+    assert "not attempted" in kernel.run("diagnosis")
+    kernel.run("setup")
+    program = [name for name in kernel.cells if name.startswith("program-")]
+    for name in reversed(program[1:]):  # out of order, and the first one is missing
+        kernel.run("program.sections[{!r}] = ''".format(name.removeprefix("program-").capitalize()))
+    missing = kernel.run("repair")
+    assert FREE in missing and "`%%program Head` has not been run" in missing and "exercises reset" in missing
+    assert "there is no such section; it is one of Head" in kernel.run("%%program Trainig\nstep = 0")
+    kernel.run("program = 3")
+    assert FREE in (other := kernel.run("repair")) and "stands for int now" in other
+    kernel.run("form = None")
+    assert "not attempted" in kernel.run("diagnosis")
+    edited = kernel.run(kernel.cells["repair"].replace(NAME, "01_flat_los").replace('")', '", program="x = 1")'))
+    assert FREE in edited and NAME in edited
+    assert progress.standing() == {}
+
+
+def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_training(kernel: Kernel) -> None:
+    kernel.run("setup")
+    for name in ("evaluation", "training", "model", "data", "settings", "head"):  # each but the last raises NameError
+        kernel.run(f"program-{name}")
+    assert kernel.run("print(program.source)").index("# %% Settings") < kernel.run("print(program.source)").index(
+        "# %% Training"
+    )
+    kernel.run("%%program Settings\nseed = 0 +")
+    slip = kernel.run("repair")
+    assert "cannot be graded" in slip and "line" in slip and progress.standing() == {}
+    kernel.run("program-settings")
+    assert kernel.run("repair").startswith("not attempted")  # as it was handed out, whatever the order
+    assert progress.standing() == {}
+    kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
+    assert kernel.run("repair").startswith("wrong: 0 of 7 points")
+    assert progress.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
+
+
+def test_the_stop_button_ends_a_grading_and_costs_nothing(kernel: Kernel) -> None:
+    kernel.run("setup")
+    for name in kernel.cells:
+        if name.startswith("program-"):
+            kernel.run(
+                f"program.sections[{name.removeprefix('program-').capitalize()!r}] = {_body(kernel.cells[name])!r}"
+            )
+    kernel.run(kernel.cells["program-settings"].replace("epochs = 6", "epochs = 6000"))
+    timer = threading.Timer(8, kernel.manager.interrupt_kernel)
+    timer.start()
+    assert "KeyboardInterrupt" in kernel.run("repair")
+    assert progress.standing() == {}
+    assert kernel.run("print(1)").strip() == "1"  # the kernel lives on
+
+
+def _body(cell: str) -> str:
+    return cell.split("\n", 1)[1]
+
+
+def test_a_notebook_without_its_graded_cell_is_noticed(tmp_path: Path) -> None:
+    from bugzoo.grading import files
+
+    files.build(tmp_path)
+    path = tmp_path / "exercises" / f"{NAME}.ipynb"
+    made = json.loads(path.read_text())
+    made["cells"] = [cell for cell in made["cells"] if cell["id"] != "repair"]
+    path.write_text(json.dumps(made))
+    assert any(NAME in text and "exercises build" in text for text in files.stray(tmp_path))
+    back, before = files.reset(NAME, tmp_path)
+    assert files.stray(tmp_path) == [f"exercises/{NAME}.before.ipynb belongs to no declaration"]
+    assert back == path and before is not None and json.loads(before.read_text()) == made

@@ -1,0 +1,38 @@
+"""Solutions and exercises as notebooks: solutions run under nbval; unsolved ones report failure without an exception."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bugzoo.grading.exercises import exercises
+from bugzoo.proving.leaks import run_notebook
+from tests.exercises.course import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_solution_runs_under_nbval(name: str, tmp_path: Path) -> None:
+    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_PROGRESS": str(tmp_path / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
+    own["BUGZOO_EXERCISES"] = str(tmp_path / "tries.sqlite")
+    options = ["--nbval-lax", "--nbval-cell-timeout=300", "-q", "-p", "no:cacheprovider", "-W", "default"]
+    file = ROOT / "solutions" / f"{name}.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(file)],
+        cwd=ROOT, env=os.environ | own, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_unsolved_says_so_without_an_exception(name: str) -> None:
+    text = (ROOT / "exercises" / f"{name}.ipynb").read_text()
+    shown = {output["cell"]: output["text"] for output in run_notebook(text)}
+    for cell, points in zip(("repair", "diagnosis"), exercises()[name].points, strict=True):
+        assert re.match(rf"not attempted: 0 of {points:g} points", shown[cell]), shown[cell]
+        assert shown[cell].endswith("0.0")  # a number last, as nbgrader wants it
+        assert "Traceback" not in shown[cell] and "Error" not in shown[cell]
