@@ -16,6 +16,7 @@ from ast_grep_py import SgNode, SgRoot
 
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault, Swap
+from bugzoo.syntax import parse
 
 _META = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
 _PARAM = re.compile(r"\$([a-z_][a-z0-9_]*)")
@@ -78,7 +79,7 @@ def _statements(pattern: str) -> list[str]:
     """The statements of a pattern of several lines, each one pattern of its own."""
     # Python has no `$` in names; a letter of the same length keeps lines and columns
     lines = pattern.splitlines()
-    tree = ast.parse(pattern.replace("$", "µ"))
+    tree = parse(pattern.replace("$", "µ"))
     return ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tree.body]
 
 
@@ -141,7 +142,7 @@ def matches(source: str, swap: Swap) -> list[Match]:
 def _number(expression: str) -> str:
     """`0.001 * 100` -> `0.1`: an expression of literals is worked out, any other stays."""
     try:
-        tree = ast.parse(expression.strip(), mode="eval")
+        tree = parse(expression.strip(), mode="eval")
     except SyntaxError:
         return expression
     allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
@@ -168,12 +169,21 @@ def _render(match: Match, params: Mapping[str, object], source: str) -> tuple[in
     line_end = len(source) if line_end < 0 else line_end
     alone = not source[line_start : match.start].strip() and re.match(r"[ \t]*(#.*)?$", source[match.end : line_end])
     if not alone or _only_statement(source, match):
-        return match.start, match.end, "pass"
+        return match.start, match.end, "pass" if _is_statement(source, match) else "None"
     return line_start, min(line_end + 1, len(source)), ""
 
 
+def _is_statement(source: str, match: Match) -> bool:
+    """Or part of an expression: `optimizer.zero_grad() if step % 4 == 0 else None`, the body of a lambda."""
+    try:
+        parse(f"{source[: match.start]}pass{source[match.end :]}")
+    except SyntaxError:
+        return False
+    return True
+
+
 def _only_statement(source: str, match: Match) -> bool:
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
             if (
                 isinstance(body, list)
@@ -247,7 +257,7 @@ def inject(
 def check_syntax(source: str, label: str) -> None:
     """Raises UserError with line and reason when the text is not Python."""
     try:
-        ast.parse(source)
+        parse(source)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         reason = getattr(error, "msg", str(error))

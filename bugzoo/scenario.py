@@ -14,6 +14,7 @@ from bugzoo import programs
 from bugzoo.errors import UserError, unknown
 from bugzoo.faults.model import Fault
 from bugzoo.injection import Injection, diff, inject
+from bugzoo.syntax import parse
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
@@ -63,7 +64,7 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
     """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
     lines = source.splitlines(keepends=True)
     places = {}
-    for node in ast.parse(source).body:
+    for node in parse(source).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             places.setdefault(node.targets[0].id, node.value)
     for name, value in settings.items():

@@ -8,7 +8,6 @@ to find the line of a suspect that the measurements named. A script that nothing
 found; one without a training step is "unjudged", with the reason.
 """
 
-import ast
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from bugzoo.diagnostics import instrument, judge_all, names
 from bugzoo.diagnostics.places import locate
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
+from bugzoo.syntax import parse
 
 _EXPLAINS = {
     "loop/stale_gradients": ("optimizer/", "clipping/", "loop/step_every_n_never_zeroed", "initialisation/"),
@@ -207,7 +207,7 @@ def read(path: str | Path) -> str:
             "the file that it writes; or watch a cell with `with bugzoo.watch() as trace:`."
         )
     try:
-        ast.parse(text)
+        parse(text)
     except SyntaxError as error:
         raise UserError(
             f"{path}:{error.lineno}: {error.msg}. Python cannot read this file; correct that line first."

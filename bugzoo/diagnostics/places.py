@@ -8,12 +8,14 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bugzoo.syntax import parse
+
 
 class Source:
     """A parsed script with the questions that places ask."""
 
     def __init__(self, text: str) -> None:
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 child.parent = node  # type: ignore[attr-defined]

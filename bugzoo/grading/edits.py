@@ -1,9 +1,9 @@
 """Declared repairs: (old, new) texts made in a program."""
 
-import ast
 import re
 
 from bugzoo.grading.model import Edits
+from bugzoo.syntax import parse
 
 
 def apply(source: str, edits: Edits) -> str:
@@ -13,7 +13,7 @@ def apply(source: str, edits: Edits) -> str:
         if count != 1:
             raise ValueError(f"{old!r} occurs {count} times in the program, 1 is needed")
         source = source.replace(old, new)
-    ast.parse(source)
+    parse(source)
     return source
 
 

@@ -17,6 +17,7 @@ from bugzoo.grading.program import join, split
 from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario, with_settings
+from bugzoo.syntax import parse
 
 SEEDS = (0, 1, 2)
 MEMORY_MIB = 2048
@@ -127,7 +128,7 @@ def same_program(one: str, other: str) -> bool:
 
 
 def _shape(source: str) -> str:
-    tree = ast.parse(source)
+    tree = parse(source)
     if ast.get_docstring(tree) is not None:
         del tree.body[0]
     return ast.dump(tree)

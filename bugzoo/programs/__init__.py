@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import unknown
+from bugzoo.syntax import parse
 
 _FOLDER = Path(__file__).parent
 
@@ -37,7 +38,7 @@ def load(name: str) -> Program:
         raise unknown("program", name, names(), "bugzoo list programs")
     path = _FOLDER / f"{name}.py"
     source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
+    tree = parse(source)
     prose, _, block = (ast.get_docstring(tree) or "").partition("[facts]")
     stated = tomllib.loads("[facts]" + block)
     settings = {}

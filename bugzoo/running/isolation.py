@@ -35,7 +35,7 @@ _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
 )  # fmt: skip
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _DETACH = 4096, 16384, 1 << 18, 2, 4, 2
 _libc = ctypes.CDLL(None, use_errno=True)
-ROOMS = ("__init__.py", "errors.py", "running", "watching", "diagnostics")
+ROOMS = ("__init__.py", "errors.py", "syntax.py", "running", "watching", "diagnostics")
 """What of bugzoo a submission may read."""
 
 
@@ -82,14 +82,15 @@ def _new_root(folder: Path) -> None:
     root = folder / "root"
     root.mkdir()
     _mount("tmpfs", str(root), "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    # first of all: bugzoo or its Python may lie somewhere below /tmp
+    for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
+        (root / name).mkdir(exist_ok=True)
+        _mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"size={size},mode=1777")
     for place in _visible():
         _show(place, root)
     package = Path(bugzoo.__file__).parent
     for name in ROOMS:
         _show(package / name, root)
-    for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
-        (root / name).mkdir(exist_ok=True)
-        _mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"size={size},mode=1777")
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
         _show(Path(device), root, read_only=False)
     (root / "proc").mkdir()

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from bugzoo.syntax import parse
+
 _OWN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep, contextlib.__file__)
 LoopNode = ast.For | ast.While
 
@@ -85,7 +87,7 @@ def is_fetch(node: ast.AST) -> bool:
 def _loops_in(source: str) -> list[LoopNode]:
     """All loops of a file's text, read once for the several runs of one kernel."""
     try:
-        return [n for n in statements(ast.parse(source)) if isinstance(n, ast.For | ast.While)]
+        return [n for n in statements(parse(source)) if isinstance(n, ast.For | ast.While)]
     except (SyntaxError, ValueError):
         return []
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.faults import Fault, Swap
 from bugzoo.injection import diff, inject
@@ -107,3 +108,9 @@ def test_tabs_and_nested_indentation_are_kept():
 
 def test_diff_shows_both_sides():
     assert diff("a\n", "b\n", "t.py") == "--- healthy/t.py\n+++ broken/t.py\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+def test_what_is_taken_out_of_an_expression_leaves_none():
+    program = "import torch\nfor step in range(3):\n    optimizer.zero_grad() if step % 2 else None\n    optimizer.step()\n"
+    broken = inject(program, [(faults.load("loop/stale_gradients"), {})]).broken
+    assert "    None if step % 2 else None\n" in broken

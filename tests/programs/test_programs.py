@@ -143,7 +143,7 @@ def test_tiny_runs_end_in_their_band(name, seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [1, 2])  # seed 0 is below
 @pytest.mark.parametrize("name", programs.names())
 def test_full_runs_end_in_their_band(name, seed, tmp_path):
     facts = programs.load(name).facts
@@ -162,12 +162,13 @@ def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", programs.names())
-def test_each_runs_as_a_module(name):
-    """Full size, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""
+def test_each_runs_as_a_module_and_ends_in_its_band(name):
+    """Full size and seed 0, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""
     env = dict(os.environ, OMP_NUM_THREADS="1")
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-m", f"bugzoo.programs.{name}"],
         capture_output=True, text=True, timeout=300, env=env, check=False,
     )  # fmt: skip
-    assert metrics_of(done).keys() == SCORE
+    facts, metrics = programs.load(name).facts, metrics_of(done)
+    assert metrics.keys() == SCORE and facts["healthy"][0] <= metrics[facts["metric"]] <= facts["healthy"][1]
     assert len(done.stdout.strip().splitlines()) == 1, "one line of metrics, from one rank"
