@@ -111,6 +111,8 @@ def test_diff_shows_both_sides():
 
 
 def test_what_is_taken_out_of_an_expression_leaves_none():
-    program = "import torch\nfor step in range(3):\n    optimizer.zero_grad() if step % 2 else None\n    optimizer.step()\n"
+    program = (
+        "import torch\nfor step in range(3):\n    optimizer.zero_grad() if step % 2 else None\n    optimizer.step()\n"
+    )
     broken = inject(program, [(faults.load("loop/stale_gradients"), {})]).broken
     assert "    None if step % 2 else None\n" in broken
