@@ -6,8 +6,10 @@
 Who sees what. The submission trains in a sandboxed worker, without network, with limits, and without the targets of the
 held-out data. What comes back is plain numbers: its weights, its answers to unlabelled inputs, and what the instruments
 measured. The grader loads the weights into the reference model, built from its own text, and computes the metric there; a
-submission that prints, exits or patches cannot touch that number. What the instruments say is measured inside the
-submission's process; it is believed only together with weights that are as good as the healthy twin's.
+submission that prints, exits or patches cannot touch that number. What can be read off the trace is judged in the grader's
+own process, but the trace itself is recorded beside the submission, and so are the instruments that call the model: who
+reaches into the recorder can hide a symptom there. It is believed only together with weights that are as good as the
+healthy twin's. The held-out digits are scikit-learn's own: who trains on them is found by the samples in the batches.
 """
 
 import importlib
