@@ -41,11 +41,16 @@ def measure(folder: Path) -> dict[str, dict[str, int]]:
     calm += [("looks wrong, is right", case.source, case.script) for case in TRAPS]
     for row, source, name in calm:
         rows[row]["cases"] += 1
-        rows[row]["false_alarms"] += _look(folder, name, source).outcome != "nothing"
+        found = _look(folder, name, source)
+        if found.outcome != "nothing":  # "unjudged" is no answer either
+            rows[row]["false_alarms"] += 1
+            print(f"{name}: {found.outcome}: {[(s.cause, s.evidence) for s in found.suspects]}", flush=True)
     for case in BROKEN:
-        row = rows[case.cause.split("/")[0]]
+        row, found = rows[case.cause.split("/")[0]], _look(folder, case.script, case.source, case.cause)
         row["cases"] += 1
-        _count(row, case, _look(folder, case.script, case.source, case.cause))
+        _count(row, case, found)
+        if [suspect.cause for suspect in found.suspects][:1] != [case.cause]:
+            print(f"{case.script}, {case.cause}: {[suspect.cause for suspect in found.suspects[:3]]}", flush=True)
     broken = [row for name, row in rows.items() if name not in ("healthy", "looks wrong, is right")]
     rows["all broken"] = {name: sum(row[name] for row in broken) for name in COLUMNS}
     return dict(rows)
