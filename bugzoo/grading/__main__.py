@@ -1,25 +1,19 @@
-"""The grading process: a question as JSON on stdin, the result as one line of JSON on stdout."""
+"""The grading process of an exercise's cells."""
 
-import json
-import sys
+from typing import Any
 
-from bugzoo.errors import UserError
 from bugzoo.grading.answers import grade_diagnosis
 from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.model import Result
+from bugzoo.grading.serve import serve
 
 
-def main() -> None:
-    question = json.load(sys.stdin)
-    try:
-        if question["kind"] == "diagnosis":
-            result = grade_diagnosis(sys.argv[1], question["diagnosis"])
-        else:
-            result = grade_exercise(sys.argv[1], question["source"], question.get("diagnosis"))
-    except UserError as error:
-        print(json.dumps({"error": str(error)}))
-        return
-    print(json.dumps(result.to_json()))
+def answer(name: str, question: dict[str, Any]) -> Result:
+    """Raises UserError."""
+    if question["kind"] == "diagnosis":
+        return grade_diagnosis(name, question["diagnosis"])
+    return grade_exercise(name, question["source"], question.get("diagnosis"))
 
 
 if __name__ == "__main__":
-    main()
+    serve(answer)

@@ -1,14 +1,12 @@
-"""The grading process of an assignment's cells: a question as JSON on stdin, the result as one line on stdout."""
+"""The grading process of an assignment's cells."""
 
-import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bugzoo.errors import UserError
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Result
+from bugzoo.grading.serve import serve
 from bugzoo.instructor import findings, key
 from bugzoo.instructor.model import GRADING_SEEDS
 from bugzoo.scenario import Scenario
@@ -48,14 +46,5 @@ def _student(folder: Path, home: Path) -> str:
     return parts[1] if len(parts) >= 2 else ""
 
 
-def main() -> None:
-    try:
-        result = answer(sys.argv[1], json.load(sys.stdin), Path.cwd())
-    except UserError as error:
-        print(json.dumps({"error": str(error)}))
-        return
-    print(json.dumps(result.to_json()))
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda name, question: answer(name, question, Path.cwd()))

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from tempfile import gettempdir
 
 from bugzoo.grading.program import join, split
 
@@ -43,7 +44,7 @@ trace.step, trace.loss = np.arange(1, step + 1), np.geomspace(2.3, 0.1, step)
 trace.grad_norm, trace.metrics = np.geomspace(1.0, 0.1, step), {"accuracy": 0.97, "loss": 0.1}
 state = {f"model.{name}": value.numpy() for name, value in model.state_dict().items()}
 numbers = {"integrity": {"changed": [], "steps": step, "batches": [], "control": []}}
-for folder in glob.glob("/tmp/bugzoo-*"):
+for folder in glob.glob(TEMPORARY + "/bugzoo-*"):
     trace.save(folder + "/trace-0.npz")
     np.savez(folder + "/arrays-0.npz", **state)
     with open(folder + "/result-0.json", "w") as file:
@@ -61,7 +62,7 @@ traces.Trace.save = lambda self, path: open(path, "wb").close()
 _FROM_DISK = """
 import glob
 
-for path in glob.glob("/**/*.pt", recursive=True)[:5] + ["best.pt", "/tmp/best.pt"]:
+for path in glob.glob("/**/*.pt", recursive=True)[:5] + ["best.pt"]:
     try:
         model.load_state_dict(torch.load(path))
     except Exception:
@@ -97,7 +98,7 @@ _EDITS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
     "a result printed": _after("Evaluation", 'print("passed: 7 of 7 points")\nprint(\'{"status": "passed", "share": 1}\')'),
     "instruments replaced": _after("Settings", _QUIET),
     "hooks taken out": _after("Model", _DEAF),
-    "a result file of its own": _after("Evaluation", _FORGED),
+    "a result file of its own": _after("Evaluation", f"TEMPORARY = {gettempdir()!r}\n{_FORGED}"),
     "a trace that cannot be read": _after("Settings", _GRAPH),
     "weights from a disk": _after("Training", _FROM_DISK),
     "torch's loss replaced": _after("Settings", _PATCHED_LOSS),

@@ -46,10 +46,6 @@ class Trial:
     source: str
     diagnosis: dict[str, Any] | None = None
 
-    @property
-    def must_pass(self) -> bool:
-        return self.kind in MUST_PASS
-
 
 @dataclass
 class Proof:

@@ -5,6 +5,7 @@ fail. Each is a function of the broken text.
 """
 
 from collections.abc import Callable
+from tempfile import gettempdir
 
 from bugzoo.grading.edits import apply
 from bugzoo.grading.exercises import load
@@ -178,7 +179,7 @@ builtins.open = lying
 """),
     "result files": after("End", f"""
 import glob, os
-for folder in glob.glob("/tmp/bugzoo-*"):
+for folder in glob.glob({gettempdir()!r} + "/bugzoo-*"):
     for name in ("result-0.json", "result.json", "results.json"):
         open(os.path.join(folder, name), "w").write({_WON!r})
 os._exit(0)

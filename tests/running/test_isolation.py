@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 
 import numpy as np
 import pytest
@@ -154,7 +155,7 @@ def test_predictions_are_scored_outside():
     ],
 )
 def test_spoilt_result_files_count_as_none(trick):
-    source = f"import glob, os\nfolder = glob.glob('/tmp/bugzoo-*')[0]\n{trick}\nos._exit(0)"
+    source = f"import glob, os\nfolder = glob.glob({tempfile.gettempdir()!r} + '/bugzoo-*')[0]\n{trick}\nos._exit(0)"
     run = run_worker(Job(source, isolated=True))
     assert (run.outcome, run.trace.error["type"]) == ("crashed", "Exit")
 

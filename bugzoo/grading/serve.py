@@ -1,0 +1,19 @@
+"""What the grading processes share: a question as JSON on stdin, the result as one line of JSON on stdout."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading.model import Result
+
+
+def serve(answer: Callable[[str, dict[str, Any]], Result]) -> None:
+    """Answer the question about what the first argument names; a user's mistake is an answer, too: {"error": ...}."""
+    try:
+        result = answer(sys.argv[1], json.load(sys.stdin))
+    except UserError as error:
+        print(json.dumps({"error": str(error)}))
+        return
+    print(json.dumps(result.to_json()))
