@@ -1,9 +1,11 @@
 """The command line: parses, calls, prints. One file a group of commands; imports wait for their use."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
+from threading import current_thread, main_thread
 from typing import Annotated, Any
 
 import typer
@@ -89,8 +91,22 @@ def usage_mistake(error: Any, words: Sequence[str]) -> str:
     return f"{text}{shown}{end}\nSee `{command} --help`."
 
 
+def _hear_ctrl_c() -> list[int]:
+    """The signals so far, filled as they come; each is a KeyboardInterrupt as ever. Libraries swallow some of those."""
+    pressed: list[int] = []
+
+    def hear(number: int, frame: Any) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler and current_thread() is main_thread():
+        signal.signal(signal.SIGINT, hear)
+    return pressed
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence."""
+    pressed = _hear_ctrl_c()
     commands()
     code: int | str | None = 0
     words = optional_value(sys.argv[1:] if argv is None else argv)
@@ -105,11 +121,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         print("\nbugzoo: stopped.", file=sys.stderr)
         code = 130
     except Exception as error:
-        if not hasattr(error, "format_message"):  # what typer raises for a usage mistake has no public base class
+        usage = hasattr(error, "format_message")  # what typer raises for a usage mistake has no public base class
+        if not usage and not pressed:
             raise
-        if error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
+        if not usage:  # an import that Ctrl-C cut in half was caught somewhere, and what was left of it failed
+            print("\nbugzoo: stopped.", file=sys.stderr)
+        elif error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
             print(f"bugzoo: {usage_mistake(error, words)}", file=sys.stderr)
-        code = 2
+        code = 2 if usage else 130
     try:
         sys.stdout.flush()
     except BrokenPipeError:  # `bugzoo list | head -1`: nobody is listening any more, and that is fine

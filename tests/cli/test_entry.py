@@ -85,3 +85,16 @@ def test_help_starts_quickly():
         subprocess.run([sys.executable, "-m", "bugzoo", "--help"], capture_output=True, check=True)
         best = min(best, time.perf_counter() - begin)
     assert best < 1.0, f"bugzoo --help takes {best:.2f} s"
+
+
+def test_ctrl_c_that_a_library_swallowed_is_no_traceback():
+    """An import cut in half may be caught by whoever imported; what fails then for want of the rest is not news."""
+    code = (
+        "import os, signal, time, bugzoo.cli as cli\n"
+        "def half(*words, **names):\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(5)\n"
+        "    except KeyboardInterrupt:\n        raise AttributeError('module has no attribute') from None\n"
+        "cli.commands()\ncli.app = half\ncli.main(['list'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 130 and done.stderr == "\nbugzoo: stopped.\n"

@@ -66,13 +66,13 @@ def test_no_gpu_is_a_message(bugzoo):
 
 @pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_writes_nothing(tmp_path):
-    command = [sys.executable, "-m", "bugzoo", "run", "mlp", "--fault", LOG, "--json", "out.json"]
+    # the longest program there is: the fastest machine is not done with it before the signal comes
+    broken = ["amp_transformer", "--fault", "precision/no_grad_scaler"]
+    command = [sys.executable, "-m", "bugzoo", "run", *broken, "--json", "out.json"]
     talk = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(4)
     os.kill(talk.pid, signal.SIGINT)
     _, err = talk.communicate(timeout=60)
-    if talk.returncode == 0:
-        pytest.skip("this machine was done within 4 s")
     assert talk.returncode == 130, err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
@@ -84,7 +84,7 @@ def test_verify_one_cell(bugzoo, tmp_path, monkeypatch):
     out = tmp_path / "verify.json"
     called = bugzoo("verify", "loop/stale_gradients", "--program", "mlp", "--json", str(out))
     found = json.loads(out.read_text())
-    assert called.code == (0 if found["ok"] else 1)
+    assert found["ok"] and called.code == 0, called.out
     assert found["cells"][0]["fault"] == "loop/stale_gradients"
     assert {"python", "torch", "device"} <= set(found["environment"])
     begin = time.perf_counter()
