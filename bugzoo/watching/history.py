@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.loop import Loop, LoopFinder
@@ -53,14 +54,17 @@ class Snapshot:
     """What the forward was called with: random numbers may have been drawn for it in the very same statement."""
 
 
+def leaves(value: Any) -> list[torch.Tensor]:
+    """The tensors in a loop variable."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, list | tuple | dict):
+        return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+    return []
+
+
 def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
-    found = []
-    for value in values.values():
-        if type(value) is torch.Tensor or isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple | dict):
-            found += [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
-    return found
+    return [t for value in values.values() for t in leaves(value)]
 
 
 class History:
@@ -75,11 +79,10 @@ class History:
         self.stopped = False
         self.every = 25
         self.last: int | None = None  # the step at which it stopped
-        self._due: float = 0  # the step from which on a snapshot is wanted
+        self._soon = self._due = 0.0  # the steps from which on a snapshot is taken where an epoch begins, and anywhere
         self._number = 0
         self._held = 0
         self._frame: FrameType | None = None
-        self._scope: tuple[Any, ...] = ()
         self._cost = self._pace = math.inf  # seconds of a snapshot, and of a step of the run
         self._taken_at = (0, 0.0)
 
@@ -101,22 +104,22 @@ class History:
             frame = finder.current()
             if frame is None:
                 return
-        names, line = frame.f_locals, frame.f_lineno
+        names, line, step = frame.f_locals, frame.f_lineno, self.recorder.step
         values = {name: names[name] for name in loop.names if name in names}
         last = self.iterations[-1] if self.iterations else None
         if last is not None and not self._begins(loop, last, line, values, frame):
             return
-        batch = tensors(values)
+        versions = []
+        for value in values.values():
+            for t in (value,) if type(value) is Tensor else leaves(value):  # the usual case, quickly
+                versions.append(t._version)
+                self._held += t.numel() * t.element_size()
         self._number += 1
-        step = self.recorder.step
-        now = Iteration(self._number, step, line, values, torch_rng(), [t._version for t in batch])
+        now = Iteration(self._number, step, line, values, torch_rng(), versions)
         self.iterations.append(now)
-        for t in batch:
-            self._held += t.numel() * t.element_size()
-        scope = (id(frame), *[values[name] for name in loop.outer if isinstance(values.get(name), int)])
-        if step >= self._due or (scope != self._scope and step >= self._taken_at[0] + max(8, self.every // 2)):
+        if step >= self._due or (step >= self._soon and self._new_epoch(loop, last, values, frame)):
             self._take(now, frame, loop, args)
-        self._scope, self._frame = scope, frame
+        self._frame = frame
         while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:
             self._drop_oldest()
 
@@ -132,6 +135,13 @@ class History:
             return False
         return line == last.line and not loop.in_nested(line)
 
+    def _new_epoch(self, loop: Loop, last: Iteration | None, values: dict[str, Any], frame: FrameType) -> bool:
+        """Has a loop around this one gone on? A replay from here needs nothing of what is done between epochs."""
+        if frame is not self._frame or last is None:
+            return True
+        counts = [(values.get(name), last.values.get(name)) for name in loop.outer]
+        return any(isinstance(now, int) and now != before for now, before in counts)
+
     def _drop_oldest(self) -> None:
         gone = self.iterations.popleft()
         self._held -= sum(t.numel() * t.element_size() for t in tensors(gone.values))
@@ -141,7 +151,7 @@ class History:
     def _take(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...]) -> None:
         recorder, began = self.recorder, time.perf_counter()
         if recorder.parameters.bytes() * 4 > SNAPSHOT_MIB * 2**20:
-            self._due = math.inf
+            self._soon = self._due = math.inf
             return
         self.snapshots.append(self.snapshot(now, frame, loop, args))
         small = recorder.parameters.bytes() < 16 * 2**20
@@ -157,7 +167,7 @@ class History:
             self._cost = min(self._cost, ended - began)
             self.every = int(min(max(self._cost / (SHARE * self._pace), 10), 200))
         self._taken_at = (now.step, ended)
-        self._due = now.step + self.every
+        self._soon, self._due = now.step + max(8, self.every // 2), now.step + self.every
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = dict(frame.f_locals)
