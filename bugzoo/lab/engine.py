@@ -115,9 +115,11 @@ class Engine:
         return self.state == "paused"
 
     def let_go(self) -> None:
-        """The cell that asks wants the run to go on beside it."""
-        if self._border is not None:
-            self._border.let_go()
+        """The cell that asks wants the run to go on beside it, and the run before it, which this one waits for."""
+        before = _running if self.state == "waiting" else None
+        for engine in (before, self):
+            if engine is not None and engine._border is not None:
+                engine._border.let_go()
 
     @property
     def blocked(self) -> bool:

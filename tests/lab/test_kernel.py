@@ -153,6 +153,16 @@ def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: K
     assert kernel.run("one.stop(); print(two.result.outcome)").strip() == "non_finite"
 
 
+def test_a_run_behind_one_that_the_cell_holds_gets_its_turn(kernel: Kernel) -> None:
+    # a learner who skips the cell between: the first run stands still while a cell computes, and this cell waits for it
+    kernel.run("one = lab.LiveView(SICK, show_twin=False, pace=100).start()")
+    said = kernel.run("two = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); print(two.wait_pause(30))")
+    assert said.strip() == "True"
+    kernel.run("two.stop(); two.wait(); one = lab.LiveView(SICK, show_twin=False, pace=100).start()")
+    begin = kernel.begin("print(lab.LiveView(SICK, show_twin=False).start().result.outcome, one.state)")
+    assert kernel.end(begin, 30)[0].split() == ["non_finite", "ended"]
+
+
 def test_a_clock_that_nobody_holds_stops_ticking(kernel: Kernel) -> None:
     assert kernel.run("clock = lab.timer(); print(left())").strip() == "['bugzoo-timer']"
     kernel.run("del clock")  # `nothing_left` looks whether its thread ends
