@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.parameters import Parameters
 from bugzoo.watching.table import NAN, Layout
 
@@ -24,6 +25,7 @@ class OptimizerState:
         self.seen: tuple[int, ...] = ()
         self.params: list[nn.Parameter] = []
         self.before: list[torch.Tensor] | None = None
+        self.last: Any = None  # norms of the gradients at the step before
 
     def meet(self, optimizer: torch.optim.Optimizer, parameters: Parameters) -> None:
         """Note the optimiser's parameters, again when a group was added or has grown."""
@@ -45,15 +47,21 @@ class OptimizerState:
         elif self.left is None:
             self.left = left
 
-    def leftover(self, norm: Any, backwards: int, first: bool, empty: bool) -> Any:
+    def handed(self, by_hand: ByHand) -> None:
+        """The script put the gradients in place itself: an older one counts only where it is still in there."""
+        if not self.fresh and self.left is not None and not by_hand.kept_old(self.params):
+            self.fresh = True
+
+    def leftover(self, norm: Any, backwards: int, values: Any) -> Any:
         """Norm of the gradient left from before, over `norm`, that of the gradient at the step; 0 is fresh.
 
-        `backwards`: calls since the step before. `first`: no step was made before. `empty`: there is no gradient.
+        `backwards`: calls since the step before. `values`: norms of the single gradients.
         """
+        last, self.last = self.last, values
         if self.fresh:
             return 0.0
-        if not backwards:  # a step without a backward of its own: all of it is old
-            return NAN if first or empty else 1.0
+        if not backwards:  # a step without a backward of its own: old where nothing else was put there
+            return 1.0 if unchanged(last, values) else NAN
         if self.left is None:
             return 0.0
         if isinstance(norm, float) and not norm > 0:
@@ -84,6 +92,13 @@ class OptimizerState:
         if isinstance(size, float):
             return moved / size if size else NAN
         return moved / size
+
+
+def unchanged(one: Any, other: Any) -> bool:
+    """Are the two rows of norms alike, but for what clipping twice may change?"""
+    if one is None or other is None or not len(one) or len(one) != len(other):
+        return False
+    return bool(torch.allclose(torch.as_tensor(one), torch.as_tensor(other), rtol=1e-4, atol=0))
 
 
 def gradient_norms(tensors: list[torch.Tensor]) -> Any:

@@ -8,6 +8,7 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from bugzoo.watching.byhand import loss_of, parameters_of
 from bugzoo.watching.recorder import Recorder
 
 _Scaler = torch.amp.GradScaler
@@ -41,6 +42,7 @@ class Hooks:
 
         self._handles = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]
         self._patch(torch.autograd, "backward", self._backward(torch.autograd.backward))
+        self._patch(torch.autograd, "grad", self._grad(torch.autograd.grad))
         self._patch(_Scaler, "scale", self._scale(_Scaler.scale))
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
         self._patch(torch.nn.Module, "load_state_dict", self._load(torch.nn.Module.load_state_dict))
@@ -89,6 +91,30 @@ class Hooks:
             recorder.after_backward()
 
         return backward
+
+    def _grad(self, original: Any) -> Any:
+        recorder = self.recorder
+
+        @functools.wraps(original)
+        def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            loss = loss_of(outputs)
+            if loss is None or self._foreign():
+                return original(outputs, inputs, *args, **kwargs)
+            inputs = inputs if isinstance(inputs, torch.Tensor) else list(inputs)  # it may be a generator
+            parameters, ours = parameters_of(inputs), False
+            try:
+                ours = parameters is not None and recorder.before_grad(loss, parameters)
+            except Exception as error:
+                recorder.note(error)
+            found = original(outputs, inputs, *args, **kwargs)
+            if ours:
+                try:
+                    recorder.after_grad(parameters, found)
+                except Exception as error:
+                    recorder.note(error)
+            return found
+
+        return grad
 
     def _load(self, original: Any) -> Any:
         recorder = self.recorder

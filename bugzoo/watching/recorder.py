@@ -11,6 +11,7 @@ from torch import nn
 
 from bugzoo.watching import graph as graphs
 from bugzoo.watching.alive import Alive
+from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
@@ -64,6 +65,7 @@ class Recorder:
         self.scaler: Any = None
         self.scaled: Any = None
         self.unscaled: Any = None
+        self.by_hand: ByHand | None = None
 
     # -- forward ------------------------------------------------------------------------------------------------------
 
@@ -79,6 +81,9 @@ class Recorder:
 
     def before_backward(self, root: Any) -> None:
         now = _now()
+        if self.by_hand is not None:  # those gradients were asked for to look at them
+            self.backwards -= len(self.losses)
+            self.losses, self.by_hand = [], None
         if self.forward_at is not None:
             self.forward_s += now - self.forward_at
         for state in self.optimizers.values():
@@ -99,6 +104,22 @@ class Recorder:
         self.mark = now
         self.forward_at = None
         self.forwards.arm()
+
+    def before_grad(self, loss: torch.Tensor, parameters: list[nn.Parameter]) -> bool:
+        """`torch.autograd.grad` for parameters: a backward pass, if no backward() comes in the same step."""
+        by_hand = self.by_hand
+        if self.losses and by_hand is None:
+            return False
+        self.by_hand = None
+        self.before_backward(loss)
+        self.by_hand = by_hand or ByHand()
+        self.by_hand.before(parameters)
+        return True
+
+    def after_grad(self, parameters: list[nn.Parameter], gradients: Any) -> None:
+        self.after_backward()
+        if self.by_hand is not None:
+            self.by_hand.after(parameters, gradients)
 
     def _take_loss(self, root: torch.Tensor) -> None:
         plain = root
@@ -143,6 +164,9 @@ class Recorder:
         state = self._state(optimizer)
         self.uses_closure = bool((len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None)
         self.grad_norm, self.values, self.layout, self.skipped = NAN, None, None, skipped
+        if self.by_hand is not None:
+            for known in self.optimizers.values():
+                known.handed(self.by_hand)
         if not self.uses_closure:
             self._take_gradients(state, optimizer)
         state.before = None
@@ -174,7 +198,7 @@ class Recorder:
             self.parameters.take_norms(step)
         loss, norm = self._mean_loss(), self.grad_norm
         rate = optimizer.param_groups[0].get("lr", NAN)
-        left = state.leftover(norm, len(self.losses), first=not row, empty=not len(self.values or ()))
+        left = state.leftover(norm, len(self.losses), self.values)
         on_device = False
         numbers = [step, loss, norm, ratio, rate, scale_of(self.scaler), left]
         if not (type(loss) is float and type(norm) is float and type(rate) is float):

@@ -22,6 +22,24 @@ REENTRANT = CHECKPOINTED.replace("use_reentrant=False", "use_reentrant=True").re
     "x, y = torch.randn(12, 6)", "x, y = torch.randn(12, 6).requires_grad_()"
 )
 
+BY_HAND = """
+import torch
+from torch import nn
+from torch.autograd import grad as slope
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 2))
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+record = []
+for _ in range(30):
+    x = torch.randn(8, 4)
+    gap = (net(x) - x[:, :2]).pow(2).mean()
+    for p, g in zip(net.parameters(), slope(gap, net.parameters())):
+        p.grad = g
+    nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+    opt.step()
+    record.append(gap.item())
+"""
+
 THREADED = """
 import threading
 import torch
