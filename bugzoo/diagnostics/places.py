@@ -8,91 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bugzoo.syntax import parse
-
-
-class Source:
-    """A parsed script with the questions that places ask."""
-
-    def __init__(self, text: str) -> None:
-        self.tree = parse(text)
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                child.parent = node  # type: ignore[attr-defined]
-
-    def calls(self, *names: str, within: ast.AST | None = None) -> list[ast.Call]:
-        """Calls of functions or methods with one of these last names, in order of lines."""
-        nodes = (n for n in ast.walk(within or self.tree) if isinstance(n, ast.Call) and last_name(n.func) in names)
-        return sorted(nodes, key=lambda n: n.lineno)
-
-    def statements(self, *kinds: type) -> Iterator[Any]:
-        return (n for n in ast.walk(self.tree) if isinstance(n, kinds))
-
-    def backward(self) -> ast.Call | None:
-        """The backward() call; inside a loop where there are several."""
-        found = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
-        return max(found, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
-
-    def step(self) -> ast.Call | None:
-        """The optimiser's step(): the first after backward() in the same function, schedulers left aside."""
-        backward = self.backward()
-        found = [
-            n for n in self.calls("step") if isinstance(n.func, ast.Attribute) and "sched" not in name_of(n.func.value)
-        ]
-        if backward is None:
-            return found[0] if found else None
-        home = function(backward)
-        near = [n for n in found if function(n) is home and n.lineno >= backward.lineno]
-        return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
-
-    def loss(self, backward: ast.Call | None = None) -> ast.AST | None:
-        """The statement that computes what backward() is called on."""
-        backward = backward or self.backward()
-        if backward is None:
-            return None
-        value = backward.func.value  # type: ignore[attr-defined]
-        while isinstance(value, ast.Call) and value.args:  # scaler.scale(loss).backward()
-            value = value.args[0]
-        while isinstance(value, ast.BinOp):  # (loss / 4).backward()
-            value = value.left
-        name = name_of(value)
-        before = [n for n in self.statements(ast.Assign) if any(name_of(t) == name for t in _targets(n))]
-        before = [n for n in before if n.lineno <= backward.lineno and function(n) is function(backward)]
-        real = [n for n in before if not _about_itself(n, name)]
-        return max(real or before, key=lambda n: n.lineno, default=None)
-
-
-def last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
-def name_of(node: ast.AST) -> str:
-    """Dotted text of a name or attribute; "" for anything else."""
-    if isinstance(node, ast.Attribute):
-        return f"{name_of(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _targets(node: ast.Assign) -> list[ast.AST]:
-    return [part for t in node.targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
-
-
-def _about_itself(node: ast.Assign, name: str) -> bool:
-    """`loss = loss / 4` computes nothing new."""
-    return any(name_of(n) == name for n in ast.walk(node.value))
-
-
-def _up(node: ast.AST) -> Iterator[ast.AST]:
-    while (node := getattr(node, "parent", None)) is not None:
-        yield node
-
-
-def function(node: ast.AST) -> ast.AST | None:
-    return next((n for n in _up(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
-
-
-def loops(node: ast.AST) -> list[ast.AST]:
-    return [n for n in _up(node) if isinstance(n, ast.For | ast.While)]
+from bugzoo.diagnostics._source import Source, about_itself, above, function, last_name, loops, name_of, targets
 
 
 def _double_softmax(source: Source) -> Any:
@@ -114,7 +30,7 @@ def _last_layer(source: Source, *names: str) -> Any:
 def _first_argument(node: ast.AST) -> bool:
     """Is the call (part of) the first of several arguments of another call?"""
     child = node
-    for parent in _up(node):
+    for parent in above(node):
         if isinstance(parent, ast.stmt):
             return False
         if isinstance(parent, ast.Call) and len(parent.args) > 1 and parent.args[0] is child:
@@ -128,7 +44,7 @@ def _double_sigmoid(source: Source) -> Any:
 
 
 def _evaluation(node: ast.AST) -> bool:
-    return any(_without_gradients(n) for n in _up(node))
+    return any(_without_gradients(n) for n in above(node))
 
 
 def _without_gradients(node: ast.AST) -> bool:
@@ -159,7 +75,7 @@ def _no_grad(source: Source) -> Any:
 def _kept(source: Source) -> Any:
     """Inside a loop: `something.append(loss)`, `total += loss`, or a list of outputs."""
     losses = [source.loss(call) for call in source.calls("backward") if isinstance(call.func, ast.Attribute)]
-    names = {name_of(t) for loss in losses if isinstance(loss, ast.Assign) for t in _targets(loss)}
+    names = {name_of(t) for loss in losses if isinstance(loss, ast.Assign) for t in targets(loss)}
     weak = None
     for call in source.calls("append"):
         if call.args and name_of(call.args[0]):
@@ -172,7 +88,7 @@ def _kept(source: Source) -> Any:
             and any(isinstance(n, ast.Name) and n.id in names for n in _plain(node.value))
             and node not in losses
         ):
-            own = isinstance(node, ast.Assign) and _about_itself(node, name_of(node.targets[0]))  # total = total + loss
+            own = isinstance(node, ast.Assign) and about_itself(node, name_of(node.targets[0]))  # total = total + loss
             if isinstance(node, ast.AugAssign) or isinstance(node.targets[0], ast.Subscript) or own:
                 return node
     return weak
@@ -203,7 +119,7 @@ def _rate(source: Source) -> Any:
     if value is None and len(getattr(node, "args", [])) > 1:
         value = node.args[1]
     wanted = last_name(value) if value is not None else ""
-    given: list[Any] = [n for n in source.statements(ast.Assign) if any(last_name(t) == wanted for t in _targets(n))]
+    given: list[Any] = [n for n in source.statements(ast.Assign) if any(last_name(t) == wanted for t in targets(n))]
     given += [n for n in source.statements(ast.AnnAssign) if last_name(n.target) == wanted and n.value is not None]
     if isinstance(value, ast.Attribute):  # args.lr, cfg.lr
         given += [n for n in source.calls("add_argument") if any(_flag(a) == wanted for a in n.args)]
@@ -237,11 +153,11 @@ def _mixed(source: Source) -> Any:
 def _attention(source: Source) -> Any:
     """The first masking of something that a softmax made before it, in the same function."""
     for call in source.calls("softmax"):
-        statement = next((n for n in (call, *_up(call)) if isinstance(n, ast.stmt)), None)
+        statement = next((n for n in (call, *above(call)) if isinstance(n, ast.stmt)), None)
         if isinstance(statement, ast.Assign) and function(call) is not None:
             if any(_masks(n) and call in ast.walk(n) for n in ast.walk(statement.value)):
                 return statement  # softmax(...) * mask in one line
-            names = {name_of(t) for t in _targets(statement)}
+            names = {name_of(t) for t in targets(statement)}
             for node in ast.walk(function(call)):
                 later = isinstance(node, ast.stmt) and node.lineno >= statement.lineno and node is not statement
                 masks = later and (

@@ -1,0 +1,91 @@
+"""A script's text as a syntax tree, with the questions that are asked of it: where is the loss, the step, the loop?"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from bugzoo.syntax import parse
+
+
+class Source:
+    """A parsed script with the questions that places ask."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = parse(text)
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                child.parent = node  # type: ignore[attr-defined]
+
+    def calls(self, *names: str, within: ast.AST | None = None) -> list[ast.Call]:
+        """Calls of functions or methods with one of these last names, in order of lines."""
+        nodes = (n for n in ast.walk(within or self.tree) if isinstance(n, ast.Call) and last_name(n.func) in names)
+        return sorted(nodes, key=lambda n: n.lineno)
+
+    def statements(self, *kinds: type) -> Iterator[Any]:
+        return (n for n in ast.walk(self.tree) if isinstance(n, kinds))
+
+    def backward(self) -> ast.Call | None:
+        """The backward() call; inside a loop where there are several."""
+        found = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
+        return max(found, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
+
+    def step(self) -> ast.Call | None:
+        """The optimiser's step(): the first after backward() in the same function, schedulers left aside."""
+        backward = self.backward()
+        found = [
+            n for n in self.calls("step") if isinstance(n.func, ast.Attribute) and "sched" not in name_of(n.func.value)
+        ]
+        if backward is None:
+            return found[0] if found else None
+        home = function(backward)
+        near = [n for n in found if function(n) is home and n.lineno >= backward.lineno]
+        return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
+
+    def loss(self, backward: ast.Call | None = None) -> ast.AST | None:
+        """The statement that computes what backward() is called on."""
+        backward = backward or self.backward()
+        if backward is None:
+            return None
+        value = backward.func.value  # type: ignore[attr-defined]
+        while isinstance(value, ast.Call) and value.args:  # scaler.scale(loss).backward()
+            value = value.args[0]
+        while isinstance(value, ast.BinOp):  # (loss / 4).backward()
+            value = value.left
+        name = name_of(value)
+        before = [n for n in self.statements(ast.Assign) if any(name_of(t) == name for t in targets(n))]
+        before = [n for n in before if n.lineno <= backward.lineno and function(n) is function(backward)]
+        real = [n for n in before if not about_itself(n, name)]
+        return max(real or before, key=lambda n: n.lineno, default=None)
+
+
+def last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def name_of(node: ast.AST) -> str:
+    """Dotted text of a name or attribute; "" for anything else."""
+    if isinstance(node, ast.Attribute):
+        return f"{name_of(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def targets(node: ast.Assign) -> list[ast.AST]:
+    return [part for t in node.targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
+
+
+def about_itself(node: ast.Assign, name: str) -> bool:
+    """`loss = loss / 4` computes nothing new."""
+    return any(name_of(n) == name for n in ast.walk(node.value))
+
+
+def above(node: ast.AST) -> Iterator[ast.AST]:
+    while (node := getattr(node, "parent", None)) is not None:
+        yield node
+
+
+def function(node: ast.AST) -> ast.AST | None:
+    return next((n for n in above(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+
+
+def loops(node: ast.AST) -> list[ast.AST]:
+    return [n for n in above(node) if isinstance(n, ast.For | ast.While)]
