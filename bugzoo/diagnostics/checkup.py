@@ -45,6 +45,7 @@ _SOURCE_KNOWS = (
     "optimizer/lr_too_high",
     "clipping/clipping_missing",
     "attention/mask_after_softmax",
+    "distributed/skipped_batch",
 )
 """Where the run saw the consequence, and the source shows the place that made it."""
 

@@ -203,6 +203,17 @@ def _workers(source: Source) -> Any:
     return found[0] if found else None
 
 
+def _left_out(source: Source) -> Any:
+    """The only way past backward() in the training loop."""
+    backward = source.backward()
+    around = loops(backward) if backward is not None else []
+    if not around:
+        return None
+    ways = [n for n in source.statements(ast.Continue, ast.Break) if loops(n)[:1] == around[:1]]
+    ways = [n for n in ways if n.lineno < backward.lineno]
+    return ways[0] if len(ways) == 1 else None
+
+
 _PLACES: dict[str, Callable[[Source], Any]] = {
     "loop/": Source.step,
     "loss/double_softmax": _double_softmax,
@@ -223,6 +234,7 @@ _PLACES: dict[str, Callable[[Source], Any]] = {
     "attention/": _softmax_in_model,
     "graph/inplace_activation": _in_place,
     "speed/starved_loader": _workers,
+    "distributed/skipped_batch": _left_out,
 }
 
 

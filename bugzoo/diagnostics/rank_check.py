@@ -14,11 +14,29 @@ from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+_PARTED = (
+    "gloo/transport", "Connection closed by peer", "Connection reset by peer", "op.preamble.length", "ncclRemoteError",
+    "NCCL communicator was aborted", "Detected mismatch between collectives",
+)  # fmt: skip
+"""What gloo and NCCL say when the ranks' collectives no longer belong together."""
 
 
 def _final_norm(trace: Any) -> float:
     sizes = np.asarray(trace.param_norm, dtype=np.float64)
     return float(np.sqrt(np.nansum(sizes[-1] ** 2))) if sizes.ndim == 2 and len(sizes) else math.nan
+
+
+def _lost_peer(error: dict[str, Any]) -> bool:
+    """Did this rank stop inside a collective, because another rank was gone or called a different one?"""
+    text = str(error.get("message", ""))
+    return any(sign in text for sign in _PARTED)
+
+
+def _own_error(error: dict[str, Any]) -> bool:
+    """Did this rank fail of itself, so that the others lost their connection to it? gloo's own threads abort."""
+    if error.get("type") == "Killed":
+        return "SIGABRT" not in str(error.get("message", ""))
+    return bool(error.get("type")) and error["type"] not in ("Stopped", "SignalException") and not _lost_peer(error)
 
 
 def measure(run: Any) -> dict[str, Any]:
@@ -37,19 +55,21 @@ def measure(run: Any) -> dict[str, Any]:
     else:
         hung = 0.0
     behind = int(np.argmin(counts))
+    place = places[behind] if places[behind].get("line") else next((p for p in places if p.get("line")), {})
     return {
         "ranks": float(len(traces)),
         "hung": hung,
         "steps_fewest": float(shared),
         "steps_most": float(max(counts)),
         "rank_behind": float(behind),
+        "parted": float(any(map(_lost_peer, places)) and not any(map(_own_error, places))),
         "spread": float(np.nanmax(np.ptp(losses, axis=0)) / mean) if losses.size and mean else 0.0,
         "parameter_spread": float(np.ptp(norms) / (np.abs(norms).mean() + 1e-30))
         if np.isfinite(norms).all()
         else math.nan,
         "stacks": [str(place.get("traceback") or place.get("stack") or "")[-2000:] for place in places],
-        "file": places[behind].get("file"),
-        "line": places[behind].get("line"),
+        "file": place.get("file"),
+        "line": place.get("line"),
     }
 
 
@@ -63,6 +83,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             f"another {numbers['steps_most']:.0f}; each waits for a collective that the other does not call"
         )
         return Verdict("rank_check", True, text, shown, (Suspect("distributed/skipped_batch", 0.85, text, **place),))
+    if numbers.get("parted"):
+        text = (
+            f"after {numbers['steps_fewest']:.0f} common steps the ranks' collectives no longer belonged together and "
+            "the connection broke, though no rank failed of itself: one of them left out a batch, or had fewer"
+        )
+        return Verdict("rank_check", True, text, shown, (Suspect("distributed/skipped_batch", 0.8, text, **place),))
     if numbers["parameter_spread"] > 1e-5:
         text = f"the ranks' parameters differ by {numbers['parameter_spread']:.2g} of their size after the run"
         return Verdict("rank_check", True, text, shown, (Suspect("distributed/unsynchronised_model", 0.85, text),))

@@ -88,14 +88,16 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     )
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, hard)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what follows is short and must not be cut in two
+    for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher ends the ranks that are left when one has failed
+        signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
     if job.after:
         try:
             run.numbers = (after or resolve(job.after))(run, **job.after_args)
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
-        run.arrays = arrays(run.namespace, job)
+        run.arrays = exported(run.namespace, job)
+        run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
     save(run, folder, rank)
@@ -143,8 +145,8 @@ def keep_stacks(folder: Path) -> None:
     os.register_at_fork(after_in_child=register)
 
 
-def arrays(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
-    """What `export` and `predict` ask for, as numpy arrays on the CPU."""
+def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
+    """What `export` asks for, as numpy arrays on the CPU."""
     found: dict[str, np.ndarray] = {}
     for name in job.export:
         value = namespace[name]
@@ -154,13 +156,20 @@ def arrays(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
             found |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
         else:
             found[name] = _array(value)
-    if job.predict:
-        model = namespace["model"]
-        model.eval()
-        device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-        with torch.no_grad():
-            found["predictions"] = _array(model(*(torch.as_tensor(value).to(device) for value in job.predict)))
     return found
+
+
+def predicted(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
+    """The answers that `predict` asks for, under "predictions"; the inputs come in the model's own precision."""
+    if not job.predict:
+        return {}
+    model = namespace["model"]
+    model.eval()
+    first = next(model.parameters(), torch.empty(0))
+    inputs = (torch.as_tensor(value).to(first.device) for value in job.predict)
+    with torch.no_grad():
+        answers = model(*(value.to(first.dtype) if value.is_floating_point() else value for value in inputs))
+    return {"predictions": _array(answers)}
 
 
 def _array(value: Any) -> np.ndarray:

@@ -36,7 +36,9 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     )
     try:
         elastic_launch(config, run_rank)(str(folder), progress)
-    except ChildFailedError:
+    except ChildFailedError as error:
+        for rank, failure in error.failures.items():
+            (folder / f"exit-{rank}").write_text(str(failure.exitcode))  # how one ended that could not say it itself
         return 1
     return 0
 

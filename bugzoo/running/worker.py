@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import sys
@@ -110,7 +111,7 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
         run = Run(_partial(done["steps"].get(str(rank), [])), job.source, job.file, seconds=done["seconds"])
         run.trace.outcome, run.trace.error = from_exit(done["exit_code"])
         if job.ranks > 1:
-            run.trace.outcome, run.trace.error = "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
+            run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}")
     run.stdout = done["stdout"]
     run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
     reason = done["reason"]
@@ -134,6 +135,17 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
         run.trace.outcome = "crashed"
         run.trace.error = {"type": "ProcessLimit", "message": message, "file": None, "line": None, "traceback": ""}
     return run
+
+
+def _of_rank(path: Path) -> tuple[str, dict[str, Any]]:
+    """(outcome, error record) of a rank that handed nothing over, from the exit code that the launcher saw."""
+    try:
+        code = int(_checked(path).read_text(encoding="utf-8"))
+    except Exception:  # none was written
+        code = -signal.SIGTERM
+    if code == -signal.SIGTERM:  # the launcher's own
+        return "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
+    return from_exit(code)
 
 
 def _handed_over(job: Job, folder: Path, rank: int) -> Run:
