@@ -67,6 +67,8 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
     for node in parse(source).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             places.setdefault(node.targets[0].id, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+            places.setdefault(node.target.id, node.value)
     for name, value in settings.items():
         if name not in places:
             raise unknown(f"setting of {label}", name, places, f"bugzoo source {label}")
