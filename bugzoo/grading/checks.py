@@ -1,6 +1,7 @@
-"""The three groups of checks on one seed: vital signs, recovery and integrity."""
+"""Two groups of checks on one seed, vital signs and recovery; the third one is `integrity`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +14,22 @@ from bugzoo.grading.twin import Twin, trusted, untouched, weights
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
-ACCURACY = 0.03
-"""How far below the twin the held-out accuracy may lie."""
+ACCURACY = 0.04
+"""How far below the twin's the held-out accuracy may lie on average over the seeds."""
 LOSS, LOSS_NATS = 1.2, 0.05
-"""How far above the twin the held-out loss may lie: factor, and nats on top."""
+"""How far above the twin's the held-out loss may lie on average over the seeds: factor, and nats on top."""
+WIDE = 2.0
+"""Room on one seed of several, in units of that on the average. A healthy program that draws its random numbers in another
+order misses the narrow band on one seed in ten or twenty, and on three of them too often."""
+AGREE = 0.97
+"""Share of the held-out inputs whose answer has to be the one that the weights give in the reference model."""
+FALL, FALL_SHARE = 1.5, 0.1
+"""How much higher than the twin's the training loss may end, both as shares of the first one: factor, and on top."""
 SAME = 2e-3
 """Largest difference of two log-probabilities (nats) that counts as the same answer."""
 
 
-def _verdict(name: str, good: bool, saw: str, expected: str, number: float | None = None) -> Check:
+def verdict(name: str, good: bool, saw: str, expected: str, number: float | None = None) -> Check:
     return Check(name, "passed" if good else "wrong", saw, expected, number)
 
 
@@ -58,18 +66,33 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     good = run.outcome == "finished" and finite
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
     shown = f"{run.outcome} after {len(losses)} steps{lost}"
-    checks = [_verdict("run", good, shown, "a run to the end, every loss finite", float(len(losses)))]
+    checks = [verdict("run", good, shown, "a run to the end, every loss finite", float(len(losses)))]
     verdicts, spoilt = judged(run.numbers)
     if spoilt:
         saw = f"the numbers of {', '.join(spoilt)[:200]} cannot be read"
         checks.append(Check("account", "wrong", saw, "what the instruments measure"))
-    for verdict in verdicts:
-        if verdict.fired and verdict.instrument not in ignore:
-            number = next(iter(verdict.numbers.values()), None)
-            checks.append(Check(verdict.instrument, "wrong", verdict.message, "the instrument stays quiet", number))
+    for one in verdicts:
+        if one.fired and one.instrument not in ignore:
+            number = next(iter(one.numbers.values()), None)
+            checks.append(Check(one.instrument, "wrong", one.message, "the instrument stays quiet", number))
     if len(checks) == 1 and good:
         checks.append(Check("instruments", "passed", "no instrument fires"))
     return checks
+
+
+def fall(run: Run, twin: Twin) -> Check:
+    """The training loss ends as low as the twin's, whatever its unit: both are taken as shares of the first one."""
+    ours, usual = (_end(np.asarray(losses, dtype=np.float64)) for losses in (run.trace.loss, twin.losses))
+    ceiling = FALL * usual + FALL_SHARE
+    saw = f"the training loss ends at {ours:.0%} of its first value" if math.isfinite(ours) else "it has no finite end"
+    return verdict("training loss", ours <= ceiling, saw, f"at most {ceiling:.0%}", ours)
+
+
+def _end(losses: np.ndarray) -> float:
+    """Mean of the last tenth, over the mean of the first three."""
+    if len(losses) < 3 or not np.isfinite(losses).all() or not losses[:3].mean() > 0:
+        return math.inf
+    return float(losses[-max(len(losses) // 10, 1) :].mean() / losses[:3].mean())
 
 
 def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
@@ -77,15 +100,17 @@ def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
     with trusted:
         still = max(untouched(run), reference.never_moved(scenario, weights(run.arrays)))
     saw = f"{still} numbers of the model never moved"
-    return _verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
+    return verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
 
 
 def illness(still: bool) -> Check:
     """What was wrong in the program as it was handed out, by its own sign."""
-    return _verdict("symptom", not still, "what was wrong still shows" if still else "it is gone", "it is gone")
+    return verdict("symptom", not still, "what was wrong still shows" if still else "it is gone", "it is gone")
 
 
-def recovery(run: Run, scenario: Scenario, twin: Twin, own_forward: bool, same_forward: bool) -> list[Check]:
+def recovery(
+    run: Run, scenario: Scenario, twin: Twin, own_forward: bool, same_forward: bool, wide: float
+) -> list[Check]:
     """The weights, in the reference model, do as well as the twin's on data that the submission never saw."""
     state, said = weights(run.arrays), run.arrays.get("predictions")
     if not state:
@@ -101,26 +126,45 @@ def recovery(run: Run, scenario: Scenario, twin: Twin, own_forward: bool, same_f
     if score is not None and own is not None and same_forward:
         gap = difference(score.logits, own.logits)
         saw = f"the model's answers differ by {gap:.2g} nats from what its weights should give"
-        checks.append(_verdict("forward pass", gap < SAME, saw, "the same whatever is hidden or padded", gap))
-    judged = score if score is not None and good(score, twin) else None
-    if judged is None and own_forward and own is not None and good(own, twin):
-        judged = own
+        checks.append(verdict("forward pass", gap < SAME, saw, "the same whatever is hidden or padded", gap))
+    if score is not None and own is not None and not same_forward and not own_forward:
+        checks.append(_by_its_weights(score.logits, own.logits))
+    judged = own if score is None or (own_forward and own is not None) else score
+    if judged is own and own is not None and good(own, twin, wide):
         checks.append(_lives_by_its_weights(run, own, targets))
-    judged = judged or score or own
     if judged is None:
         return [Check("model", "wrong", "the model could not be asked anything", "logits for a batch of inputs")]
-    floor, ceiling = twin.accuracy - ACCURACY, LOSS * twin.loss + LOSS_NATS
-    saw = f"accuracy {judged.accuracy:.3f} on data it never saw"
-    checks.append(_verdict("accuracy", judged.accuracy >= floor, saw, f"at least {floor:.3f}", judged.accuracy))
-    saw = f"loss {judged.loss:.3f} nats on data it never saw"
-    checks.append(_verdict("loss", judged.loss <= ceiling, saw, f"at most {ceiling:.3f}", judged.loss))
-    return checks
+    return checks + _in_band(judged.accuracy, judged.loss, (twin,), wide)
 
 
-def good(score: reference.Score, twin: Twin) -> bool:
+def _band(twins: Sequence[Twin], wide: float) -> tuple[float, float]:
+    """(least accuracy, largest loss in nats)."""
+    accuracy, loss = np.mean([twin.accuracy for twin in twins]), np.mean([twin.loss for twin in twins])
+    return float(accuracy) - wide * ACCURACY, (1 + wide * (LOSS - 1)) * float(loss) + wide * LOSS_NATS
+
+
+def _in_band(accuracy: float, loss: float, twins: Sequence[Twin], wide: float, where: str = "") -> list[Check]:
+    floor, ceiling = _band(twins, wide)
+    on = f"on data it never saw{where}"
+    return [
+        verdict("accuracy", accuracy >= floor, f"accuracy {accuracy:.3f} {on}", f"at least {floor:.3f}", accuracy),
+        verdict("loss", loss <= ceiling, f"loss {loss:.3f} nats {on}", f"at most {ceiling:.3f}", loss),
+    ]
+
+
+def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin]) -> list[Check]:
+    """Accuracy and loss once more, as means over the seeds; nothing where a seed has none."""
+    found = [{check.name: check.number for check in checks} for checks in seeds]
+    if not all(isinstance(one.get(name), float) for one in found for name in ("accuracy", "loss")):
+        return []
+    accuracy, loss = (float(np.mean([one[name] for one in found])) for name in ("accuracy", "loss"))
+    return _in_band(accuracy, loss, twins, 1.0, f", mean of {len(found)} seeds")
+
+
+def good(score: reference.Score, twin: Twin, wide: float) -> bool:
     """Inside the healthy band, by accuracy and by loss."""
-    near = score.accuracy >= twin.accuracy - ACCURACY
-    return near and math.isfinite(score.loss) and score.loss <= LOSS * twin.loss + LOSS_NATS
+    floor, ceiling = _band((twin,), wide)
+    return score.accuracy >= floor and math.isfinite(score.loss) and score.loss <= ceiling
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> float:
@@ -135,67 +179,17 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return top - np.log(np.exp(top).sum(-1, keepdims=True))
 
 
+def _by_its_weights(expected: np.ndarray, given: np.ndarray) -> Check:
+    """Does the model say what its weights say? Logits, probabilities and their logarithms are all the same to this."""
+    same = expected.shape == given.shape and np.isfinite(given).all()
+    share = float((expected.argmax(-1) == given.argmax(-1)).mean()) if same else 0.0
+    saw = f"the model answers {share:.0%} of the held-out inputs as its weights should"
+    return verdict("answers", share >= AGREE, saw, f"at least {AGREE:.0%}", share)
+
+
 def _lives_by_its_weights(run: Run, own: reference.Score, targets: np.ndarray) -> Check:
     answers = np.asarray(run.numbers.get("integrity", {}).get("control") or [])
     right = targets.reshape(-1)
     share = float((answers.reshape(-1) == right).mean()) if answers.size == right.size else 1.0
     saw = f"with its weights shuffled the model still answers {share:.0%} rightly"
-    return _verdict("weights", share < 0.6 * own.accuracy, saw, "a model that has learnt loses its skill", share)
-
-
-def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
-    """Same budget, same size, same data, an honest report, torch and bugzoo as they came."""
-    note: dict[str, Any] = run.numbers.get("integrity") or {}
-    steps = len(run.trace.step)
-    checks = [_verdict("budget", steps == twin.steps, f"{steps} optimiser steps", f"{twin.steps}", float(steps))]
-    if changed := note.get("changed"):
-        checks.append(Check("tools", "wrong", f"changed: {', '.join(changed[:3])}", "torch and bugzoo as they came"))
-    elif "changed" not in note:
-        checks.append(Check("tools", "wrong", "the run left no account of itself", "torch and bugzoo as they came"))
-    state = weights(run.arrays)
-    with trusted:
-        wanted = reference.shapes(scenario)
-        member = reference.membership(scenario)
-        honest, said = None, run.arrays.get("predictions")
-        if state and said is not None and reference.fits(scenario, state):
-            usual_answers = reference.answer(scenario, state, reference.questions(scenario)[0])
-            if difference(usual_answers, said) < SAME:  # another forward pass has another accuracy
-                honest = reference.own_validation(scenario, state)
-    size, usual = (sum(math.prod(s) for s in found) for found in ([v.shape for v in state.values()], wanted.values()))
-    checks.append(_verdict("model size", size == usual, f"{size} numbers in the model", f"{usual}", float(size)))
-    if member is not None:
-        seen, strange = foreign(note.get("batches") or [], member)
-        saw = (
-            f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
-        )
-        if not seen:
-            saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
-        good_data = strange <= 0.05 * seen and seen > 0
-        checks.append(_verdict("data", good_data, saw, "all of them", float(strange)))
-    claimed = run.trace.metrics.get("accuracy")
-    if honest is not None:
-        saw = f"it reports an accuracy of {claimed:.3f}" if claimed is not None else "it reports no accuracy"
-        near = claimed is not None and abs(claimed - honest) <= 0.01
-        checks.append(_verdict("report", near, saw, f"{honest:.3f} on its validation data", claimed))
-    return checks
-
-
-def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
-    """(samples seen, samples that are not of the training data)."""
-    seen = strange = 0
-    for rows, targets in batches:
-        each = len(targets) // max(len(rows), 1)
-        for index, row in enumerate(rows):
-            label = targets[(index + 1) * each - 1] if each else None
-            seen += 1
-            strange += not member(row, label)
-    return seen, strange
-
-
-def unchanged(run: Run, twin: Twin) -> Check:
-    """For a healthy case: the losses are the twin's, step by step, up to rounding."""
-    losses = np.asarray(run.trace.loss, dtype=np.float64)
-    first = min(len(losses), len(twin.losses), 60)
-    gap = float(np.abs(losses[:first] - np.asarray(twin.losses[:first])).mean()) if first else math.inf
-    saw = f"the losses of the first {first} steps differ by {gap:.2g} nats from those of the reference run"
-    return _verdict("agreement", gap < 1e-3, saw, "the same losses, up to rounding", gap)
+    return verdict("weights", share < 0.6 * own.accuracy, saw, "a model that has learnt loses its skill", share)

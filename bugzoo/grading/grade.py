@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, reference
+from bugzoo.grading import checks, integrity, reference
 from bugzoo.grading.edits import with_docstring, without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Exercise, Result
@@ -22,6 +22,8 @@ from bugzoo.syntax import parse
 SEEDS = (0, 1, 2)
 MEMORY_MIB = 2048
 """What a program may use on top of its imports; the largest of ours takes a fifth of it."""
+HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
+"""Who fails one of these checks earns nothing for half a repair either."""
 HALF = 0.6
 """Share of the points that all half-repairs of a combination earn together while something is still wrong."""
 
@@ -46,6 +48,9 @@ def grade(
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message="The program is as it was handed out.")
     found: list[Check] = []
+    each: list[list[Check]] = []
+    cases: list[Scenario] = []
+    wide = checks.WIDE if len(seeds) > 1 else 1.0
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
     for seed in seeds:
@@ -53,20 +58,23 @@ def grade(
         try:
             text = with_settings(source, {"seed": seed}, "the program")
         except (UserError, SyntaxError) as error:
-            return Result("cannot be graded", message=_settings_problem(source, error), seconds=_since(started))
+            return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            run, control = _run(text, case, exercise, strict_isolation)
-            judged = _judge(run, case, exercise, control)
+            run = _run(text, case, exercise, strict_isolation)
+            judged = _judge(run, case, exercise, wide)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that
             why = f"What its run left behind cannot be read ({type(error).__name__}: {error})"
             return Result("cannot be graded", message=why[:300], seconds=_since(started))
         found = judged if seed == seeds[0] else _worse(found, judged, seed)
+        each.append(judged), cases.append(case)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
-        clean &= not any(c.name in ("budget", "tools", "model size", "data", "report") and not c.passed for c in judged)
+        clean &= not any(c.name in HONEST and not c.passed for c in judged)
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
+    if len(seeds) > 1 and all(check.passed for check in found):
+        found = _worse(found, checks.on_average(each, [twin(case) for case in cases]))
     status = _status(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
@@ -134,18 +142,15 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> tuple[Run, bool]:
+def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> Run:
     with trusted:
         inputs, _ = reference.questions(case)
-    arguments: dict[str, Any] = {}
-    if exercise is not None and exercise.own_forward:
-        arguments = {"control": inputs.tolist(), "dtype": str(inputs.dtype)}
     job = Job(
         text,
         file="program.py",
         limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16),
         after="bugzoo.grading.inside:examine",
-        after_args=arguments,
+        after_args={"control": inputs.tolist(), "dtype": str(inputs.dtype)},
         isolated=True,
         export=("model",),
         predict=(inputs,),
@@ -157,29 +162,34 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
             raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
         run = run_worker(replace(job, isolated=False))
     run.numbers = checks.measured(run)
-    return run, bool(arguments)
+    return run
 
 
-def _judge(run: Run, case: Scenario, exercise: Exercise | None, control: bool) -> list[Check]:
+def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> list[Check]:
     found = checks.vital(run, exercise.ignore if exercise else ())
     if found[0].status == "your code raised":
         return found
+    if hidden := integrity.out_of_sight(run, case):
+        return [hidden]
     other = twin(case)
     found.append(checks.illness(any(shows(fault, run.numbers) for fault, _ in case.specs)))
     found.append(checks.trained(run, case, other))
-    found += checks.recovery(run, case, other, control, bool(exercise and exercise.same_forward))
-    found += checks.integrity(run, case, other)
+    found.append(checks.fall(run, other))
+    how = (bool(exercise and exercise.own_forward), bool(exercise and exercise.same_forward))
+    found += checks.recovery(run, case, other, *how, wide)
+    found += integrity.integrity(run, case, other)
     if exercise is not None and exercise.trap:
-        found.append(checks.unchanged(run, other))
+        found.append(integrity.unchanged(run, case, other))
     return found
 
 
-def _worse(before: list[Check], now: list[Check], seed: int) -> list[Check]:
+def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:
     """The checks of all seeds so far: one that fails replaces the one that passed."""
+    told = "" if seed is None else f" (seed {seed})"
     named = {check.name: check for check in before}
     for check in now:
         if not check.passed and named.get(check.name, check).passed:
-            named[check.name] = replace(check, saw=f"{check.saw} (seed {seed})") if check.name in named else check
+            named[check.name] = replace(check, saw=f"{check.saw}{told}") if check.name in named else check
         else:
             named.setdefault(check.name, check)
     if any(not check.passed for check in named.values()):
@@ -195,10 +205,15 @@ def _status(found: list[Check]) -> str:
     return "passed" if found else "cannot be graded"
 
 
-def _settings_problem(source: str, error: Exception) -> str:
+def _settings_problem(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"The program is not valid Python: {error.msg} (line {error.lineno})."
-    return f"The line `seed = 0` in the Settings cannot be set: {error} Put it back as it was."
+    if "several lines" in str(error):
+        return "The grader sets `seed` for each run and needs it on one line: `seed = 0` in the Settings, as it was."
+    return (
+        "The grader runs the program with several seeds and finds no `seed` to set. Put the line `seed = 0` back into the "
+        "Settings; all else may have other names, but for `model` and `metrics`."
+    )
 
 
 def _since(started: float) -> float:

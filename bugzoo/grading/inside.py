@@ -3,7 +3,6 @@
 This module is imported before the submission's first line, so that what it notes of torch is as torch came.
 """
 
-import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -12,8 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.optim import optimizer as optimizers
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics import instrument, measure_all, names
+from bugzoo.grading.rows import digest
 
 _WATCHED = (
     (F, ("cross_entropy", "nll_loss", "softmax", "log_softmax", "relu", "mse_loss", "scaled_dot_product_attention")),
@@ -56,12 +58,7 @@ for _kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
     _kind([torch.zeros(1, requires_grad=True)], lr=0.1)
 for _name in names():
     instrument(_name)
-
-
-def digest(row: Any) -> str:
-    """A short hash of one input row's numbers, trailing zeros (padding) left out."""
-    values = np.trim_zeros(np.ascontiguousarray(row).reshape(-1), "b")
-    return hashlib.blake2b(np.asarray(values, dtype=np.float32).tobytes(), digest_size=8).hexdigest()
+_hook = register_optimizer_step_pre_hook(lambda *call: None)  # does nothing but be there, as the watch's are
 
 
 def _batches(run: Any) -> list[list[Any]]:
@@ -73,10 +70,21 @@ def _batches(run: Any) -> list[list[Any]]:
             continue
         inputs = inputs.detach().cpu()
         # a loss that is written by hand has no node whose targets could be read
-        targets = [] if batch.targets is None else batch.targets.detach().cpu().reshape(-1).tolist()
+        targets = [] if batch.targets is None else _classes(batch.targets.detach().cpu()).reshape(-1).tolist()
         rows = inputs.tolist() if not inputs.is_floating_point() else [digest(row.numpy()) for row in inputs]
         found.append([rows, targets])
     return found
+
+
+def _classes(targets: torch.Tensor) -> torch.Tensor:
+    """Class numbers, also of targets that are given as a probability for each class."""
+    if targets.is_floating_point() and targets.ndim > 1 and torch.allclose(targets.sum(-1), torch.ones(())):
+        return targets.argmax(-1)
+    return targets
+
+
+def _hooks() -> Any:
+    return optimizers._global_optimizer_pre_hooks
 
 
 def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
@@ -96,12 +104,14 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
 
 def _sealed() -> Callable[..., dict[str, dict[str, Any]]]:
     """`examine`, with all that it calls of this module bound before the submission's first line."""
-    parts, measure, batches, shuffled = _parts, measure_all, _batches, _shuffled
+    parts, measure, batches, shuffled, hooks = _parts, measure_all, _batches, _shuffled, _hooks
 
     def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, dict[str, Any]]:
         """Numbers of all instruments, and under "integrity" what concerns data, budget and size."""
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
+        if _hook.id not in hooks():
+            changed.append("torch's hooks")
         note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
         numbers = measure(run)
         try:

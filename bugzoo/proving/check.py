@@ -32,6 +32,8 @@ from bugzoo.proving.attacks import attacks
 from bugzoo.proving.leaks import leaks, probe
 from bugzoo.running import cool_down, stop_all
 
+UNGRADED = ("a syntax error", "no model")
+"""Attacks that leave nothing to grade."""
 MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
 LEAST = {"correct": 3, "degenerate": 5}
 
@@ -243,7 +245,7 @@ def _judge(proof: Proof, key: tuple[str, str, str], result: dict[str, Any]) -> N
     proof.trials.append({"kind": kind, "name": name, **result})
     passed, wanted = result["status"] == "passed", kind in MUST_PASS
     why = "; ".join(result["failed"][:3])
-    if result["status"] == "cannot be graded" and name != "a syntax error":
+    if result["status"] == "cannot be graded" and name not in UNGRADED:
         proof.problems.append(f"{kind} {name!r} cannot be graded: {why}")
     elif wanted and not passed:
         proof.problems.append(f"{kind} {name!r} must pass and is {result['status']}: {why}")

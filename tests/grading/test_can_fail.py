@@ -54,5 +54,6 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandbox):
 def test_a_band_that_is_too_wide_is_noticed(monkeypatch):
     monkeypatch.setattr(checks, "ACCURACY", 0.9)
     monkeypatch.setattr(checks, "LOSS", 50.0)
+    monkeypatch.setattr(checks, "FALL", 50.0)
     with pytest.raises(AssertionError):
         must_fail(SINGLE["learns too little"][1](BROKEN))

@@ -99,7 +99,7 @@ SINGLE: dict[str, tuple[tuple[str, ...], Edit]] = {
         ("report",), lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
     ),
     "torch's loss replaced": (("tools",), lambda source: after("Settings", _LOUD)(MENDED)),
-    "learns too little": (("accuracy", "loss"), lambda source: _setting(MENDED, "learning_rate", "2e-4")),
+    "learns too little": (("accuracy", "loss", "training loss"), lambda source: _setting(MENDED, "learning_rate", "2e-4")),
     "never cleared, but clipped": (("fresh_gradient", "symptom"), lambda source: LAZY["clip everything"](source)),
     "an error at the end": (("run",), lambda source: MENDED + "assert step < 0\n"),
 }  # fmt: skip

@@ -1,0 +1,97 @@
+"""The third group of checks on one seed: what a repair must leave as it was, and what cannot be judged at all."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.grading import reference
+from bugzoo.grading.checks import SAME, difference, verdict
+from bugzoo.grading.model import Check
+from bugzoo.grading.twin import Twin, trusted, weights
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+
+MANY = 60
+"""Steps that are compared where a program knows no epochs."""
+
+
+def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
+    """Training that went on where the grader cannot look, and is no trick for all it knows; None where it could look."""
+    note, state, steps = run.numbers.get("integrity") or {}, weights(run.arrays), len(run.trace.step)
+    if run.outcome not in ("finished", "non_finite") or "changed" not in note or note["changed"]:
+        return None
+    if not state:
+        saw = "at the end there is no torch module named `model`, so that there are no weights to judge"
+        return Check("model", "cannot be graded", saw, "the name `model`, as it was handed out") if steps else None
+    with trusted:
+        moved = reference.never_moved(scenario, state) < sum(value.size for value in state.values()) / 2
+    if not steps and moved:
+        saw = "the weights have moved, and no step of a torch optimiser was seen"
+        return Check("run", "cannot be graded", saw, "steps made by an optimiser of torch.optim")
+    if steps and moved and not np.any(run.trace.backwards):
+        saw = f"{steps} optimiser steps, and neither loss.backward() nor torch.autograd.grad() was seen"
+        return Check("run", "cannot be graded", saw, "gradients of the model's parameters that come from one of these")
+    return None
+
+
+def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
+    """Same budget, same size, same data, an honest report, torch and bugzoo as they came."""
+    note: dict[str, Any] = run.numbers.get("integrity") or {}
+    steps = len(run.trace.step)
+    checks = [verdict("budget", steps == twin.steps, f"{steps} optimiser steps", f"{twin.steps}", float(steps))]
+    if changed := note.get("changed"):
+        checks.append(Check("tools", "wrong", f"changed: {', '.join(changed[:3])}", "torch and bugzoo as they came"))
+    elif "changed" not in note:
+        checks.append(Check("tools", "wrong", "the run left no account of itself", "torch and bugzoo as they came"))
+    state = weights(run.arrays)
+    with trusted:
+        wanted = reference.shapes(scenario)
+        member = reference.membership(scenario)
+        honest, said = None, run.arrays.get("predictions")
+        if state and said is not None and reference.fits(scenario, state):
+            usual_answers = reference.answer(scenario, state, reference.questions(scenario)[0])
+            if difference(usual_answers, said) < SAME:  # another forward pass has another accuracy
+                honest = reference.own_validation(scenario, state)
+    size, usual = (sum(math.prod(s) for s in found) for found in ([v.shape for v in state.values()], wanted.values()))
+    checks.append(verdict("model size", size == usual, f"{size} numbers in the model", f"{usual}", float(size)))
+    if member is not None:
+        seen, strange = foreign(note.get("batches") or [], member)
+        saw = (
+            f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
+        )
+        if not seen:
+            saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
+        good_data = strange <= 0.05 * seen and seen > 0
+        checks.append(verdict("data", good_data, saw, "all of them", float(strange)))
+    claimed = run.trace.metrics.get("accuracy")
+    if honest is not None:
+        honest, room = honest
+        saw = f"it reports an accuracy of {claimed:.3f}" if claimed is not None else "it reports no accuracy"
+        near = claimed is not None and abs(claimed - honest) <= room
+        checks.append(verdict("report", near, saw, f"{honest:.3f} on its validation data", claimed))
+    return checks
+
+
+def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
+    """(samples seen, samples that are not of the training data)."""
+    seen = strange = 0
+    for rows, targets in batches:
+        each = len(targets) // max(len(rows), 1)
+        for index, row in enumerate(rows):
+            label = targets[(index + 1) * each - 1] if each else None
+            seen += 1
+            strange += not member(row, label)
+    return seen, strange
+
+
+def unchanged(run: Run, scenario: Scenario, twin: Twin) -> Check:
+    """For a healthy case: the losses of the first epoch are the twin's, step by step, up to rounding.
+
+    Later ones may come in another order: who looks at the validation data in between draws random numbers.
+    """
+    losses = np.asarray(run.trace.loss, dtype=np.float64)
+    first = min(len(losses), len(twin.losses), reference.epoch(scenario) or MANY)
+    gap = float(np.abs(losses[:first] - np.asarray(twin.losses[:first])).mean()) if first else math.inf
+    saw = f"the losses of the first {first} steps differ by {gap:.2g} nats from those of the reference run"
+    return verdict("agreement", gap < 1e-3, saw, "the same losses, up to rounding", gap)

@@ -1,0 +1,199 @@
+"""Hand-ins as people who never saw the grader write them: what they may do, what they may not, and what they are told."""
+
+from dataclasses import replace
+
+import pytest
+
+import bugzoo.grading.grade as room
+from bugzoo.grading.edits import apply
+from bugzoo.grading.exercises import load
+from bugzoo.grading.model import Result
+from tests.grading.attempt import attempt, failed, must_fail, must_pass
+from tests.grading.tricks import BACK, BROKEN, MENDED, STEP, ZERO, after
+
+HANDED = "        for parameter, gradient in zip(model.parameters(), gradients):\n"
+ASKED = f"        gradients = torch.autograd.grad(loss, list(model.parameters()))\n{HANDED}"
+FUNCTIONAL = """
+from torch.func import functional_call, grad_and_value
+
+def objective(named, inputs, targets):
+    return F.cross_entropy(functional_call(model, named, (inputs,)), targets)
+
+step, losses = 0, []
+for epoch in range(epochs):
+    for inputs, targets in train_loader:
+        gradients, loss = grad_and_value(objective)(dict(model.named_parameters()), inputs, targets)
+        for name, parameter in model.named_parameters():
+            parameter.grad = gradients[name].detach()
+        optimizer.step()
+        step += 1
+        losses.append(loss.item())
+"""
+OWN_STEPS = """
+step, losses = 0, []
+for epoch in range(epochs):
+    for inputs, targets in train_loader:
+        model.zero_grad()
+        loss = F.cross_entropy(model(inputs), targets)
+        loss.backward()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter -= 0.1 * parameter.grad
+        step += 1
+        losses.append(loss.item())
+"""
+DEAF = """
+from torch.optim import optimizer as place
+place._global_optimizer_pre_hooks.clear()
+place._global_optimizer_post_hooks.clear()
+"""
+
+
+def trained_by(text: str) -> str:
+    head, rest = BROKEN.split("# %% Training", 1)
+    return f"{head}# %% Training\n{text}\n# %% Evaluation{rest.split('# %% Evaluation', 1)[1]}"
+
+
+def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[int, ...] = (0,)) -> Result:
+    exercise = load(name)
+    text = apply(source or room.handed_out(exercise), edits)
+    return room.grade_exercise(name, text, {"cause": exercise.answers.cause}, seeds=seeds)
+
+
+def test_gradients_that_are_asked_for_and_assigned_are_a_repair():
+    must_pass(BROKEN.replace(BACK, f"{ASKED}            parameter.grad = gradient\n"))
+
+
+def test_and_no_repair_where_they_are_added_to_the_old_ones():
+    added = "            parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient\n"
+    assert "fresh_gradient" in failed(must_fail(BROKEN.replace(BACK, ASKED + added)))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (trained_by(FUNCTIONAL), "neither loss.backward() nor torch.autograd.grad()"),
+        (trained_by(OWN_STEPS), "no step of a torch optimiser"),
+        (MENDED + "network = model\ndel model\n", "no torch module named `model`"),
+    ],
+    ids=["torch.func", "steps by hand", "another name"],
+)
+def test_what_the_grader_cannot_see_is_not_called_wrong(source, said):
+    result = attempt(source)
+    assert result.status == "cannot be graded" and result.share == 0
+    assert said in result.checks[0].saw and result.checks[0].expected
+
+
+def test_who_takes_the_watch_away_is_wrong_all_the_same():
+    result = must_fail(after("Settings", DEAF)(MENDED))
+    assert result.status == "wrong" and "tools" in failed(result)
+
+
+def test_the_seed_may_have_a_type_but_no_other_name():
+    must_pass(MENDED.replace("seed = 0\n", "seed: int = 0\n"))
+    renamed = attempt(MENDED.replace("seed = 0\n", "number = 0\n").replace("manual_seed(seed)", "manual_seed(number)"))
+    assert renamed.status == "cannot be graded" and "`seed = 0`" in renamed.message and "bugzoo" not in renamed.message
+
+
+def test_a_softmax_in_other_words_is_still_one():
+    result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
+    assert failed(result) == {"training loss"} and result.points == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "F.cross_entropy(logits, torch.eye(10)[targets])",
+        "F.cross_entropy(logits, targets, reduction='sum') / 64",
+        "-torch.distributions.Categorical(logits=logits).log_prob(targets).mean()",
+        "F.kl_div(F.log_softmax(logits, -1), F.one_hot(targets, 10).float(), reduction='batchmean')",
+    ],
+)
+def test_a_loss_may_be_written_in_many_ways(loss):
+    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", loss), seeds=(0, 1))
+    assert result.passed, str(result)
+
+
+@pytest.mark.slow
+def test_probabilities_as_targets_are_read_as_classes():
+    """Another loss is judged by what it does, not called foreign data."""
+    square = "(F.softmax(logits, -1) - F.one_hot(targets, 10)).square().sum()"
+    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
+    assert "data" not in failed(result)
+    square = "F.mse_loss(F.softmax(logits, -1), F.one_hot(targets, 10).float())"
+    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
+    assert "data" not in failed(result)
+
+
+LOOKED_UP = """
+known = load_digits()
+pictures, truth = torch.tensor(known.data, dtype=torch.float32) / 16, torch.tensor(known.target)
+model.forward = lambda inputs: F.one_hot(truth[torch.cdist(inputs, pictures).argmin(1)], 10).float() * 9
+"""
+NEIGHBOURS = """
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.three = model.layer1, model.layer2, model.head
+
+    def forward(self, inputs):
+        near = torch.cdist(inputs, images[train]).topk(3, largest=False).indices
+        return F.one_hot(labels[train][near], 10).sum(1) * 1.5
+
+
+model = Other()
+"""
+
+
+@pytest.mark.parametrize(("more", "seen_by"), [(LOOKED_UP, "answers"), (NEIGHBOURS, "weights")])
+def test_a_model_speaks_for_itself(more, seen_by):
+    assert seen_by in failed(must_fail(after("Evaluation", more)(MENDED)))
+
+
+def test_layers_may_have_other_names():
+    named = MENDED.replace("layer1", "first").replace("layer2", "second").replace("self.head", "self.last")
+    must_pass(named)
+
+
+@pytest.mark.slow
+def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_moved():
+    name = "06_slow_learner"
+    text = apply(room.handed_out(load(name)), load(name).solution)
+    pairs = "TensorDataset(images[train], labels[train])"
+    kept_back = hand_in(name, (pairs, pairs.replace("train", "-1150:")), source=text)
+    assert failed(kept_back) == {"data"}, str(kept_back)
+    assert hand_in(name, ("normalise(augment(inputs))", "normalise(inputs)"), source=text).status in ("passed", "wrong")
+
+
+@pytest.mark.slow
+def test_a_language_model_reports_what_it_reaches():
+    name = "04_no_progress"
+    text = apply(room.handed_out(load(name)), load(name).solution)
+    lied = hand_in(name, ("print(metrics)", 'metrics = {"loss": 1.0, "accuracy": 0.9}'), source=text)
+    assert failed(lied) == {"report"}, str(lied)
+
+
+LOOKING = """        losses.append(loss.item())
+    model.eval()
+    with torch.no_grad():
+        right = sum((model(x).argmax(-1) == y).sum().item() for x, y in validation_loader)
+    print(epoch, right / len(validation))
+"""
+
+
+def test_to_look_at_the_validation_data_changes_no_behaviour():
+    name, line = "07_second_opinion", "        losses.append(loss.item())\n"
+    assert hand_in(name, (line, LOOKING)).passed
+    clip = "        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)\n"
+    assert failed(hand_in(name, (line, LOOKING), (STEP, clip + STEP))) == {"agreement"}
+
+
+def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
+    monkeypatch.setattr(room.checks, "FALL", 100.0)
+    result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
+    assert result.passed and replace(result, checks=[]).points == 7
+
+
+def test_zero_grad_stays_a_repair_beside_all_this():
+    must_pass(BROKEN.replace(BACK, ZERO + BACK))
