@@ -59,7 +59,8 @@ def notebook(
         _code("diagnosis-answer", answer, solution=True, tags=["raises-exception"]),
         _markdown("grading-text", "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and "
                   "judged by what it does: its instruments, its result on data that it never saw, and that budget, data and "
-                  "size are what they were."),
+                  "size are what they were. Write it as you like; three names are asked for and have to stay: `seed`, "
+                  "`model` and `metrics`."),
         _code("repair", graders["repair"], points=exercise.points[0]),
         _code("diagnosis", graders["diagnosis"], points=exercise.points[1]),
     ]  # fmt: skip
