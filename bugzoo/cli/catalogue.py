@@ -106,12 +106,20 @@ def _fault(row: dict[str, Any]) -> None:
     if row["params"]:
         lines = [[n, f"{p['default']:g}", f"{p['low']:g} to {p['high']:g}", p["doc"]] for n, p in row["params"].items()]
         table(["parameter", "default", "range", "meaning"], lines, "\nparameters")
+    else:
+        _say("")
     _head("proved by")
     _say(*(f"  {text}" for text in row["evidence"]), f"  effect: {row['effect']}")
     if row["confused_with"]:
+        from bugzoo import faults
+
+        known = faults.catalogue()
         table(
             ["looks like", "what tells them apart"],
-            [list(pair) for pair in row["confused_with"].items()],
+            [
+                [name if name in known else f"{name} (not in the catalogue)", tells]
+                for name, tells in row["confused_with"].items()
+            ],
             "\nlook-alikes",
         )
     if row["sources"]:

@@ -133,8 +133,10 @@ class Session:
         path = path or self.script
         try:
             source = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{path} cannot be read: {error}.") from None
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise UserError(f"{path} is no text in UTF-8.") from None
         self.ended, before = self.seconds(), self._clock()
         self.repair = self._grade(self.case, source)
         waited = self._clock() - before  # the machine's time, not the candidate's

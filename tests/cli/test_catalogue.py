@@ -50,6 +50,13 @@ def test_show(bugzoo, name):
     assert json.loads(bugzoo("show", name, "--json").out)["id"] == name
 
 
+def test_show_says_which_look_alikes_cannot_be_shown(bugzoo):
+    said = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
+    row = faults.load("loop/stale_gradients").confused_with
+    strange, known = (next(n for n in row if (n in faults.catalogue()) is there) for there in (False, True))
+    assert f"{strange} (not in" in said and known in said and f"{known} (not in" not in said
+
+
 def test_show_everything_there_is(bugzoo):
     for row in json.loads(bugzoo("list", "--json").out):
         assert bugzoo("show", row["id"]).code == 0, row["id"]
