@@ -27,7 +27,8 @@ FAULT = Fault(
         # A tuple of Swaps in place of one Swap lists alternatives, for scripts in other styles.
         Swap("loss.backward()", "(loss * $factor).backward()"),
     ),
-    evidence=("loss_curve.stuck_at_chance > 0.5",),  # instrument.number against a threshold; `bugzoo list diagnostics`
+    # instrument.number against a threshold; the instrument must fire as well: `bugzoo run` shows which of them do
+    evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",  # the number whose change has the same sign on every seed
     why="What happens, and why it shows the way it does.",
     fix="What to write instead.",

@@ -162,7 +162,11 @@ def judge_cell(cell: Cell, fault: Fault, broken: list[dict], healthy: list[dict]
         if claim.instrument not in ("outcome", "metrics"):  # the number is there; does the instrument say so as well?
             silent = sum(claim.instrument not in names for names in alarms)
             if silent:
-                cell.problems.append(f"{claim.instrument} does not fire on {silent} of {len(broken)} broken runs")
+                others = ", ".join(cell.fired) or "none does"
+                cell.problems.append(
+                    f"{claim.instrument} does not fire on {silent} of {len(broken)} broken runs "
+                    f"(instruments that do: {others})"
+                )
         cell.claims[text] = [claim.holds(result) for result in broken]
         cell.false_claims[text] = [claim.holds(result) for result in healthy]
         if not all(cell.claims[text]):
