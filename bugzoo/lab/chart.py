@@ -32,6 +32,7 @@ class Chart:
                     )
                 )  # fmt: skip
         axis_style = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "type": "log", "tickformat": "~g"}
+        axis_style["nticks"] = 3  # more of them, on axes as low as these, print 0.6 to 0.9 over each other
         layout = go.Layout(
             height=height, autosize=True, margin={"l": 64, "r": 16, "t": 28, "b": 44},
             paper_bgcolor=PAPER, plot_bgcolor=PAPER, font={"color": INK, "size": 13}, uirevision="keep", hovermode="x",

@@ -84,7 +84,8 @@ class DiagnosisForm:
         )
         self.test = w.Textarea(
             description="Test that tells", layout=wide, style=style,
-            placeholder="Which test tells this cause from the one that looks most like it, and what did it say?",
+            placeholder="Where tests are listed above: the letter of one. Else in words: which test tells this cause from "
+            "the one that looks most like it?",
         )  # fmt: skip
         self.button, self.told = w.Button(description="Hand in", button_style="primary", icon="check"), w.HTML()
         self.button.on_click(self._pressed)
@@ -112,7 +113,16 @@ class DiagnosisForm:
             self._say(" ".join(wrong))
             return
         self.hand_in(cause=self.cause.value, evidence=list(self.evidence.value), test=self.test.value, **numbers)
-        self._say(f"Kept. You took {self.diagnosis.seconds:.0f} seconds and opened {self.diagnosis.hints} hints.")
+        hints = self.diagnosis.hints
+        opened = f"{hints} hint" + ("" if hints == 1 else "s")
+        self._say(f"{self._left_out()} You took {_clock(self.diagnosis.seconds)} and opened {opened}.")
+
+    def _left_out(self) -> str:
+        """Whether it was kept whole; a healthy program has no line that is wrong."""
+        record = self.diagnosis
+        empty = ["a line"] if record.place is None and "nothing" not in record.cause else []
+        empty += [] if record.test else ["a test"]
+        return f"Kept, without {' and '.join(empty)}; hand in again to add it." if empty else "Kept."
 
     def _say(self, text: str) -> None:
         import html
@@ -121,3 +131,9 @@ class DiagnosisForm:
 
     def __repr__(self) -> str:
         return f"<DiagnosisForm {self.diagnosis.ticket}: {'handed in' if self.handed_in else 'open'}>"
+
+
+def _clock(seconds: float) -> str:
+    """7 min 5 s, or 41 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -69,7 +69,18 @@ def test_accuracies_in_the_eps_question(runs) -> None:
     for run in (with_eps, runs[1]):
         assert named == pytest.approx([run.trace.metrics["accuracy"]] * 2, abs=0.015)
     assert np.isfinite(with_eps.trace.loss).all() and len(with_eps.trace.loss) == 216
+    assert "almost twice the healthy one" in " ".join(CELLS["eps-read"].split())
+    assert 1.5 < with_eps.trace.metrics["loss"] / runs[1].trace.metrics["loss"] < 2
     assert f"{torch.tensor(1e-9).log().item():.1f}" == "-20.7"
+
+
+def test_a_length_written_out_has_no_gradient_at_zero_and_norm_has() -> None:
+    assert "`(x ** 2).sum().sqrt()`" in CELLS["arithmetic-read"] and "`x.norm()`" in CELLS["arithmetic-read"]
+    for length, lost in ((lambda x: (x**2).sum().sqrt(), True), (lambda x: x.norm(), False)):
+        x = torch.zeros(2, requires_grad=True)
+        value = length(x)
+        value.backward()
+        assert value.item() == 0 and x.grad.isnan().all().item() is lost
 
 
 def test_without_the_relu() -> None:
@@ -81,6 +92,13 @@ def test_without_the_relu() -> None:
     assert run.outcome == "finished"
     bare = run_here(INCIDENT.source.replace("        hidden = F.relu(hidden)\n", ""))
     assert math.isnan(bare.trace.loss[50]) and np.isfinite(bare.trace.loss[49])
+
+
+@pytest.mark.parametrize("eps", ["1e-12", "1e-6", "1e-3", "1e-2", "1e-1", "1.0"])
+def test_no_eps_on_the_slider_makes_it_as_good_as_its_twin(runs, eps) -> None:
+    assert "With the smallest eps above 0 no loss is `nan`" in CELLS["break-text"]
+    run = Scenario("mlp", (f"numerics/log_at_step?step=50&eps={eps}",)).run()
+    assert np.isfinite(run.trace.loss).all() and run.trace.metrics["loss"] > 1.5 * runs[1].trace.metrics["loss"]
 
 
 def test_number_formats() -> None:

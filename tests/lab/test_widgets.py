@@ -138,8 +138,12 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     form.evidence.value = ["first_non_finite"]
     form.button.click()
     assert not form.handed_in and "not a whole number" in form.told.value
-    form.place.value, form.step.value, form.test.value = "56", "51", "replay of step 51"
+    form.place.value, form.step.value = "", "51"
     form.button.click()
+    assert form.handed_in and "without a line and a test" in form.told.value
+    form.place.value, form.test.value = "56", "replay of step 51"
+    form.button.click()
+    assert "Kept. You took " in form.told.value and " s and opened 1 hint" in form.told.value
     record = form.diagnosis.record()
     assert form.handed_in and form.diagnosis.complete
     assert {name: record[name] for name in ("ticket", "place", "step", "evidence", "hints")} == {
