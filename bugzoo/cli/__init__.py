@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints. One file a group of commands; imports wait for their use."""
 
+import errno
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Every command has its own --help with examples. `make lab` is the guided way in.",
 )
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says when there is no room left to write to."""
 
 WRITES = ("run", "verify")
 """Commands whose `--json` is followed by a file name; elsewhere it takes one only when it ends in .json."""
@@ -120,6 +124,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         print("\nbugzoo: stopped.", file=sys.stderr)
         code = 130
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        print(f"bugzoo: The output could not be written: {error.strerror}.", file=sys.stderr)
+        code = 2
     except Exception as error:
         usage = hasattr(error, "format_message")  # what typer raises for a usage mistake has no public base class
         if not usage and not pressed:
@@ -131,6 +140,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = 2 if usage else 130
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # `bugzoo list | head -1`: nobody is listening any more, and that is fine
+    except OSError as error:
+        # `bugzoo list | head -1`: nobody is listening any more, and that is fine; a full disk is not
+        if not isinstance(error, BrokenPipeError) and not code:
+            print(f"bugzoo: The output could not be written: {error.strerror}.", file=sys.stderr)
+            code = 2
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

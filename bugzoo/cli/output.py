@@ -36,9 +36,14 @@ def plain(value: Any) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Whole or not at all. Raises UserError for a folder that is missing or a disk that is full."""
-    partial = None
+    """Whole or not at all; a link stays a link. Raises UserError for a folder that is missing or a disk that is full."""
+    partial, named = None, path
     try:
+        if path.exists() and not path.is_file():
+            # a pipe or a device is written to: putting a file in its place would take /dev/null away from everybody
+            path.write_text(text, encoding="utf-8")
+            return
+        path = path.resolve()
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -47,7 +52,7 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         if partial:
             Path(partial).unlink(missing_ok=True)
-        raise UserError(f"{path} could not be written: {error.strerror}.") from None
+        raise UserError(f"{named} could not be written: {error.strerror or error}.") from None
 
 
 def _umask() -> int:

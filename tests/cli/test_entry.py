@@ -1,8 +1,12 @@
 """The entry point itself: exit codes, optional file names, pipes, start-up."""
 
+import json
+import os
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +67,38 @@ def test_a_closed_pipe_is_silence():
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
     assert done.stdout == "["
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", ["list", "list --json", "source mlp"])
+def test_a_full_disk_behind_stdout_is_one_message(words):
+    shell = f"{sys.executable} -m bugzoo {words} > /dev/full"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "bugzoo: The output could not be written: No space left on device.\n"
+
+
+def test_json_into_a_pipe_leaves_the_pipe_there(bugzoo, tmp_path):
+    # as root a file put in its place would replace a device such as /dev/null as well
+    pipe, got = tmp_path / "pipe.json", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert bugzoo("list", "--json", str(pipe)).code == 0
+    reader.join(20)
+    assert json.loads(got[0]) and pipe.is_fifo()
+
+
+def test_json_through_a_link_writes_what_it_points_to(bugzoo, tmp_path):
+    link, real = tmp_path / "link.json", tmp_path / "real.json"
+    link.symlink_to(real)
+    for _ in range(2):
+        assert bugzoo("list", "--json", str(link)).code == 0
+        assert link.is_symlink() and json.loads(real.read_text())
+    folder = tmp_path / "folder.json"
+    folder.mkdir()
+    called = bugzoo("list", "--json", str(folder))
+    assert called.code == 2 and "Is a directory" in called.err
 
 
 def test_listing_loads_no_torch():
