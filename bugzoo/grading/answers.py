@@ -3,9 +3,10 @@
 import difflib
 from typing import Any
 
+from bugzoo.grading import said
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out, healthy_text
-from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.model import Answers, Check, Exercise, Result
 
 CAUSE, PLACE, STEP, EVIDENCE, TEST = 0.4, 0.2, 0.1, 0.15, 0.15
 """Shares of the points."""
@@ -39,53 +40,59 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
     right = exercise.answers
-    checks = [_check("cause", given == right.cause, given, "another one")]
+    checks = [
+        _check("cause", said.words(given) == said.words(right.cause), given, "a cause that the run shows, or none")
+    ]
     if not checks[0].passed:
-        message = "The program is healthy." if exercise.trap else ""
-        return Result("wrong", 0.0, checks, message, max_points=most)
+        return Result("wrong", 0.0, checks, max_points=most)
     share = CAUSE
     for check, weight in (
         (_place(exercise, record.get("place")), PLACE),
         (_step(exercise, record.get("step")), STEP),
         (_evidence(right.evidence, record.get("evidence")), EVIDENCE),
-        (_test(right.test, record.get("test")), TEST),
+        (_test(right, record.get("test")), TEST),
     ):
         checks.append(check)
         half = check.name == "evidence" and check.number == 0.5
         share += weight if check.passed else weight / 2 if half else 0.0
     share = round(share, 4)
-    status = "passed" if share == 1 else "wrong"
-    return Result(status, share, checks, points=round(share * most, 4), max_points=most)
+    status, message = (
+        ("passed", "") if share == 1 else ("wrong", "The cause is right; what is marked -- is not all there.")
+    )
+    return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
 
 def _check(name: str, good: bool, saw: str, expected: str, number: float | None = None) -> Check:
     return Check(name, "passed" if good else "wrong", saw, expected, number)
 
 
-def _place(exercise: Exercise, line: Any) -> Check:
+def _place(exercise: Exercise, given: Any) -> Check:
+    line = said.number(given)
+    saw = f"line {line}" if line else f"{given!r} is no line" if given else "no line"
     if exercise.trap:
-        return _check(
-            "place", line in (None, 0, ""), f"line {line}" if line else "no line", "no line: nothing is wrong"
-        )
-    good = isinstance(line, int) and any(a - NEAR <= line <= b + NEAR for a, b in places(exercise))
-    return _check("place", good, f"line {line}" if line else "no line", "the line that has to change", line or None)
+        return _check("place", not line, saw, "no line: nothing is wrong")
+    good = line is not None and any(a - NEAR <= line <= b + NEAR for a, b in places(exercise))
+    return _check("place", good, saw, f"the line that has to change, give or take {NEAR}", line)
 
 
-def _step(exercise: Exercise, step: Any) -> Check:
-    onset = exercise.answers.step
+def _step(exercise: Exercise, given: Any) -> Check:
+    onset, step = exercise.answers.step, said.number(given)
     if onset is None:
         return _check("step", True, "no onset is asked for", "")
-    good = isinstance(step, int) and onset[0] <= step <= onset[1]
-    return _check("step", good, f"step {step}" if step else "no step", "the first step at which it shows", step or None)
+    saw = f"step {step}" if step else f"{given!r} is no step" if given else "no step"
+    return _check(
+        "step", step is not None and onset[0] <= step <= onset[1], saw, "the first step at which it shows", step
+    )
 
 
-def _evidence(telling: tuple[str, ...], looked: Any) -> Check:
-    looked = [str(name) for name in looked] if isinstance(looked, list | tuple) else []
+def _evidence(telling: tuple[str, ...], given: Any) -> Check:
+    looked = said.names(given)
     first, later = bool(looked) and looked[0] in telling, any(name in telling for name in looked)
     saw = ", ".join(looked) or "nothing was looked at"
     return _check("evidence", first, saw, "an instrument that shows it, first", 1.0 if first else 0.5 if later else 0.0)
 
 
-def _test(letter: str, given: Any) -> Check:
-    text = str(given or "").strip().upper()[:1]
-    return _check("test", text == letter, text or "none", "the test that tells it from its look-alikes")
+def _test(right: Answers, given: Any) -> Check:
+    letter = said.letter(given, right.tests)
+    saw = letter or (f"{str(given)[:40]!r} is none of the letters" if given else "none")
+    return _check("test", letter == right.test, saw, "the test that tells it from its look-alikes")

@@ -14,6 +14,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
+from bugzoo.grading.said import words
 from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario, with_settings
@@ -93,8 +94,9 @@ def grade_exercise(
     if exercise.trap and not (diagnosis or {}).get("cause"):
         message = "Say first what is wrong, if anything: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
-    if exercise.trap and (diagnosis or {})["cause"] != exercise.answers.cause:
-        blamed = Check("verdict", "wrong", f"the diagnosis blames {diagnosis['cause']}", "a repair of what is wrong")
+    if exercise.trap and words((diagnosis or {})["cause"]) != words(exercise.answers.cause):
+        blamed = f"the diagnosis says “{diagnosis['cause']}”, and the run does not show it"
+        blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
     result = grade(

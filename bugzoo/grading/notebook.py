@@ -104,7 +104,8 @@ def _diagnosis_text(exercise: Exercise) -> str:
     return (
         "## Your diagnosis\n\nFill in the form, or the cell below it. A healthy program is healthy: blaming one costs its "
         f"points. Which of these tests tells the cause from what looks like it?\n\n{tests}\n\n"
-        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, evidence=["first instrument", ...], test="A")`'
+        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, evidence=["first instrument", ...], test="A")`; '
+        "`form.causes` holds the causes that can be named."
     )
 
 
