@@ -142,8 +142,19 @@ def report(run: Any, path: str | None = None) -> Report:
         outcome, why = "unjudged", f"no optimiser step was seen, so there is no training to judge ({_ending(run)})"
         why += hint(run)
     else:
-        outcome, why = "nothing", "" if run.outcome == "finished" else _ending(run)
+        outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
     return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds)
+
+
+def _unlearnt(run: Any) -> str:
+    """A remark on a run in which nothing is wrong and nothing was learnt; "" where something was."""
+    numbers = run.numbers.get("loss_curve", {})
+    if not numbers.get("stuck_at_chance"):
+        return ""
+    return (
+        f"but nothing was learnt either: the loss ends at {numbers['final_loss']:.3g}, and guessing gives "
+        f"{numbers['chance']:.3g}; no instrument says why"
+    )
 
 
 def hint(run: Any) -> str:

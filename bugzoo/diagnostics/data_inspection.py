@@ -16,7 +16,7 @@ from bugzoo.diagnostics._tools import batches, column, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
-NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 96
+NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
 
 
 def _table(run: Any) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -42,7 +42,9 @@ def measure(run: Any) -> dict[str, Any]:
     if not counted:
         raise NotApplicable("what was left in the gradients before backward() was not recorded")
     norms = column(trace.grad_norm)
-    absent = ~np.isfinite(norms) & ~np.isinf(norms) | (norms == 0)
+    absent = ~np.isfinite(norms) & ~np.isinf(norms)
+    if trace.graph.get("autocast") != "float16" or np.isfinite(column(trace.scale)).any():
+        absent |= norms == 0  # without a scaler, float16 rounds small gradients to zero: nobody wiped them
     absent &= np.isfinite(column(trace.loss))  # a gradient of NaN is there: it makes the next loss NaN
     # gradients that are exactly zero have other causes; wiped means that backward ran and nothing is there
     return {

@@ -2,7 +2,7 @@
 
 A frozen layer is right when it holds something learnt before: it moved earlier in this run, or was loaded. A frozen
 layer that still looks like freshly drawn random numbers was frozen too early, and what lies above it learns on noise.
-Trainable parameters in no optimiser get gradients and never move; parameters in an optimiser that never move get no
+Trainable parameters in no optimiser that get gradients never move; parameters in an optimiser that never move get no
 gradient (cut off from the loss) or a gradient of zero.
 """
 
@@ -81,6 +81,9 @@ def measure(run: Any) -> dict[str, Any]:
     still = np.asarray([p.changed == 0 for p in parameters])
     rates = column(trace.learning_rate)
     unchanged = still & ~frozen & ~outside
+    zeros = np.asarray(trace.grad_zeros, dtype=np.float64)
+    if zeros.ndim == 2 and zeros.shape[1] == len(parameters) and len(zeros):
+        outside &= np.isfinite(zeros).any(axis=0)  # an averaged copy of the model has no gradients, and needs no optimiser
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     without = np.zeros(len(parameters), dtype=bool)
     if norms.ndim == 2 and norms.shape[1] == len(parameters) and len(norms):
@@ -93,7 +96,7 @@ def measure(run: Any) -> dict[str, Any]:
         "without_gradient_share": float(sizes[unchanged & without].sum() / total),
         "not_in_optimizer_share": float(sizes[outside & ~frozen].sum() / total),
         "outside_and_untouched_share": float(sizes[outside & ~frozen & still].sum() / total),
-        "optimised_share": float(sizes[~outside].sum() / total),
+        "optimised_share": float(sizes[[p.group is not None for p in parameters]].sum() / total),
         "steps": float(len(rates)),
         "learning_rate": median(rates, math.nan),
         "largest_change": max(

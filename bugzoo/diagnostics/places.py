@@ -147,7 +147,8 @@ def _mixed(source: Source) -> Any:
         if index is not None and source.calls(*_MIXERS, within=index):
             return node
     found = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
-    return found[0] if len(found) == 1 else None
+    together = len({function(n) for n in found}) == 1  # shuffle(x) and shuffle(y), one after the other
+    return found[-1] if found and together and len(found) <= 2 else None
 
 
 def _attention(source: Source) -> Any:

@@ -94,6 +94,8 @@ class Forwards:
             self._add_root(module)
         recorder = self.recorder
         grad = torch.is_grad_enabled()
+        if not grad and module.training and _recalibrates(module):
+            return None
         key = (id(module), grad)
         if self._modes.get(key) is not module.training:
             if key in self._modes:
@@ -199,6 +201,14 @@ class Forwards:
              "in_training_loop": inside, "after_step": after, "count": count}
             for (root, grad, training, inside, after), count in self._counts.items()
         ]  # fmt: skip
+
+
+def _recalibrates(module: nn.Module) -> bool:
+    """Is this neither training nor evaluation, but batch norm's statistics being taken anew, as `swa_utils.update_bn` does?
+
+    A momentum of None (a plain average over all batches) is the mark of it.
+    """
+    return any(isinstance(m, nn.modules.batchnorm._BatchNorm) and m.momentum is None for m in module.modules())
 
 
 def autocast_type() -> str | None:
