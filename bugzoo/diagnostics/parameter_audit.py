@@ -83,7 +83,7 @@ def measure(run: Any) -> dict[str, Any]:
     unchanged = still & ~frozen & ~outside
     zeros = np.asarray(trace.grad_zeros, dtype=np.float64)
     if zeros.ndim == 2 and zeros.shape[1] == len(parameters) and len(zeros):
-        outside &= np.isfinite(zeros).any(axis=0)  # an averaged copy of the model has no gradients, and needs no optimiser
+        outside &= np.isfinite(zeros).any(axis=0)  # an averaged copy gets no gradients, and needs no optimiser
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     without = np.zeros(len(parameters), dtype=bool)
     if norms.ndim == 2 and norms.shape[1] == len(parameters) and len(norms):
