@@ -122,6 +122,8 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
         return run  # this rank had come to its end; the others say what hung
     if reason in ("timed_out", "hung", "stopped", "out_of_memory"):
         run.trace.outcome = reason
+    if reason == "stopped" and run.trace.error.get("type") in ("Exit", "Killed"):
+        run.trace.error = {}  # it was ended from here, before it had results; that says nothing about the script
     if reason in ("timed_out", "hung"):
         message = f"ended after {done['seconds']:.1f} s (limit {job.limits.seconds:g} s)"
         run.trace.error = {"type": reason, "message": message, "file": None, "line": None, "traceback": ""}

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from bugzoo.errors import UserError
-from bugzoo.running import Job, Limits, run_here, run_worker
+from bugzoo.running import Job, Limits, run_here, run_worker, worker
 from bugzoo.watching import StopRun
 
 from .conftest import training
@@ -226,6 +227,24 @@ def test_ctrl_c_in_the_parent(many, answer):
         assert parent.stdout.read().strip() == answer
     assert parent.returncode == 0
     assert not [process for process in psutil.wait_procs(family, timeout=3)[1]]
+
+
+def test_a_stop_before_the_script_has_begun_is_not_laid_to_its_charge(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\nopen(__file__ + '.begun', 'w').close()\ntime.sleep(30)\ndef measure(run):\n    return {}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def early():
+        while not (tmp_path / "slow_to_import.py.begun").exists():
+            time.sleep(0.01)
+        worker.stop_all()
+
+    hurry = threading.Thread(target=early, daemon=True)
+    hurry.start()
+    run = run_worker(Job("x = 1", after="slow_to_import:measure", limits=Limits(seconds=25)))
+    hurry.join(5)
+    assert (run.outcome, run.trace.error, len(run.trace.step)) == ("stopped", {}, 0)
 
 
 @pytest.mark.slow
