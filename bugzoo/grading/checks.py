@@ -61,7 +61,10 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
         error = run.trace.error
         place = f" in line {error['line']}" if error.get("line") else ""
         saw = f"{error.get('type', 'error')}{place}: {error.get('message', '')}"[:300]
-        return [Check("run", "your code raised", saw, "a run to the end")]
+        wanted = "a run to the end"
+        if error.get("type") == "NameError":
+            wanted += "; what stands in other cells than those that begin with `%%program` is no part of the program"
+        return [Check("run", "your code raised", saw, wanted)]
     finite = bool(len(losses)) and bool(np.isfinite(losses).all())
     good = run.outcome == "finished" and finite
     lost = ", with losses that are not finite" if len(losses) and not finite else ""

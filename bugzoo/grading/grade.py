@@ -209,6 +209,9 @@ def _status(found: list[Check]) -> str:
 
 def _settings_problem(error: Exception) -> str:
     if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()
+        if line.startswith(("%", "!")):
+            return f"Line {error.lineno}, `{line[:60]}`, is the notebook's, not Python's: give it a cell of its own."
         return f"The program is not valid Python: {error.msg} (line {error.lineno})."
     if "several lines" in str(error):
         return "The grader sets `seed` for each run and needs it on one line: `seed = 0` in the Settings, as it was."

@@ -92,14 +92,18 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
     model = run.namespace["model"]
     kept = {name: value.detach().clone() for name, value in model.state_dict().items()}
     generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            order = torch.randperm(parameter.numel(), generator=generator)
-            parameter.copy_(parameter.flatten()[order].view_as(parameter))
-        model.eval()
-        answers = model(torch.as_tensor(inputs)).float().argmax(-1).tolist()
-    model.load_state_dict(kept)
-    return answers
+    values = torch.as_tensor(inputs)
+    if values.is_floating_point():
+        values = values.to(next(model.parameters()).dtype)
+    try:
+        with torch.no_grad():
+            for parameter in model.parameters():
+                order = torch.randperm(parameter.numel(), generator=generator)
+                parameter.copy_(parameter.flatten()[order].view_as(parameter))
+            model.eval()
+            return model(values).float().argmax(-1).tolist()
+    finally:  # a model that cannot be called keeps what it has learnt
+        model.load_state_dict(kept)
 
 
 def _sealed() -> Callable[..., dict[str, dict[str, Any]]]:

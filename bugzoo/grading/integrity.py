@@ -29,7 +29,8 @@ def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
     if not steps and moved:
         saw = "the weights have moved, and no step of a torch optimiser was seen"
         return Check("run", "cannot be graded", saw, "steps made by an optimiser of torch.optim")
-    if steps and moved and not np.any(run.trace.backwards):
+    unseen = np.shape(run.trace.backwards) == (steps,) and not np.any(run.trace.backwards)
+    if steps and moved and unseen and not np.isfinite(np.asarray(run.trace.loss, dtype=np.float64)).any():
         saw = f"{steps} optimiser steps, and neither loss.backward() nor torch.autograd.grad() was seen"
         return Check("run", "cannot be graded", saw, "gradients of the model's parameters that come from one of these")
     return None

@@ -5,6 +5,7 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import STUB
+from bugzoo.grading.said import number
 from bugzoo.running import Job, Limits, run_worker
 
 NAMES = ("first", "second", "third", "form")
@@ -59,15 +60,11 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
     evidence = [evidence] if isinstance(evidence, str) else evidence
     return {
         "cause": str(record.get("cause") or "")[:200],
-        "place": _whole(record.get("place")),
-        "step": _whole(record.get("step")),
+        "place": number(record.get("place")),
+        "step": number(record.get("step")),
         "evidence": [str(name)[:100] for name in evidence[:50]] if isinstance(evidence, list) else [],
         "test": str(record.get("test") or "")[:1000],
     }
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def check_sandbox() -> None:

@@ -197,3 +197,15 @@ def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
 
 def test_zero_grad_stays_a_repair_beside_all_this():
     must_pass(BROKEN.replace(BACK, ZERO + BACK))
+
+
+def test_a_helper_outside_the_program_is_found_missing_with_the_reason():
+    result = must_fail(MENDED.replace("F.cross_entropy(logits, targets)\n", "my_loss(logits, targets)\n"))
+    assert result.status == "your code raised" and "%%program" in result.checks[0].expected
+
+
+def test_a_model_in_double_precision_is_asked_in_it():
+    double = MENDED.replace("Net().to(device)", "Net().to(device).double()").replace(
+        "model(inputs)", "model(inputs.double())"
+    )
+    must_pass(double)

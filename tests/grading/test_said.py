@@ -68,3 +68,10 @@ def test_a_wrong_cause_is_not_told_the_right_one(name):
     told = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
     told += str(grade_exercise(name, handed_out(load(name)), {"cause": wrong}))
     assert answer not in told and "is healthy" not in told
+
+
+@pytest.mark.parametrize("line", ["%matplotlib inline", "!nvidia-smi"])
+def test_what_only_a_notebook_understands_is_named(line):
+    name = "01_flat_loss"
+    result = grade_exercise(name, f"{handed_out(load(name))}{line}\n")
+    assert result.status == "cannot be graded" and line in result.message and "cell of its own" in result.message

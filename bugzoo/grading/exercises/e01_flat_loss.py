@@ -41,6 +41,12 @@ EXERCISE = Exercise(
         "by hand": (
             (LINE, "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"),
         ),
+        "probabilities as targets": ((LINE, "loss = F.cross_entropy(logits, torch.eye(10)[targets])"),),
+        "a distribution": ((LINE, "loss = -torch.distributions.Categorical(logits=logits).log_prob(targets).mean()"),),
+        "the model gives log-probabilities": (
+            ("        return self.head(hidden)", "        return F.log_softmax(self.head(hidden), dim=-1)"),
+            (LINE, "loss = F.nll_loss(logits, targets)"),
+        ),
     },
     degenerate={
         "lower rate": t.LOWER_RATE,
@@ -49,6 +55,10 @@ EXERCISE = Exercise(
         "more epochs": (("epochs = 6", "epochs = 18"),),
         "sharper": ((LINE, "loss = F.cross_entropy(F.softmax(4 * logits, dim=-1), targets)"),),
         "floor taken off": ((LINE, f"{LINE} - 1.461"),),
+        "the same in other words": (
+            (LINE, "loss = F.cross_entropy(logits.exp() / logits.exp().sum(-1, keepdim=True), targets)"),
+        ),
+        "a sigmoid": ((LINE, "loss = F.cross_entropy(torch.sigmoid(logits), targets)"),),
         "hard-coded": t.HARD_CODED,
         "validation too": t.VALIDATION_TOO,
     },

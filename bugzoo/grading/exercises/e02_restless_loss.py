@@ -4,6 +4,7 @@ from bugzoo.grading.exercises import _texts as t
 from bugzoo.grading.model import Answers, Exercise
 
 BACK = "        loss.backward()"
+EACH = "        for parameter, gradient in zip(model.parameters(), gradients):\n            parameter"
 
 EXERCISE = Exercise(
     title="A start like any other, and then it wanders",
@@ -37,6 +38,12 @@ EXERCISE = Exercise(
         ),
         "zeros": ((BACK, f"        optimizer.zero_grad(set_to_none=False)\n{BACK}"),),
         "after the step": ((t.STEP, f"{t.STEP}\n        optimizer.zero_grad()"),),
+        "asked for and assigned": (
+            (BACK, f"        gradients = torch.autograd.grad(loss, list(model.parameters()))\n{EACH}.grad = gradient"),
+        ),
+        "a hook behind the step": (
+            ("losses = []", "losses = []\noptimizer.register_step_post_hook(lambda own, *_: own.zero_grad())"),
+        ),
     },
     degenerate={
         "lower rate": t.LOWER_RATE,
@@ -49,6 +56,14 @@ EXERCISE = Exercise(
             (t.STEP, f"        for parameter in model.parameters():\n            parameter.grad /= step + 1\n{t.STEP}"),
         ),
         "early stop": ((BACK, f"        if step >= 40:\n            break\n{BACK}"),),
+        "asked for and added": (
+            (
+                BACK,
+                f"        gradients = torch.autograd.grad(loss, list(model.parameters()))\n{EACH}.grad = (\n"
+                "                gradient if parameter.grad is None else parameter.grad + gradient\n            )",
+            ),
+        ),
+        "every second step": ((t.STEP, f"{t.STEP}\n        if step % 2:\n            optimizer.zero_grad()"),),
         "hard-coded": t.HARD_CODED,
         "half forgotten": (
             (t.STEP, f"{t.STEP}\n        for parameter in model.parameters():\n            parameter.grad *= 0.5"),

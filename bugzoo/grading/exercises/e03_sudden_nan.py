@@ -35,6 +35,7 @@ EXERCISE = Exercise(
     correct={
         "log1p": ((LINE, "            hidden = torch.log1p(F.relu(hidden))"),),
         "room inside": ((LINE, "            hidden = torch.log(hidden.clamp_min(0.0) + 1.0)"),),
+        "an odd logarithm": ((LINE, "            hidden = hidden.sign() * torch.log1p(hidden.abs())"),),
         "softplus": ((LINE, "            hidden = F.softplus(hidden)"),),
         "never reached": (("step >= 50", "step < 0"),),
     },
@@ -49,6 +50,14 @@ EXERCISE = Exercise(
                 t.STEP,
                 "        if all(torch.isfinite(p.grad).all() for p in model.parameters()):\n            optimizer.step()",
             ),
+        ),
+        "an eps": ((LINE, LINE.replace("0.0", "1e-9")),),
+        "a clamp": ((LINE, "            hidden = torch.log((hidden - hidden.min()).clamp(min=1e-6))"),),
+        "at the end only": (("step >= 50", "step >= 216"),),
+        "weights of before": (
+            ("        losses.append(loss.item())", "        losses.append(loss.item())\n        if step == 49:\n"
+             "            kept = {name: value.clone() for name, value in model.state_dict().items()}"),
+            ("model.eval()\n", "model.load_state_dict(kept)\nstep = 0\nmodel.eval()\n"),
         ),
         "early stop": (("        loss.backward()", "        if step >= 50:\n            break\n        loss.backward()"),),
         "lower rate": t.LOWER_RATE,

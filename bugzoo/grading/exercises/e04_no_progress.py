@@ -47,6 +47,18 @@ EXERCISE = Exercise(
         "constant factor": (
             (BACK, f"    (loss * 2.0**16).backward()\n{FACTOR}"),
         ),
+        "mean over the batch": (
+            ('reduction="sum") / tokens_per_update', 'reduction="mean")'),
+            (" * tokens_per_update / targets.numel())  #", ")  #"),
+            (BACK, "    scaler.scale(loss).backward()\n"),
+            (STEP, "    scaler.step(optimizer)\n    scaler.update()\n"),
+        ),
+        "asked for in single precision": (
+            ("    with torch.autocast(device, dtype=torch.float16):\n        logits = model(inputs)\n        loss",
+             "    with torch.autocast(device, enabled=False):\n        logits = model(inputs)\n        loss"),
+            (BACK, "    gradients = torch.autograd.grad(loss, list(model.parameters()))\n"
+                   "    for parameter, gradient in zip(model.parameters(), gradients):\n        parameter.grad = gradient\n"),
+        ),
         "scaler with unscale": (
             (BACK, "    scaler.scale(loss).backward()\n    scaler.unscale_(optimizer)\n"),
             (STEP, "    scaler.step(optimizer)\n    scaler.update()\n"),
@@ -60,6 +72,20 @@ EXERCISE = Exercise(
         "more steps": (("steps = 60", "steps = 240"),),
         "gradients stretched afterwards": (
             (STEP, f"    for parameter in model.parameters():\n        parameter.grad *= 1000\n{STEP}"),
+        ),
+        "a scaler that scales by one": (
+            ("GradScaler(device)", "GradScaler(device, init_scale=1.0)"),
+            (BACK, "    scaler.scale(loss).backward()\n"),
+            (STEP, "    scaler.step(optimizer)\n    scaler.update()\n"),
+        ),
+        "only the loss in single precision": (
+            ("        loss = F.cross_entropy(logits.flatten(0, 1), targets",
+             "    loss = F.cross_entropy(logits.flatten(0, 1).float(), targets"),
+        ),
+        "mended, and the report written by hand": (
+            (BACK, "    scaler.scale(loss).backward()\n"),
+            (STEP, "    scaler.step(optimizer)\n    scaler.update()\n"),
+            ('"accuracy": correct / total', '"accuracy": 0.9'),
         ),
         "hard-coded": (('"loss": summed / total', '"loss": 2.5'),),
     },

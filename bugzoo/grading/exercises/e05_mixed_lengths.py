@@ -42,6 +42,19 @@ EXERCISE = Exercise(
             (SOFT + AFTER, ""),
             (USE, "        attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)\n"),
         ),
+        "exponentials by hand": (
+            (SOFT + AFTER, "        weights = (scores - scores.amax(-1, keepdim=True)).exp() * mask\n"),
+            (USE, "        attended = weights @ values / weights.sum(-1, keepdim=True)\n"),
+        ),
+        "review by review": (
+            (SOFT + AFTER, ""),
+            (
+                USE,
+                "        lengths = mask.sum((1, 2, 3)).tolist()\n"
+                "        rows = [F.softmax(s[..., :n], -1) @ v[:, :n] for s, v, n in zip(scores, values, lengths)]\n"
+                "        attended = torch.stack(rows)\n",
+            ),
+        ),
         "a large negative number": ((SOFT + AFTER, "        scores = scores.masked_fill(mask == 0, -1e9)\n" + SOFT),),
     },
     degenerate={
@@ -54,6 +67,12 @@ EXERCISE = Exercise(
         ),
         "a gentle mask": ((SOFT + AFTER, "        scores = scores.masked_fill(mask == 0, -2.0)\n" + SOFT),),
         "stretched": ((AFTER, AFTER + "        weights = 1.5 * weights\n"),),
+        "after training only": (
+            (SOFT, "        if not self.training:\n            scores = scores.masked_fill(mask == 0, -1e9)\n" + SOFT),
+        ),
+        "always the full length": (
+            ("return inputs[:, : (inputs != 0).sum(1).max()], torch.stack(targets)", "return inputs, torch.stack(targets)"),
+        ),
         "hard-coded": t.HARD_CODED,
     },
     same_forward=True,

@@ -35,6 +35,15 @@ EXERCISE = Exercise(
         "switched on": (("parameter.requires_grad = False", "parameter.requires_grad = True"),),
         "switched on again": ((BUILD, f"model.requires_grad_(True)\n{BUILD}"),),
         "after the optimiser": ((BUILD, f"{BUILD}\nfor parameter in model.parameters():\n    parameter.requires_grad_(True)"),),
+        "a group for the rest": (
+            (
+                BUILD,
+                "frozen = [p for p in model.parameters() if not p.requires_grad]\n"
+                "optimizer = torch.optim.Adam(model.head.parameters(), lr=learning_rate)\nmodel.requires_grad_(True)\n"
+                'optimizer.add_param_group({"params": frozen})',
+            ),
+        ),
+        "built once more": ((BUILD, f"model = Net().to(device)\n{BUILD}"),),
         "an empty list": (("[:-2]", "[:0]"),),
     },
     degenerate={
@@ -51,6 +60,17 @@ EXERCISE = Exercise(
         "a wider head": (
             ("nn.Linear(32 * 2 * 2, 10)", "nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 10))"),
             ("[:-2]", "[:-4]"),
+        ),
+        "mended, and trained on what was kept back": (
+            (LOOP, ""),
+            ("TensorDataset(images[train], labels[train])", "TensorDataset(images[-1150:], labels[-1150:])"),
+        ),
+        "the rest moved at random": (
+            (
+                t.STEP,
+                f"{t.STEP}\n        with torch.no_grad():\n            for parameter in list(model.parameters())[:-2]:\n"
+                "                parameter.add_(1e-3 * torch.randn_like(parameter))",
+            ),
         ),
         "hard-coded": t.HARD_CODED,
     },

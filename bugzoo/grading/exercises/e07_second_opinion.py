@@ -34,6 +34,14 @@ EXERCISE = Exercise(
     correct={
         "the spare call taken out": ((LINE, "loss = F.cross_entropy(logits, targets)"),),
         "nll": ((LINE, "loss = F.nll_loss(F.log_softmax(logits, dim=-1), targets)"),),
+        "a look at the validation data": (
+            (
+                "        losses.append(loss.item())",
+                "        losses.append(loss.item())\n    model.eval()\n    with torch.no_grad():\n"
+                "        right = sum((model(x).argmax(-1) == y).sum().item() for x, y in validation_loader)\n"
+                "    print(epoch, right / len(validation))",
+            ),
+        ),
         "a remark": ((LINE, f"{LINE}  # once more changes nothing"),),
     },
     degenerate={
@@ -43,6 +51,10 @@ EXERCISE = Exercise(
         "more epochs": (("epochs = 6", "epochs = 12"),),
         "softmax instead": ((LINE, "loss = F.cross_entropy(F.softmax(logits, dim=-1), targets)"),),
         "weight decay": ((t.RATE, "lr=learning_rate, weight_decay=0.1)"),),
+        "a gradient cut short": (
+            (t.STEP, f"        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)\n{t.STEP}"),
+        ),
+        "answers looked up": t.LOOKED_UP,
         "hard-coded": t.HARD_CODED,
     },
 )
