@@ -77,7 +77,9 @@ class DiagnosisForm:
         options = {"options": [("choose one", ""), *((cause, cause) for cause in self.causes)], "value": ""}
         self.cause = w.Dropdown(description="What is wrong", layout=wide, style=style, **options)
         self.place = w.Text(description="Line of the program", layout=wide, style=style, placeholder="a number")
-        self.step = w.Text(description="First step", layout=wide, style=style, placeholder="a number, where it sets in at one")
+        self.step = w.Text(
+            description="First step", layout=wide, style=style, placeholder="a number, where it sets in at one"
+        )
         names = diagnostics.names()
         self.evidence = w.TagsInput(
             allowed_tags=names, allow_duplicates=False, layout=wide, placeholder="a name, then Enter"
