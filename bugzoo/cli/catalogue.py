@@ -111,9 +111,9 @@ def _fault(row: dict[str, Any]) -> None:
     _head("proved by")
     _say(*(f"  {text}" for text in row["evidence"]), f"  effect: {row['effect']}")
     if row["confused_with"]:
-        from bugzoo import faults
+        from bugzoo.proving import shelf
 
-        known = faults.catalogue()
+        known = {fault["id"] for fault in shelf.rows("faults")}
         table(
             ["looks like", "what tells them apart"],
             [

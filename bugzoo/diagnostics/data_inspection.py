@@ -39,6 +39,12 @@ def _table(run: Any) -> tuple[torch.Tensor, torch.Tensor | None]:
     return torch.cat(inputs), torch.cat(targets) if known else None
 
 
+def _as_classes(y: torch.Tensor) -> torch.Tensor | None:
+    """(samples,) classes 0 and 1 of float targets as a binary cross-entropy takes them; None for any other numbers."""
+    flat = y.flatten() if y.ndim == 2 and y.shape[1] == 1 else y
+    return flat.long() if flat.ndim == 1 and bool(((flat == 0) | (flat == 1)).all()) else None
+
+
 def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, float]:
     """(share of neighbours with the same label, the same under shuffled labels, its standard deviation).
 
@@ -87,7 +93,9 @@ def measure(run: Any) -> dict[str, Any]:
     early = finite_loss[: max(3, len(finite_loss) // 4)]
     numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
     numbers["outer_broadcast"] = float(bool(run.trace.graph.get("outer_broadcast")))
-    if y is None or y.is_floating_point() or y.ndim != 1:
+    if y is not None and y.is_floating_point():
+        y = _as_classes(y)
+    if y is None or y.ndim != 1:
         return numbers
     counts = torch.bincount(y.long().clamp(min=0))
     shares = counts[counts > 0].double() / counts.sum()

@@ -80,9 +80,11 @@ def _bad_input(run: Any, event: Any) -> bool:
     from bugzoo.diagnostics._tools import tensors
 
     live = getattr(run.trace, "live", None)
-    if event is None or live is None:
-        return False
+    if event is None or live is None or event.data.get("op") not in (None, "input"):
+        return False  # an operation on finite numbers made it
     for batch in live.batches:
+        if batch.step > event.step:  # by then everything may be NaN, a generator's samples too
+            continue
         for tensor in tensors((batch.args, batch.kwargs, batch.targets)):
             if tensor.is_floating_point() and not torch.isfinite(tensor).all():
                 return bool(torch.isnan(tensor).any())

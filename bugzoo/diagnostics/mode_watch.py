@@ -105,8 +105,8 @@ def measure(run: Any) -> dict[str, Any]:
     alone = len(models) == 1  # with a second network, what is computed without gradients may feed it
     evaluated = trained = wrong_eval = wrong_train = with_graph = 0
     for entry in run.trace.forwards:
-        if not kinds.get(entry["module"]):
-            continue
+        if not kinds.get(entry["module"]) or not entry.get("learns", True):
+            continue  # what is never called with gradients is no learner to be evaluated: a teacher, a moving average
         count = entry["count"]
         if entry["grad"]:
             trained += count

@@ -141,14 +141,15 @@ def _mixed(source: Source) -> Any:
         indices = {ast.dump(arg.slice) for arg in call.args if isinstance(arg, ast.Subscript)}
         if len(indices) > 1:
             return call
+    found: list[Any] = []
     for node in source.statements(ast.Assign):
-        value = node.value
-        index = value.slice if isinstance(value, ast.Subscript) else None
+        index = node.value.slice if isinstance(node.value, ast.Subscript) else None
         if index is not None and source.calls(*_MIXERS, within=index):
-            return node
-    found = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
+            found.append(node)
+    if not found:
+        found = [n for n in source.calls(*_MIXERS) if last_name(n.func) != "randperm" and not loops(n)]
     together = len({function(n) for n in found}) == 1  # shuffle(x) and shuffle(y), one after the other
-    return found[-1] if found and together and len(found) <= 2 else None
+    return max(found, key=lambda n: n.lineno) if together and len(found) <= 2 else None
 
 
 def _attention(source: Source) -> Any:

@@ -196,9 +196,10 @@ class Forwards:
             for column, values in found.items():
                 stats[row, column] = values.tolist() if isinstance(values, torch.Tensor) else values
         trace.module_stats = stats
+        with_grad = {root for root, grad, *_ in self._counts if grad}
         trace.forwards = [
             {"module": type(self._roots[root]).__name__, "grad": grad, "training": training,
-             "in_training_loop": inside, "after_step": after, "count": count}
+             "in_training_loop": inside, "after_step": after, "count": count, "learns": root in with_grad}
             for (root, grad, training, inside, after), count in self._counts.items()
         ]  # fmt: skip
 

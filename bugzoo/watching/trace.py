@@ -96,7 +96,7 @@ class Trace:
     """(K, M, 5) statistics of each module's output, columns STATISTICS."""
     forwards: list[dict[str, Any]] = field(default_factory=list)
     """Counts of root-module forwards: {"module", "grad": bool, "training": bool, "in_training_loop": bool,
-    "after_step": bool (from below the optimiser's step in the loop), "count"}.
+    "after_step": bool (from below the optimiser's step in the loop), "count", "learns": ever called with gradients}.
 
     With gradients, the first call before each backward is counted; without, every call up to that one."""
     graph: dict[str, Any] = field(default_factory=dict)

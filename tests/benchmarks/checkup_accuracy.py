@@ -1,11 +1,13 @@
 """How often is checkup right on training scripts in other styles? Prints a table.
 
-    python -m tests.benchmarks.checkup_accuracy [--save]
+    python -m tests.benchmarks.checkup_accuracy [--unseen] [--save]
 
-Rows: healthy scripts and healthy variants that look wrong (every suspect there is a false alarm), broken variants by
+With --unseen: the scripts in tests/foreign/unseen, at first sight and now. Otherwise those that checkup was made with.
+Rows there: healthy scripts and healthy variants that look wrong (every suspect is a false alarm), broken variants by
 family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
 
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -14,6 +16,7 @@ from bugzoo.diagnostics.checkup import Report, checkup
 from tests.benchmarks import report as reports
 from tests.foreign.case import SCRIPTS, Case
 from tests.foreign.cases import BROKEN, TRAPS, healthy
+from tests.foreign.unseen import unseen
 
 COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_right")
 
@@ -67,8 +70,44 @@ def table(rows: dict[str, dict[str, int]]) -> str:
     return "\n".join(lines)
 
 
+def at_first_sight() -> dict[str, dict[str, int]]:
+    """{"at first sight" and "now": {"healthy", "left in peace", "broken", "right first", "found"}}"""
+    rows: dict[str, dict[str, int]] = {}
+    for title in ("at first sight", "now"):
+        row = rows[title] = dict.fromkeys(("healthy", "left in peace", "broken", "right first", "found"), 0)
+        for case in unseen():
+            causes = case.first_pass
+            if title == "now":
+                causes = [s.cause for s in checkup(case.path, ranks=case.ranks).suspects]
+                if not case.right(causes):
+                    print(f"{case.name}, {case.cause or 'healthy'}: {causes[:3]}", flush=True)
+            if case.cause is None:
+                row["healthy"] += 1
+                row["left in peace"] += not causes
+            else:
+                row["broken"] += 1
+                row["right first"] += case.right(causes)
+                row["found"] += case.cause in causes
+    return rows
+
+
+def columns(rows: dict[str, dict[str, int]]) -> str:
+    names = list(next(iter(rows.values())))
+    lines = [f"{'':16}" + "".join(f"{name:>15}" for name in names)]
+    lines += [f"{title:16}" + "".join(f"{row[name]:>15}" for name in names) for title, row in rows.items()]
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    options = reports.parser(__doc__).parse_args()
+    parser = reports.parser(__doc__)
+    parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen")
+    options = parser.parse_args()
+    if options.unseen:
+        seen = at_first_sight()
+        print(columns(seen))
+        if options.save:
+            reports.save("checkup_unseen", seen)
+        sys.exit()
     with tempfile.TemporaryDirectory() as place:
         measured = measure(Path(place))
     print(table(measured))

@@ -5,6 +5,7 @@ import pytest
 from bugzoo.diagnostics.checkup import checkup
 
 from .cases import BROKEN, SCRIPTS, TRAPS, healthy
+from .unseen import unseen
 
 QUICK = {
     "multilabel-stale_gradients", "packed_lstm-frozen_layers", "trainer_class-double_softmax", "gan-stale_gradients",
@@ -52,3 +53,15 @@ def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     if case.at:
         assert first.line, str(report)
         assert case.at in case.source.splitlines()[first.line - 1]
+
+
+MENDED = {"a_x13", "a_x23", "a_x29", "a_x41", "b_x10", "b_x12", "b_x19", "b_x26"}
+"""Wrong when they were first seen. All the others: python -m tests.benchmarks.checkup_accuracy --unseen"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in unseen() if case.name in MENDED], ids=lambda case: case.name)
+def test_what_was_wrong_at_first_sight_is_mended(case):
+    report = checkup(case.path, seconds=60, ranks=case.ranks)
+    assert case.right([suspect.cause for suspect in report.suspects]), str(report)
+    assert report.outcome == ("found" if case.cause else "nothing")
