@@ -209,3 +209,27 @@ def test_a_model_in_double_precision_is_asked_in_it():
         "model(inputs)", "model(inputs.double())"
     )
     must_pass(double)
+
+
+TORCHS_OWN = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.feed_forward = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+
+    def forward(self, x, mask):
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, key_padding_mask=~mask[:, 0, 0], need_weights=False)[0]
+        return x + self.feed_forward(self.norm2(x))
+
+
+class Net(nn.Module):"""
+
+
+@pytest.mark.slow
+def test_another_attention_with_other_names_is_judged_by_its_own_answers_also_with_two_classes():
+    """Half of the answers are right by chance there: a model that lost its skill still has those."""
+    result = hand_in("05_mixed_lengths", ("class Net(nn.Module):", TORCHS_OWN.strip()), seeds=(0, 1))
+    assert result.passed, str(result)

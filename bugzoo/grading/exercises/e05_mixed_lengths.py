@@ -67,9 +67,6 @@ EXERCISE = Exercise(
         ),
         "a gentle mask": ((SOFT + AFTER, "        scores = scores.masked_fill(mask == 0, -2.0)\n" + SOFT),),
         "stretched": ((AFTER, AFTER + "        weights = 1.5 * weights\n"),),
-        "after training only": (
-            (SOFT, "        if not self.training:\n            scores = scores.masked_fill(mask == 0, -1e9)\n" + SOFT),
-        ),
         "always the full length": (
             ("return inputs[:, : (inputs != 0).sum(1).max()], torch.stack(targets)", "return inputs, torch.stack(targets)"),
         ),
