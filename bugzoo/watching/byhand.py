@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
-RESEMBLES = 0.9
-"""Cosine from which on what a gradient has too much counts as the older one: two vectors at random stay near 0."""
+UNEXPLAINED, PARALLEL = 1e-4, 1e-6
+"""Share of a gradient that its step's own must leave unexplained, and of the older one that points elsewhere."""
 
 
 class ByHand:
@@ -33,16 +33,29 @@ class ByHand:
 
     @torch.no_grad()
     def kept_old(self, parameters: list[nn.Parameter]) -> bool:
-        """Was an older gradient added to, rather than replaced? Then what is there beside the new one points its way."""
-        rest, old = [], []
+        """Was an older gradient added to, rather than replaced?
+
+        What is there now is taken as a * given + b * old, by least squares: clipping changes a and b alike. The older
+        one is in there when it explains most of what the new one, at whatever scale, does not.
+        """
+        now, given, old = [], [], []
         for p in parameters:
             if p.grad is not None and id(p) in self.given and id(p) in self.old:
-                rest.append((p.grad - self.given[id(p)]).flatten())
+                now.append(p.grad.flatten())
+                given.append(self.given[id(p)].flatten())
                 old.append(self.old[id(p)].flatten())
-        if not rest:
+        if not now:
             return False
-        one, other = torch.cat(rest).double(), torch.cat(old).double()
-        return bool(one @ other > RESEMBLES * one.norm() * other.norm())
+        y, one, other = (torch.cat(parts).double() for parts in (now, given, old))
+        if not bool(one.norm() > 0):
+            return bool(y.norm() > 0)
+        left = y - (y @ one) / (one @ one) * one
+        across = other - (other @ one) / (one @ one) * one
+        if not bool(across.norm() > PARALLEL * other.norm()):
+            return False  # old and new are one direction: nobody can tell
+        share = (left @ across) / (across @ across)
+        rest = left - share * across
+        return bool((share > 0) & (left.norm() > UNEXPLAINED * y.norm()) & (rest.norm() < 0.3 * left.norm()))
 
 
 def parameters_of(inputs: Any) -> list[nn.Parameter] | None:

@@ -27,9 +27,10 @@ def unscaled_loss(root: torch.Tensor, scaled: Any, plain: Any, scaler: Any) -> t
 
 def scale_of(scaler: Any) -> Any:
     """The factor: a float, a tensor where it lives on a device, NaN without a scaler."""
-    if scaler is None or scaler._scale is None:
+    scale = getattr(scaler, "_scale", None)  # a scaler with enabled=False has none
+    if scale is None:
         return NAN
-    return scaler._scale.item() if scaler._scale.device.type == "cpu" else scaler._scale.clone()
+    return scale.item() if scale.device.type == "cpu" else scale.clone()
 
 
 def without_scale(optimizer: Any, values: Any, norm: Any) -> tuple[Any, Any, bool] | None:

@@ -50,6 +50,15 @@ def test_adding_to_the_older_gradient_is_seen(put):
     assert trace.leftover[0] == 0 and (trace.leftover[1:] > 0.1).all()
 
 
+def test_adding_to_the_older_gradient_is_seen_behind_clipping():
+    put = "p.grad = g if p.grad is None else p.grad + g"
+    given = f"{ASK}for p, g in zip(net.parameters(), slopes):\n        {put}\n    "
+    _, trace = watched(given + "torch.nn.utils.clip_grad_norm_(net.parameters(), 0.01)")
+    assert (trace.leftover[1:] > 0.1).all()
+    _, trace = watched(f"{ASK}for p, g in zip(net.parameters(), slopes):\n        p.grad = g.clamp(-0.05, 0.05)")
+    assert (trace.leftover == 0).all()
+
+
 def test_two_parts_of_a_batch_are_both_counted():
     again = f"{ASK}more = torch.autograd.grad(net(x * 2).pow(2).mean(), [*net.parameters()])\n    "
     _, trace = watched(again + "for p, g, m in zip(net.parameters(), slopes, more):\n        p.grad = (g + m) / 2")
