@@ -12,7 +12,8 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     """A UserError for a name that does not exist, with the nearest ones that do."""
     allowed = sorted(allowed)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in allowed}
-    near = get_close_matches(name, allowed, 3, 0.5)
+    near = [candidate for candidate in allowed if candidate.startswith(f"{name}/")][:3]  # a family's name alone
+    near += [candidate for candidate in get_close_matches(name, allowed, 3, 0.5) if candidate not in near]
     near += [
         tails[tail] for tail in get_close_matches(name.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
     ]

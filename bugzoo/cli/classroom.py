@@ -96,6 +96,8 @@ def _open(folder: Path, notebook: str, extra: list[str]) -> None:
     programs = str(Path(sys.executable).parent)
     environment = os.environ | {"PATH": programs + os.pathsep + os.environ.get("PATH", "")}
     arguments = [sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir=.", "--log-level=WARN"]
+    # nothing is asked of the internet, and no question about news lies over the first lesson
+    arguments += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     # as the start page rather than as a file, so that the address that is printed leads to the lesson
     arguments.append(f"--LabApp.default_url=/lab/tree/{notebook}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -17,7 +17,18 @@ JSON_HELP = "Write the result as JSON to this file; without a name, or with `-`,
 
 
 def json_option(help: str = JSON_HELP) -> Any:
-    return typer.Option("--json", metavar="[OUT]", help=help)
+    return typer.Option("--json", metavar="[OUT]", help=help, callback=_writable)
+
+
+def _writable(out: str | None) -> str | None:
+    """Said before the work is done and not after it: there is no such folder."""
+    if out and out != "-":
+        folder = Path(out).parent
+        if not folder.is_dir():
+            raise UserError(f"{out} cannot be written: there is no folder {folder}. Make it with `mkdir -p {folder}`.")
+        if Path(out).is_dir():
+            raise UserError(f"{out} is a folder. Name a file in it: --json {Path(out) / 'out.json'}")
+    return out
 
 
 def plain(value: Any) -> Any:

@@ -70,6 +70,8 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
 def check_sandbox() -> None:
     """Raises UserError where other people's code cannot be kept apart on this machine."""
     run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
+    if run.outcome == "stopped":
+        raise KeyboardInterrupt
     if run.outcome != "finished":
         why = run.trace.error.get("message") or run.outcome
         raise UserError(
