@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import execute, same, several_ranks
+from bugzoo.watching.replay import execute, same, several_ranks, starts
 from bugzoo.watching.trace import Event, Trace
 
 
@@ -19,18 +19,17 @@ def explain(trace: Trace, recorder: Recorder) -> None:
     if history is None or several_ranks(recorder):
         _name_gradient(trace, event)
         return
-    attempts = []
-    if history.pinned is not None:
-        attempts.append((history.pinned, [history.pinned.iteration]))
+    plans = [(history.pinned, [history.pinned.iteration])] if history.pinned is not None else []
     plan = history.plan(event.step)
     if plan is not None:
-        attempts.append(plan)
-    for number, (snapshot, iterations) in enumerate(attempts):
+        plans.append(plan)
+    attempts = [(*plan, start) for plan in plans for start in starts(plan[1])]
+    for number, (snapshot, iterations, from_start) in enumerate(attempts):
         if len(iterations) == 1 and _made_by_update(trace, recorder, event, snapshot):
             return
         if any(iteration.overwritten() for iteration in iterations):
             continue
-        info, first = execute(recorder, snapshot, iterations, event.step)
+        info, first = execute(recorder, snapshot, iterations, event.step, from_start)
         faithful = "step" in info and same(info["loss"], float(trace.loss[event.step - 1]))
         if first is not None and (faithful or number == len(attempts) - 1):
             event.data.update(first, faithful=faithful)

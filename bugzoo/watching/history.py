@@ -1,6 +1,7 @@
 """What a replay needs, kept while the training runs: a short ring of snapshots and each iteration's loop variables."""
 
 import math
+import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from bugzoo.watching.loop import Loop, LoopFinder
+from bugzoo.watching.between import Between
+from bugzoo.watching.loop import Loop, LoopFinder, user_frames
 from bugzoo.watching.state import State, torch_rng
 
 BATCH_MIB = 48
@@ -19,7 +21,7 @@ BATCH_MIB = 48
 SNAPSHOT_MIB = 1024
 """A model whose snapshot would be larger than this is not snapshot."""
 SHARE = 0.005
-"""Part of the run's time that snapshots may take; twice as much where short epochs begin again and again."""
+"""Part of the run's time that snapshots may take."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,10 @@ class Iteration:
     values: dict[str, Any]
     rng: dict[str, Any]
     versions: list[int] = field(default_factory=list)
+    start: dict[str, Any] | None = None
+    """Random state at the end of the step before, where a function that the loop calls makes the whole step."""
+    between: Between | None = None
+    """At an epoch's first iteration: what the code around the loop may have changed."""
 
     def overwritten(self) -> bool:
         """Was a tensor of this batch changed in place since?"""
@@ -83,6 +89,9 @@ class History:
         self._number = 0
         self._held = 0
         self._frame: FrameType | None = None
+        self._optimizers = 0
+        self.nested = False  # is the forward called from a function of the script's that the loop calls?
+        self._start: dict[str, Any] | None = None
         self._cost = self._pace = math.inf  # seconds of a snapshot, and of a step of the run
         self._taken_at = (0, 0.0)
 
@@ -115,13 +124,31 @@ class History:
                 versions.append(t._version)
                 self._held += t.numel() * t.element_size()
         self._number += 1
-        now = Iteration(self._number, step, line, values, torch_rng(), versions)
+        if step <= 2:
+            self.nested = next(user_frames(sys._getframe(1)), frame) is not frame
+        now = Iteration(self._number, step, line, values, torch_rng(), versions, self._start)
         self.iterations.append(now)
-        if step >= self._due or (step >= self._soon and self._new_epoch(loop, last, values, frame)):
+        # an epoch's start is the best place for a snapshot, but where the step draws its own batch: what the start itself
+        # drew before is not known there
+        new_epoch = self._new_epoch(loop, last, values, frame)
+        if new_epoch and last is not None:
+            now.between = Between.of(names, self.recorder.live.optimizers, args)
+        met = len(self.recorder.live.optimizers)  # with another optimiser another training begins
+        if (
+            step >= self._due
+            or (step >= self._soon and new_epoch is not self.nested)
+            or met > max(1, self._optimizers)
+            or (self.nested and step == 2)
+        ):
             self._take(now, frame, loop, args)
+        self._optimizers = met
         self._frame = frame
         while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:
             self._drop_oldest()
+
+    def after_step(self) -> None:
+        """What the function that makes the next step draws before its forward follows from here."""
+        self._start = torch_rng() if self.nested and not self.stopped else None
 
     def _begins(self, loop: Loop, last: Iteration, line: int, values: dict[str, Any], frame: FrameType) -> bool:
         """Is this another iteration than the last one, or another forward within it?"""
@@ -139,8 +166,11 @@ class History:
         """Has a loop around this one gone on? A replay from here needs nothing of what is done between epochs."""
         if frame is not self._frame or last is None:
             return True
-        counts = [(values.get(name), last.values.get(name)) for name in loop.outer]
-        return any(isinstance(now, int) and now != before for now, before in counts)
+        for name in loop.outer:
+            now = values.get(name)
+            if isinstance(now, int) and now != last.values.get(name):
+                return True
+        return False
 
     def _drop_oldest(self) -> None:
         gone = self.iterations.popleft()
@@ -167,7 +197,7 @@ class History:
             self._cost = min(self._cost, ended - began)
             self.every = int(min(max(self._cost / (SHARE * self._pace), 10), 200))
         self._taken_at = (now.step, ended)
-        self._soon, self._due = now.step + max(8, self.every // 2), now.step + self.every
+        self._soon, self._due = now.step + self.every, now.step + self.every * 3 // 2
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = dict(frame.f_locals)

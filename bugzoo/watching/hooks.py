@@ -1,6 +1,7 @@
 """Where the watch attaches itself to torch, and how it lets go again."""
 
 import functools
+import sys
 from threading import get_ident
 from typing import Any
 
@@ -12,6 +13,7 @@ from bugzoo.watching.byhand import loss_of, parameters_of
 from bugzoo.watching.recorder import Recorder
 
 _Scaler = torch.amp.GradScaler
+_OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
 
 
 class Hooks:
@@ -22,22 +24,25 @@ class Hooks:
         self._handles: list[Any] = []
         self._patched: list[tuple[Any, str, Any]] = []
         self._stepped = False
+        self._stepping: Any = None  # the optimiser whose step() is running, or whose last one raised
+        self._layered: set[type] = set()  # classes whose step() calls that of their parent: torch's hooks run for both
 
     def install(self) -> None:
         recorder = self.recorder
 
         def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if self._foreign():
+            if self._foreign() or (self._stepping is optimizer and self._nested(optimizer)):
                 return
+            self._stepping = optimizer
             try:
                 recorder.before_step(optimizer, args, kwargs)
             except Exception as error:
                 recorder.note(error)
 
         def post(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if self._foreign():
+            if self._foreign() or (type(optimizer) in self._layered and self._nested(optimizer)):
                 return
-            self._stepped = True
+            self._stepped, self._stepping = True, None
             self._after_step(optimizer)
 
         self._handles = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]
@@ -54,6 +59,17 @@ class Hooks:
         """torch's global hooks hear every thread; a notebook's cell may train beside the run that is watched."""
         thread = self.recorder.thread
         return thread is not None and thread != get_ident()
+
+    def _nested(self, optimizer: Any) -> bool:
+        """Is this step() of the optimiser called by another one of its own?"""
+        frame, calls = sys._getframe(2), 0
+        while frame is not None and calls < 2:
+            inside = frame.f_code.co_name == "wrapper" and frame.f_code.co_filename == _OPTIMIZERS
+            calls += inside and frame.f_locals.get("self") is optimizer
+            frame = frame.f_back
+        if calls > 1:
+            self._layered.add(type(optimizer))
+        return calls > 1
 
     def _after_step(self, optimizer: Any) -> None:
         recorder, info = self.recorder, None

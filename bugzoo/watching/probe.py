@@ -27,7 +27,8 @@ _NAMES = {
 
 
 def _leaves(value: Any) -> list[torch.Tensor]:
-    return [t for t in tree_leaves(value) if isinstance(t, torch.Tensor) and t.is_floating_point() and t.numel()]
+    found = [t for t in tree_leaves(value) if isinstance(t, torch.Tensor) and t.is_floating_point() and t.numel()]
+    return [t._values() if t.layout is torch.sparse_coo else t for t in found]
 
 
 def op_name(function: Any) -> str:

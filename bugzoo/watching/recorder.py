@@ -216,6 +216,8 @@ class Recorder:
             self.trace.events.append(Event(step, "skipped_step", {"optimizer": state.index}))
         state.fresh, state.left, state.before = False, None, None
         self._next_step()
+        if self.history is not None and self.history.nested:
+            self.history.after_step()
         if on_device and self.waiting.poll():
             self.judge.late()
         if ended - self.published > 0.2:

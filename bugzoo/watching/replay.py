@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from bugzoo.errors import UserError
 from bugzoo.watching.history import Iteration, Snapshot
@@ -126,9 +127,12 @@ def _run_body(snapshot: Snapshot, names: dict[str, Any], line: int | None) -> No
 
 
 def execute(
-    recorder: Recorder, snapshot: Snapshot, iterations: list[Iteration], step: int
+    recorder: Recorder, snapshot: Snapshot, iterations: list[Iteration], step: int, from_start: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Run `iterations` from `snapshot` until optimiser step `step` is made: ({"loss", "grad_norm"}, first finding)."""
+    """Run `iterations` from `snapshot` until optimiser step `step` is made: ({"loss", "grad_norm"}, first finding).
+
+    `from_start`: the first statement draws its batch itself, from the random state that the step before left.
+    """
     names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
     state = State(recorder.forwards.models(), recorder.live.optimizers, {**snapshot.namespace, **names}, rng=True)
     frozen = Frozen(state, names, snapshot.frame_globals)
@@ -149,17 +153,23 @@ def execute(
         stack.callback(hooks.remove)
         try:
             for number, iteration in enumerate(iterations):
+                at = iteration.line if number == 0 else None
+                if number and iteration.between is not None and iteration.between.put_back(names):
+                    at, rerun.given = iteration.line, given(iteration.between.args)
+                    set_rng(iteration.rng)
                 names.update(copied(iteration.values))
                 rerun.iteration = iteration
-                if number == 0:
+                if number == 0 and from_start:
+                    set_rng(iteration.start)
+                elif number == 0:
                     set_rng(iteration.rng)
-                    rerun.given = copied(snapshot.args)
+                    rerun.given = given(snapshot.args)
                 if iteration.step == step or number == len(iterations) - 1:
                     rerun.probe = probe
                     with torch.autograd.detect_anomaly(check_nan=False), probe:
-                        _run_body(snapshot, names, iteration.line if number == 0 else None)
+                        _run_body(snapshot, names, at)
                 else:
-                    _run_body(snapshot, names, iteration.line if number == 0 else None)
+                    _run_body(snapshot, names, at)
         except _Reached:
             pass
         except Exception as error:
@@ -167,9 +177,21 @@ def execute(
     return rerun.info, probe.result()
 
 
+def given(args: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """Copies of a forward's arguments; None where the script differentiates with respect to one of them."""
+    if args is None or any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in tree_leaves(args)):
+        return None
+    return copied(args)
+
+
 def same(one: float, other: float) -> bool:
     """Equal to the last bit, NaN being equal to NaN."""
     return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def starts(iterations: list[Iteration]) -> tuple[bool, ...]:
+    """Which random states to begin with, one after the other: that of the step's start, that of its forward."""
+    return (True, False) if iterations[0].start is not None else (False,)
 
 
 def _recorded(trace: Trace, step: int) -> float:
@@ -213,9 +235,12 @@ def replay(trace: Trace, step: int) -> Replay:
                 f"The batch of step {iteration.step} was overwritten in place after its step, so step {step} cannot be "
                 "run again; give each step a tensor of its own to make it replayable."
             )
-    info, first = execute(recorder, snapshot, iterations, step)
-    loss, norm = info.get("loss", math.nan), info.get("grad_norm", math.nan)
-    faithful = "step" in info and same(loss, _recorded(trace, step))
+    for from_start in starts(iterations):
+        info, first = execute(recorder, snapshot, iterations, step, from_start)
+        loss, norm = info.get("loss", math.nan), info.get("grad_norm", math.nan)
+        faithful = "step" in info and same(loss, _recorded(trace, step))
+        if faithful:
+            break
     return Replay(step, loss, norm, faithful, first, _message(trace, step, info, faithful, first))
 
 
