@@ -52,6 +52,7 @@ def measure(run: Any) -> dict[str, Any]:
         "empty_share": float(absent.mean()),
         "backwards_per_step": median(backwards, 1.0),
         "backwards_before_first_step": float(backwards[0]) if len(backwards) else float("nan"),
+        "forwards_per_step": sum(f["count"] for f in trace.forwards if f["grad"]) / len(norms),
         "leftover": median(leftover[later], 0.0),
         "update_ratio": median(trace.update_ratio),
         "closure": float(_closure(run)),
@@ -99,7 +100,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
     per_step = numbers.get("backwards_per_step", 1.0)
     if stale > 0.1:  # clearing is done at every step or it is not done: a third is as wrong as all
-        cause = "loop/stale_gradients" if per_step <= 1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
+        batches = min(
+            per_step, numbers.get("forwards_per_step", per_step)
+        )  # two backward() of one forward are one batch
+        cause = "loop/stale_gradients" if batches <= 1.1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
         text = (
             f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "
             f"(usual: 0 %), with {per_step:g} backward call(s) per step: nothing clears it"

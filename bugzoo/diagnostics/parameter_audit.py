@@ -38,6 +38,12 @@ def _random_looking(weight: torch.Tensor) -> bool:
     return centre and (uniform or normal)
 
 
+def _new_table(weight: torch.Tensor) -> bool:
+    """Has it mean 0 and standard deviation 1 as nn.Embedding draws it? Word vectors of others are scaled otherwise."""
+    values, size = weight.detach().double(), weight.numel()
+    return abs(float(values.mean())) < 4 / math.sqrt(size) and abs(float(values.std()) - 1) < 4 / math.sqrt(2 * size)
+
+
 def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
     """(elements, names) of parameters frozen at random values in models of which another part is trained."""
     live = getattr(run.trace, "live", None)
@@ -62,7 +68,7 @@ def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
             if untouched and _random_looking(parameter):
                 elements += parameter.numel()
                 found.append(name)
-                tables += id(parameter) in embeddings
+                tables += id(parameter) in embeddings and not _new_table(parameter)
     if tables == len(found):
         return 0.0, []  # nothing but embedding tables: word vectors from elsewhere look like this
     return float(elements), found

@@ -37,8 +37,12 @@ def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[st
 
 
 def ended_non_finite(trace: Trace) -> bool:
-    """Whether the last loss, or the loss that the script itself reports, is NaN or infinite."""
-    last = [float(trace.loss[-1])] if len(trace.loss) else []
+    """Whether the last loss, or the loss that the script itself reports, is NaN or infinite.
+
+    A step without a backward of its own has no loss: two optimisers may follow one backward().
+    """
+    with_loss = [float(loss) for loss, calls in zip(trace.loss, trace.backwards, strict=False) if calls > 0]
+    last = with_loss[-1:]
     reported = [value for name, value in trace.metrics.items() if name == "loss"]
     return not all(math.isfinite(value) for value in [*last, *reported])
 

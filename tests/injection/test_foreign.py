@@ -199,3 +199,14 @@ def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at)
     path.write_text(break_source(source, [fault], script, at).broken, encoding="utf-8")
     report = checkup(path, max_cost=1)
     assert report.run_outcome == "finished" and report.suspects[0].cause == fault, str(report)
+
+
+@pytest.mark.parametrize(
+    "clearing",
+    ["p.grad = None", "p.grad.zero_()", "if p.grad is not None:\n            p.grad.zero_()"],
+)
+def test_gradients_cleared_one_by_one(clearing):
+    by_hand = f"    for p in net.parameters():\n        {clearing}\n"
+    source = f"for x in data:\n    loss = net(x).mean()\n{by_hand}    loss.backward()\n    opt.step()\n"
+    injection = inject(source, [(faults.load("loop/stale_gradients"), {})], "by_hand.py")
+    assert injection.broken == source.replace(by_hand, "")
