@@ -57,7 +57,7 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
         share += weight if check.passed else weight / 2 if half else 0.0
     share = round(share, 4)
     status, message = (
-        ("passed", "") if share == 1 else ("wrong", "The cause is right; what is marked -- is not all there.")
+        ("passed", "") if share == 1 else ("wrong", "The cause is right; what is marked NO is not all there.")
     )
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 

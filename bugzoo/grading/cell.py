@@ -9,11 +9,12 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import progress
-from bugzoo.grading.model import Result
+from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.program import Program
 
 
@@ -72,13 +73,38 @@ def _source(program: Any) -> str:
 
 def _answer(name: str, question: dict[str, Any]) -> float:
     try:
-        result = ask(name, question)
+        with at_work(question["kind"]):
+            result = ask(name, question)
     except UserError as error:
         print(f"cannot be graded, which costs no attempt. {error}")
         return 0.0
-    print(result)
+    say(result)
     progress.keep(name, question["kind"], result)
     return float(result.points)
+
+
+def say(result: Result) -> None:
+    """Print a result; a program that is as it was may be one whose changed cell was not run."""
+    print(result)
+    if result.message == UNCHANGED:
+        print("A cell counts as it was last run. If you have changed one, run it first, then this one again.")
+
+
+@contextlib.contextmanager
+def at_work(kind: str) -> Iterator[None]:
+    """A line that stands in the cell while the grader works, for people only: what replaces it is the answer."""
+    from bugzoo.lab.frontend import headless
+
+    if kind != "repair" or headless():
+        yield
+        return
+    from IPython.display import clear_output
+
+    print("Grading: your program is run, on one seed after the other. Up to a minute on a slow machine ...", flush=True)
+    try:
+        yield
+    finally:  # also when it is stopped
+        clear_output(wait=True)
 
 
 def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.grading import reference
-from bugzoo.grading.model import Check
+from bugzoo.grading.model import QUIET, Check
 from bugzoo.grading.twin import Twin, trusted, untouched, weights
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
@@ -77,7 +77,7 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     for one in verdicts:
         if one.fired and one.instrument not in ignore:
             number = next(iter(one.numbers.values()), None)
-            checks.append(Check(one.instrument, "wrong", one.message, "the instrument stays quiet", number))
+            checks.append(Check(one.instrument, "wrong", one.message, QUIET, number))
     if len(checks) == 1 and good:
         checks.append(Check("instruments", "passed", "no instrument fires"))
     return checks

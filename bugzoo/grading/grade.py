@@ -11,7 +11,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading import checks, integrity, reference
 from bugzoo.grading.edits import with_docstring, without_facts
 from bugzoo.grading.exercises import load
-from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.grading.said import words
@@ -47,7 +47,7 @@ def grade(
     """
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
-        return Result("not attempted", message="The program is as it was handed out.")
+        return Result("not attempted", message=UNCHANGED)
     found: list[Check] = []
     each: list[list[Check]] = []
     cases: list[Scenario] = []
@@ -195,7 +195,7 @@ def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> li
         else:
             named.setdefault(check.name, check)
     if any(not check.passed for check in named.values()):
-        named.pop("instruments", None) if any(c.expected == "the instrument stays quiet" for c in now) else None
+        named.pop("instruments", None) if any(c.expected == QUIET for c in now) else None
     return list(named.values())
 
 

@@ -7,6 +7,11 @@ STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "pas
 """What a check can answer. "cannot be graded" is the machine's or the file's fault and costs no attempt."""
 
 
+UNCHANGED = "The program is as it was handed out."
+QUIET = "no alarm from this instrument"
+"""What an instrument that fires should have given."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing that was looked at: what was seen, what was expected, and the number behind it."""
@@ -22,8 +27,9 @@ class Check:
         return self.status == "passed"
 
     def __str__(self) -> str:
-        mark = "ok " if self.passed else "-- "
-        return f"{mark}{self.name}: {self.saw}" + ("" if self.passed or not self.expected else f" ({self.expected})")
+        if self.passed:
+            return f"ok  {self.name}: {self.saw}"
+        return f"NO  {self.name}: {self.saw}" + (f"; what passes: {self.expected}" if self.expected else "")
 
 
 @dataclass
@@ -66,7 +72,17 @@ class Result:
     def __str__(self) -> str:
         first = f"{self.status}: {self.points:g} of {self.max_points:g} points" if self.max_points else self.status
         lines = [first + (f". {self.message}" if self.message else ""), *map(str, self.checks)]
-        return "\n".join(lines)
+        return "\n".join(lines + self._rest())
+
+    def _rest(self) -> list[str]:
+        """What the list does not say: which checks stand there, and which do not."""
+        if self.status == "your code raised":
+            return ["Nothing else was judged: the run did not come to its end."]
+        if any(check.expected == QUIET for check in self.checks):
+            return [
+                "The instruments that are not listed here raised no alarm, or had nothing to measure in this program."
+            ]
+        return []
 
 
 def _plain(value: float | None) -> float | str | None:

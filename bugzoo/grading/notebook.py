@@ -4,8 +4,10 @@ Nothing here is edited by hand afterwards; the same declaration gives the same b
 """
 
 import json
+import textwrap
 from typing import Any
 
+from bugzoo.diagnostics import names
 from bugzoo.grading.edits import apply
 from bugzoo.grading.grade import handed_out, scenario_of
 from bugzoo.grading.model import Exercise
@@ -48,14 +50,15 @@ def notebook(
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
     }
     cells += [
-        _markdown("look-text", _LOOK),
+        _markdown("look-text", _look()),
         _code("look", f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{_settings(exercise)}))'),
         _code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
               'numbers = program.instrument("loss_curve")'),
-        _markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes."),
+        _markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
+                  "Leave this cell out if you want none; what is opened in it, the form below counts."),
         _code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
         _markdown("diagnosis-text", _diagnosis_text(exercise)),
-        _code("form", f'form = DiagnosisForm("{ticket}", hints=hints).show()'),
+        _code("form", f'form = DiagnosisForm("{ticket}").show()'),
         _code("diagnosis-answer", answer, solution=True, tags=["raises-exception"]),
         _markdown("grading-text", "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and "
                   "judged by what it does: its instruments, its result on data that it never saw, and that budget, data and "
@@ -84,18 +87,23 @@ from bugzoo.lab import DiagnosisForm, Hints"""
 _GRADER = "from bugzoo.grading import cell"
 """Graded cells stand alone, so that one that is run first says what to do."""
 
-_LOOK = """## Look first
 
-The run beside its healthy twin, and instruments one by one: `loss_curve`, `gradient_health`, `first_non_finite`,
-`fresh_gradient`, `parameter_audit`, `double_normalisation`, `dependency`, `scale_watch`, `mode_watch`, `initial_loss`,
-`overfit_one_batch`, `data_inspection`. Note which ones you looked at, and in which order."""
+def _look() -> str:
+    """Names every instrument that the form offers: what can be handed in can be looked at."""
+    listed = textwrap.fill(", ".join(f"`{name}`" for name in names()) + ".", 118, break_long_words=False)
+    return (
+        "## Look first\n\nThe run beside its healthy twin, and instruments one by one. Those that have nothing to measure "
+        f"in this program say so. There are:\n\n{listed}\n\nNote which ones you looked at, and in which order: the form "
+        "below offers the same names."
+    )
 
 
 def _title(exercise: Exercise, ticket: str) -> str:
     return (
         f"# {exercise.title}\n\nTicket **{ticket}**\n\n{exercise.story}\n\n"
         "The program stands in the cells below, as ordinary Python. Find out what is wrong, if anything is; say what shows "
-        "it; then change the program's own cells and run them again. `%%program` only keeps the text of its cell."
+        "it; then change the program's own cells and run them again. `%%program` "
+        "runs its cell as it stands and keeps its text: what the grader judges are these cells as they were last run."
     )
 
 

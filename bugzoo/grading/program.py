@@ -70,8 +70,19 @@ class Program:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Called by `%load_ext`: adds the magic and a variable named `program`."""
+    """Called by `%load_ext`: adds the magic and a variable named `program`.
+
+    What a cell raises is shown once, as the cell inside has it; the magic raises it again so that the cell counts as
+    failed, and that second showing, with our own frames in it, is left out.
+    """
     program = Program()
+    show, shown = shell._showtraceback, []  # both of the shell's ways to show an error, a syntax error's too, end there
+
+    def once(kind: Any, error: Any, lines: Any) -> None:
+        if any(error is one for one in shown):
+            shown.clear()
+        else:
+            show(kind, error, lines)
 
     def record(line: str, cell: str) -> None:
         name = line.strip()
@@ -80,7 +91,9 @@ def load_ipython_extension(shell: Any) -> None:
         program.sections[name] = cell
         result = shell.run_cell(cell, silent=False)
         if not result.success:
+            shown[:] = [result.error_before_exec or result.error_in_exec]
             result.raise_error()
 
+    shell._showtraceback = once
     shell.register_magic_function(record, "cell", "program")
     shell.push({"program": program})

@@ -9,7 +9,7 @@ A notebook's kernel is no boundary. `bugzoo grade` never runs these cells; use i
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading.cell import ask
+from bugzoo.grading.cell import ask, at_work, say
 
 MODULE = "bugzoo.instructor"
 
@@ -35,9 +35,10 @@ def diagnosis(name: str, *forms: Any) -> float:
 
 def _points(name: str, question: dict[str, Any]) -> float:
     try:
-        result = ask(name, question, MODULE)
+        with at_work(question["kind"]):
+            result = ask(name, question, MODULE)
     except UserError as error:
         print(f"cannot be graded. {error}")
         return 0.0
-    print(result)
+    say(result)
     return float(result.points)

@@ -8,6 +8,7 @@ from typing import Any
 from bugzoo import diagnostics
 from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
+from bugzoo.lab.hints import opened as opened_hints
 
 CAUSES = (
     "a gradient that is older than its batch", "a loss that gets the wrong kind of numbers",
@@ -46,7 +47,11 @@ class Diagnosis:
 
 
 class DiagnosisForm:
-    """The form over a `Diagnosis`. `causes`: what may be chosen (free text where it is empty)."""
+    """The form over a `Diagnosis`. `causes`: what may be chosen (free text where it is empty).
+
+    Hints are counted of `hints`, and of any that carry the same ticket: they cost the same whether the form was given
+    them or not, and whether they were shown before it or after it.
+    """
 
     def __init__(self, ticket: str = "", *, causes: Sequence[str] = CAUSES, hints: Any = None) -> None:
         self.causes, self.hints = tuple(causes), hints
@@ -58,7 +63,7 @@ class DiagnosisForm:
         """Fill in by hand what is given, stop the clock and return the record."""
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
-        self.diagnosis.hints = self.hints.opened if self.hints else 0
+        self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(self.diagnosis.ticket))
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
         if self.diagnosis.ticket:

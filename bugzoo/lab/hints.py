@@ -8,6 +8,15 @@ from bugzoo.errors import UserError
 from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
 
+_OPENED: dict[str, int] = {}
+"""Ticket -> the most hints that were opened of it in this session, by whichever `Hints`."""
+
+
+def opened(ticket: str) -> int:
+    """How many hints of a case were opened in this session; 0 for a ticket that nobody asked for."""
+    return _OPENED.get(ticket, 0)
+
+
 STEPS = ("a nudge", "narrower", "the place")
 
 
@@ -31,6 +40,7 @@ class Hints:
             return "There are no more hints."
         self.opened += 1
         if self.ticket:
+            _OPENED[self.ticket] = max(self.opened, opened(self.ticket))
             progress.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost})
         return self._texts[self.opened - 1]
 
@@ -54,13 +64,13 @@ class Hints:
             self.button.description = f"Hint {self.opened + 1}: {name} ({price})" if left else "No more hints"
             self.button.disabled = not left
 
-        def opened(_: Any) -> None:
+        def press(_: Any) -> None:
             self.next()
             rows = "".join(f"<li>{html.escape(text)}</li>" for text in self._texts[: self.opened])
             self.shown.value = f'<div class="bugzoo-status"><ol>{rows}</ol>Spent on hints: {self.cost:g}</div>'
             label()
 
-        self.button.on_click(opened)
+        self.button.on_click(press)
         label()
         display(w.VBox([self.button, self.shown]))
         return self

@@ -1,6 +1,7 @@
 """The notebooks in git are what their declarations make, and nothing else lies beside them."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
+from bugzoo import diagnostics
 from bugzoo.grading import files
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.notebook import KINDS, build
@@ -65,3 +67,10 @@ def test_student_version_differs_from_the_solution_only_where_something_is_asked
         programs = {name for name in changed if name.startswith("program-")}
         assert changed - programs == {"diagnosis-answer"}
         assert bool(programs) != exercise.trap
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_the_text_lists_the_instruments_that_the_form_offers(name: str) -> None:
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()[name]))["cells"]}
+    assert set(re.findall(r"`(\w+)`", cells["look-text"])) == set(diagnostics.names())
+    assert "only keeps" not in cells["title"] and "hints=" not in cells["form"]

@@ -23,10 +23,10 @@ FREE = "costs no attempt"
 class Kernel:
     """One kernel, into which cells of the exercise are put by their id."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **own: str) -> None:
         book = nbformat.read(ROOT / "exercises" / f"{NAME}.ipynb", as_version=4)
         self.cells = {cell.id: cell.source for cell in book.cells}
-        environment = {"IPYTHONDIR": str(folder), "BUGZOO_EXERCISES": str(folder / "tries.sqlite")}
+        environment = {"IPYTHONDIR": str(folder), "BUGZOO_EXERCISES": str(folder / "tries.sqlite")} | own
         self.manager = KernelManager(kernel_name="python3")
         quiet = ["--IPKernelApp.log_level=40"]
         self.manager.start_kernel(cwd=str(folder), extra_arguments=quiet, env=_whole(environment))
@@ -41,6 +41,14 @@ class Kernel:
             self.cells.get(text, text), timeout=300, output_hook=lambda m: shown.append(_text(m))
         )
         return re.sub(r"\x1b\[[0-9;]*m", "", "".join(shown))
+
+    def kinds(self, text: str) -> list[tuple[str, str]]:
+        """(kind of message, text) of what a cell sends, in its order."""
+        sent: list[tuple[str, str]] = []
+        self.client.execute_interactive(
+            self.cells.get(text, text), timeout=300, output_hook=lambda m: sent.append((m["msg_type"], _text(m)))
+        )
+        return sent
 
     def end(self) -> None:
         self.client.stop_channels()
@@ -99,11 +107,59 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     slip = kernel.run("repair")
     assert "cannot be graded" in slip and "line" in slip and progress.standing() == {}
     kernel.run("program-settings")
-    assert kernel.run("repair").startswith("not attempted")  # as it was handed out, whatever the order
+    same = kernel.run("repair")
+    assert same.startswith("not attempted")  # as it was handed out, whatever the order
+    assert "run it first, then this one again" in same
     assert progress.standing() == {}
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
-    assert kernel.run("repair").startswith("wrong: 0 of 7 points")
+    wrong = kernel.run("repair")
+    assert wrong.startswith("wrong: 0 of 7 points") and "Grading" not in wrong and "run it first" not in wrong
+    listed = re.findall(r"^(ok |NO ) ([a-z_ ]+): ", wrong, re.MULTILINE)
+    assert {mark for mark, _ in listed} == {"ok ", "NO "}, wrong
+    assert "; what passes: no alarm from this instrument" in wrong and "not listed here raised no alarm" in wrong
     assert progress.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
+
+
+ERRORS = {"seed = 0 +": "SyntaxError", "seed = 0\n1 / 0": "ZeroDivisionError"}
+
+
+@pytest.mark.parametrize("text", list(ERRORS))
+def test_an_error_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel: Kernel, text: str) -> None:
+    kernel.run("setup")
+    shown = kernel.run(f"%%program Settings\n{text}")
+    assert len(re.findall(rf"{ERRORS[text]}: ", shown)) == 1 and "bugzoo" not in shown, shown
+    reply = kernel.client.execute_interactive(f"%%program Settings\n{text}", output_hook=lambda m: None)
+    assert reply["content"]["status"] == "error" and reply["content"]["ename"] == ERRORS[text]
+    assert len(re.findall(r"NameError: ", kernel.run("no_such_name"))) == 1  # other cells' errors are shown as ever
+    assert kernel.run(f"%%program Settings\n{text}") and kernel.run("print(program)").startswith("<program: Settings")
+
+
+def test_the_form_needs_no_hints_and_counts_those_that_come_later(kernel: Kernel) -> None:
+    for name in ("setup", "form"):
+        assert "Error" not in kernel.run(name)
+    ask = "print(form.hand_in(cause='x').hints)"
+    assert kernel.run(ask).strip() == "0"
+    kernel.run("hints")
+    assert kernel.run(ask).strip() == "0", "a button that nobody pressed costs nothing"
+    kernel.run("opened = hints.next(), hints.next()")
+    assert kernel.run(ask).strip() == "2"
+    for name in ("hints", "form"):  # begun anew: what was read stays read
+        kernel.run(name)
+    assert kernel.run(ask).strip() == "2"
+
+
+def test_a_front_end_shows_that_the_grader_works_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    watched = Kernel(tmp_path, BUGZOO_WIDGETS="1")
+    try:
+        watched.run("setup")
+        for name in (name for name in watched.cells if name.startswith("program-")):
+            section = name.removeprefix("program-").capitalize()
+            watched.run(f"program.sections[{section!r}] = {_body(watched.cells[name])!r}")
+        sent = [one for one in watched.kinds("repair") if one[0] in ("stream", "clear_output", "execute_result")]
+    finally:
+        watched.end()
+    assert sent[0][1].startswith("Grading: your program is run") and sent[1][0] == "clear_output", sent
+    assert not any("Grading" in text for _, text in sent[2:]) and sent[2][1].startswith("not attempted"), sent
 
 
 def test_the_stop_button_ends_a_grading_and_costs_nothing(kernel: Kernel) -> None:

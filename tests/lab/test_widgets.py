@@ -151,6 +151,18 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     }  # fmt: skip
 
 
+def test_hints_are_counted_by_their_ticket_also_when_the_form_was_not_given_them(front_end) -> None:
+    form = lab.DiagnosisForm("Z-018").show()
+    assert form.hand_in(cause="a learning rate").hints == 0
+    lab.Hints(("a", "b", "c"), ticket="Z-019").next()
+    assert form.hand_in().hints == 0, "another case's"
+    hints = lab.Hints(("a", "b", "c"), ticket="Z-018").show()
+    hints.button.click()
+    assert form.hand_in().hints == 1
+    lab.Hints(("a", "b", "c"), ticket="Z-018").show()
+    assert form.hand_in().hints == 1 and lab.DiagnosisForm("Z-018").hand_in().hints == 1
+
+
 def test_timer_counts_down_and_stops() -> None:
     timer = lab.Timer(5)
     assert timer.text() in ("5:00 left", "4:59 left") and timer.left > 299
