@@ -92,7 +92,8 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
         + (f"Of the repair's points:\n\n{shares}\n- {repair:g} for everything\n\n" if shares else "")
         + "Any repair counts that makes the program do what it should; nobody's text is compared with ours.\n"
     )
-    parts.append(f"## What was changed\n\nLine numbers here count in the catalogue's file.\n\n```diff\n{assignment.scenario.diff()}```\n")
+    changes = assignment.scenario.diff()
+    parts.append(f"## What was changed\n\nLine numbers here count in the catalogue's file.\n\n```diff\n{changes}```\n")
     return "\n".join(parts)
 
 
