@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.frontend import headless
 from bugzoo.grading import progress
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.program import Program
@@ -93,8 +94,6 @@ def say(result: Result) -> None:
 @contextlib.contextmanager
 def at_work(kind: str) -> Iterator[None]:
     """A line that stands in the cell while the grader works, for people only: what replaces it is the answer."""
-    from bugzoo.lab.frontend import headless
-
     if kind != "repair" or headless():
         yield
         return
