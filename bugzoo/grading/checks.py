@@ -155,13 +155,13 @@ def _in_band(accuracy: float, loss: float, twins: Sequence[Twin], wide: float, w
     ]
 
 
-def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin]) -> list[Check]:
+def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], room: float = 1.0) -> list[Check]:
     """Accuracy and loss once more, as means over the seeds; nothing where a seed has none."""
     found = [{check.name: check.number for check in checks} for checks in seeds]
     if not all(isinstance(one.get(name), float) for one in found for name in ("accuracy", "loss")):
         return []
     accuracy, loss = (float(np.mean([one[name] for one in found])) for name in ("accuracy", "loss"))
-    return _in_band(accuracy, loss, twins, 1.0, f", mean of {len(found)} seeds")
+    return _in_band(accuracy, loss, twins, room, f", mean of {len(found)} seeds")
 
 
 def good(score: reference.Score, twin: Twin, wide: float) -> bool:

@@ -51,7 +51,8 @@ def grade(
     found: list[Check] = []
     each: list[list[Check]] = []
     cases: list[Scenario] = []
-    wide = checks.WIDE if len(seeds) > 1 else 1.0
+    room = exercise.room if exercise else 1.0
+    wide = room * (checks.WIDE if len(seeds) > 1 else 1.0)
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
     for seed in seeds:
@@ -75,7 +76,7 @@ def grade(
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     if len(seeds) > 1 and all(check.passed for check in found):
-        found = _worse(found, checks.on_average(each, [twin(case) for case in cases]))
+        found = _worse(found, checks.on_average(each, [twin(case) for case in cases], room))
     status = _status(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":

@@ -131,6 +131,8 @@ class Exercise:
     settings: dict[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (7.0, 3.0)
     """For the repair and for the diagnosis."""
+    room: float = 1.0
+    """Times the usual room below the healthy twin, where a correct repair may change what the network computes."""
     own_forward: bool = False
     """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
     same_forward: bool = False

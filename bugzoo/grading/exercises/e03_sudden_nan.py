@@ -34,8 +34,11 @@ EXERCISE = Exercise(
         "this network need it at all?",
     ),
     solution=((BLOCK, ""),),
-    # log1p(relu(x)) stands on neither side: never nan, but this network's loss ends at the edge of what passes
+    settings={"epochs": 12},
+    room=2.0,  # with log1p(relu(x)) the network is well and learns a little more slowly than without any logarithm
     correct={
+        "log1p": ((LINE, "            hidden = torch.log1p(F.relu(hidden))"),),
+        "an odd logarithm": ((LINE, "            hidden = hidden.sign() * torch.log1p(hidden.abs())"),),
         "rectified already here": ((LINE, "            hidden = F.relu(hidden)"),),
         "in one line again": (
             (
@@ -62,7 +65,7 @@ EXERCISE = Exercise(
         "an eps": ((LINE, LINE.replace("1e-50", "1e-9")),),
         "a larger eps": ((LINE, LINE.replace("1e-50", "1e-3")),),
         "a clamp": ((LINE, "            hidden = torch.log((hidden - hidden.min()).clamp(min=1e-6))"),),
-        "at the end only": (("step >= 44", "step >= 180"),),
+        "at the end only": (("step >= 44", "step >= 432"),),
         "weights of before": (
             ("        losses.append(loss.item())", "        losses.append(loss.item())\n        if step == 43:\n"
              "            kept = {name: value.clone() for name, value in model.state_dict().items()}"),
