@@ -98,7 +98,7 @@ def test_json_through_a_link_writes_what_it_points_to(bugzoo, tmp_path):
     folder = tmp_path / "folder.json"
     folder.mkdir()
     called = bugzoo("list", "--json", str(folder))
-    assert called.code == 2 and "Is a directory" in called.err
+    assert called.code == 2 and "is a folder" in called.err
 
 
 def test_listing_loads_no_torch():

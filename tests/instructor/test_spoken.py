@@ -21,7 +21,7 @@ def test_what_was_said() -> None:
     )
     assert trouble == "" and len(found) == 4
     assert found[0] == {"cause": "a mask", "place": 10, "step": None, "evidence": ["dependency"], "test": "A"}
-    assert found[1] == {"cause": "3", "place": None, "step": None, "evidence": ["1", "2"], "test": ""}
+    assert found[1] == {"cause": "3", "place": 7, "step": None, "evidence": ["1", "2"], "test": ""}
 
 
 def test_what_raises_or_leaves() -> None:
