@@ -16,7 +16,8 @@ MOST = 2**20
 class Between:
     """As it stands at the first forward of an epoch: small variables, hyperparameters, the forward's arguments."""
 
-    names: dict[str, Any]
+    names: dict[str, tuple[Any, int]]
+    """Value and, of a tensor, its version: one that was changed in place since is not what it was."""
     groups: list[tuple[Any, list[dict[str, Any]]]]
     args: tuple[Any, ...] | None
     empty: bool | None
@@ -31,12 +32,19 @@ class Between:
         grads = [p.grad for o in optimizers for group in o.param_groups for p in group["params"]]
         grads = [grad for grad in grads if grad is not None]
         empty = True if not grads else None if any(bool(grad.any()) for grad in grads) else False
-        kept = {name: value for name, value in names.items() if _small(value)}
+        kept = {
+            name: (own(value), value._version if isinstance(value, torch.Tensor) else 0)
+            for name, value in names.items()
+            if _small(value)
+        }
         return cls(kept, groups, args if all(map(_small, args)) else None, empty)
 
     def put_back(self, names: dict[str, Any]) -> bool:
         """Make it so again. True when the loop's body can go on at the forward, False when it must run from its top."""
-        names.update(copied(self.names))
+        for name, (value, version) in self.names.items():
+            tensor = isinstance(value, torch.Tensor)
+            if not tensor or (value._version == version and names.get(name) is not value):
+                names[name] = copied(value)
         for optimizer, groups in self.groups:
             for group, values in zip(optimizer.param_groups, groups, strict=True):
                 group.update(values)
@@ -48,8 +56,14 @@ class Between:
         return True
 
 
+def own(value: Any) -> Any:
+    """A list of whole numbers, such as an order, as it is now: it may be shuffled in place. Everything else itself."""
+    short = type(value) is list and 0 < len(value) <= 2**14
+    return value[:] if short and type(value[0]) is int else value
+
+
 def _small(value: Any) -> bool:
-    """A number, a text, a tensor without a graph, or a few of those in a container: the container is not kept itself."""
+    """A number, a text, a tensor without a graph, or a few of those in a container."""
     if isinstance(value, torch.Tensor):
         free = value.grad_fn is None and not value.requires_grad and value.layout is torch.strided
         return free and value.numel() * value.element_size() <= MOST

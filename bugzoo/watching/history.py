@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from bugzoo.watching.between import Between
+from bugzoo.watching.between import Between, own
 from bugzoo.watching.loop import Loop, LoopFinder, user_frames
 from bugzoo.watching.state import State, torch_rng
 
@@ -200,7 +200,7 @@ class History:
         self._soon, self._due = now.step + self.every, now.step + self.every * 3 // 2
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
-        names = dict(frame.f_locals)
+        names = {name: own(value) for name, value in frame.f_locals.items()}
         forwards, live = self.recorder.forwards, self.recorder.live
         state = State(forwards.models(), live.optimizers, names, rng=True)
         return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)

@@ -116,7 +116,8 @@ class Hooks:
             loss = loss_of(outputs)
             if loss is None or self._foreign():
                 return original(outputs, inputs, *args, **kwargs)
-            inputs = inputs if isinstance(inputs, torch.Tensor) else list(inputs)  # it may be a generator
+            if not isinstance(inputs, torch.Tensor | list | tuple):  # a generator; a GradientEdge is a tuple
+                inputs = list(inputs)
             parameters, ours = parameters_of(inputs), False
             try:
                 ours = parameters is not None and recorder.before_grad(loss, parameters)

@@ -91,3 +91,9 @@ def test_a_step_on_gradients_of_unknown_origin_is_not_called_old():
     assert not (trace.leftover > 0).any()
     _, trace = watched("if not record:\n        off.backward()")
     assert (trace.leftover[1:] == 1).all()
+
+
+def test_an_edge_of_the_graph_is_handed_on_as_it_is():
+    given = "opt.zero_grad()\n    torch.autograd.grad(off, torch.autograd.graph.get_gradient_edge(net.weight), "
+    record, trace = watched(given + "retain_graph=True)\n    off.backward()")
+    assert trace.loss.tolist() == record and (trace.backwards == 1).all()

@@ -22,6 +22,23 @@ for epoch in range(30):
     decay.step()
 """
 
+SHUFFLED = """
+import random
+import torch
+x = torch.randn(60, 4)
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+order = list(range(60))
+for epoch in range(20):
+    random.shuffle(order)
+    for i in range(4):
+        rows = order[15 * i : 15 * i + 15]
+        loss = (net(x[rows]) - x[rows][:, :1]).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
 MIXED = """
 import torch
 x, y = torch.randn(120, 6), torch.randn(120, 2)
@@ -99,7 +116,7 @@ fit(net, x, x[:, 1:2])
 """
 
 
-@pytest.mark.parametrize("source", [PERMUTED, MIXED, DRAWN, SLOPES, SPARSE, TWICE], ids=range(6))
+@pytest.mark.parametrize("source", [PERMUTED, SHUFFLED, MIXED, DRAWN, SLOPES, SPARSE, TWICE], ids=range(7))
 def test_the_last_steps_come_out_as_recorded(source):
     _, trace = run(source, "replayed.py", watched=True)
     last = len(trace.step)
