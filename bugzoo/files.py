@@ -1,0 +1,129 @@
+"""One way to write a file that belongs to somebody: whole or not at all.
+
+    write_atomic(path, text)      # what was there before stays until the new text stands beside it, complete
+    check_place(path)             # before a long piece of work: could it be written there?
+
+A link stays a link, a pipe or a device is written to and not replaced, and a file keeps its permissions.
+"""
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from pathlib import Path
+
+from bugzoo.errors import UserError
+
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/(?:fd/(\d+)|(stdin|stdout|stderr))")
+_STANDARD = ("stdin", "stdout", "stderr")
+
+
+def write_atomic(path: str | os.PathLike[str], content: str | bytes, *, parents: bool = False) -> None:
+    """Write `content` (text in UTF-8) to `path`; `parents` makes the folders on the way.
+
+    Raises UserError where that cannot be done. An older file is then as it was, and no new one is left half.
+    """
+    named = os.fspath(path)
+    try:
+        data = content.encode() if isinstance(content, str) else content
+        if parents:
+            Path(named).parent.mkdir(parents=True, exist_ok=True)
+        if not _write_through(named, data):
+            _replace(_target(named), data)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte, a text that UTF-8 cannot hold
+        raise UserError(_message(named, error)) from error
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Raises UserError when `path` could not be written now: said before the work is done and not after it."""
+    named = os.fspath(path)
+    try:
+        if _descriptor(named) is not None or _special(named):
+            return
+        handle, scratch = _scratch(_target(named))
+        os.close(handle)
+        os.unlink(scratch)
+    except (OSError, ValueError) as error:
+        raise UserError(_message(named, error)) from error
+
+
+def _write_through(named: str, data: bytes) -> bool:
+    """Write to what cannot be replaced; False for a file. /dev/stdout may be a file: it belongs to who redirected it."""
+    if (number := _descriptor(named)) is not None:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed before comes before
+            stream.flush()
+        with open(os.dup(number), "wb") as file:
+            file.write(data)
+        return True
+    if not _special(named):
+        return False
+    with open(named, "wb") as file:
+        file.write(data)
+    return True
+
+
+def _descriptor(named: str) -> int | None:
+    """1 for /dev/stdout, 63 for the /dev/fd/63 of a shell's >(...)."""
+    if not (found := _DESCRIPTOR.fullmatch(named)):
+        return None
+    return int(found[1]) if found[1] else _STANDARD.index(found[2])
+
+
+def _special(named: str) -> bool:
+    """Whether a pipe, a device or a socket is there: a file in the place of /dev/null would take it from everybody."""
+    try:
+        mode = os.stat(named).st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _target(named: str) -> str:
+    """The file behind a link. Raises OSError for a folder, and for a file that is protected against writing."""
+    if os.path.isdir(named) or named.endswith(os.sep):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    target = os.path.realpath(named)
+    if os.path.exists(target) and not os.access(target, os.W_OK):  # replacing it would work: not what was meant
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return target
+
+
+def _replace(target: str, data: bytes) -> None:
+    """Put a new file in the place of `target`, which is no link."""
+    handle, scratch = _scratch(target)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            os.chmod(scratch, stat.S_IMODE(os.stat(target).st_mode))
+        os.replace(scratch, target)
+    except BaseException:  # a Ctrl-C leaves nothing lying about either
+        os.unlink(scratch)
+        raise
+
+
+def _scratch(target: str) -> tuple[int, str]:
+    """(handle, name) of a new file beside `target`: on the same disk, with the permissions that any new file gets."""
+    name = os.path.join(os.path.dirname(target), f".bugzoo-{secrets.token_hex(6)}.part")
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), name
+
+
+def _message(named: str, error: OSError | ValueError) -> str:
+    folder = os.path.dirname(named) or "."
+    if isinstance(error, ValueError):
+        return f"{named!r} could not be written: {error}."
+    if error.errno == errno.EISDIR:
+        return f"{named} is a folder. Name a file in it: {os.path.join(named, 'NAME')}"
+    if error.errno == errno.ENOENT:
+        return f"{named} could not be written: there is no folder {folder}. Make it with `mkdir -p {folder}`."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"{named} could not be written: {error.strerror}. What was there is as it was; make room or name another "
+            "place."
+        )
+    return (
+        f"{named} could not be written: {error.strerror or error}. What was there is as it was; name a place that you "
+        "may write to."
+    )
