@@ -12,6 +12,8 @@ from bugzoo.grading.edits import apply
 from bugzoo.grading.grade import handed_out, scenario_of
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import SECTIONS, split
+from bugzoo.notebooks import code, markdown, to_text
+from bugzoo.notebooks import notebook as of_cells
 
 KINDS = ("student", "solution", "instructor")
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
@@ -42,41 +44,32 @@ def notebook(
     instead = instead or {}
     name, sections = exercise.name, split(source)
     answer = instead.get("diagnosis-answer") or _answer(exercise, kind)
-    cells = [_markdown("title", _title(exercise, ticket)), _code("setup", _SETUP)]
+    cells = [markdown("title", _title(exercise, ticket)), code("setup", _SETUP)]
     for section in SECTIONS:
-        cells.append(_code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
+        cells.append(code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
     graders = graders or {
         "repair": f'{_GRADER}\n\ncell.repair("{name}")',
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
     }
     cells += [
-        _markdown("look-text", _look()),
-        _code("look", f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{_settings(exercise)}))'),
-        _code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
+        markdown("look-text", _look()),
+        code("look", f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{_settings(exercise)}))'),
+        code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
               'numbers = program.instrument("loss_curve")'),
-        _markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
+        markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
                   "Leave this cell out if you want none; what is opened in it, the form below counts."),
-        _code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
-        _markdown("diagnosis-text", _diagnosis_text(exercise)),
-        _code("form", f'form = DiagnosisForm("{ticket}").show()'),
-        _code("diagnosis-answer", answer, solution=True, tags=["raises-exception"]),
-        _markdown("grading-text", "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and "
-                  "judged by what it does: its instruments, its result on data that it never saw, and that budget, data and "
-                  "size are what they were. Write it as you like; three names are asked for and have to stay: `seed`, "
-                  "`model` and `metrics`."),
-        _code("repair", graders["repair"], points=exercise.points[0]),
-        _code("diagnosis", graders["diagnosis"], points=exercise.points[1]),
+        code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
+        markdown("diagnosis-text", _diagnosis_text(exercise)),
+        code("form", f'form = DiagnosisForm("{ticket}").show()'),
+        code("diagnosis-answer", answer, **_asked("diagnosis-answer"), tags=["raises-exception"]),
+        markdown("grading-text", GRADING),
+        code("repair", graders["repair"], **_asked("repair", exercise.points[0])),
+        code("diagnosis", graders["diagnosis"], **_asked("diagnosis", exercise.points[1])),
     ]  # fmt: skip
     for one in cells:
-        if instead.get(one["id"]):
-            one["source"] = instead[one["id"]].splitlines(keepends=True)
-    cells = [one for one in cells if one["id"] not in instead or instead[one["id"]] is not None]
-    metadata = {
-        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-        "bugzoo": {"ticket": ticket} | (about or {}),
-    }
-    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+        one.source = instead.get(one.id) or one.source
+    kept = [one for one in cells if one.id not in instead or instead[one.id] is not None]
+    return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
 
 
 _SETUP = """%load_ext bugzoo.grading.program
@@ -86,6 +79,14 @@ from bugzoo.lab import DiagnosisForm, Hints"""
 
 _GRADER = "from bugzoo.grading import cell"
 """Graded cells stand alone, so that one that is run first says what to do."""
+
+
+GRADING = (
+    "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and judged by what it does: its "
+    "instruments, its result on data that it never saw, and that budget, data and size are what they were. Write it as you "
+    "like; three names are asked for and have to stay: `seed`, `model` and `metrics`."
+)
+"""Above the graded cells."""
 
 
 def _look() -> str:
@@ -136,31 +137,16 @@ def _settings(exercise: Exercise) -> str:
     return f", settings={json.dumps(exercise.settings)}" if exercise.settings else ""
 
 
-def _markdown(name: str, text: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text.splitlines(keepends=True)}
-
-
-def _code(
-    name: str, text: str, points: float | None = None, solution: bool = False, tags: list[str] | None = None
-) -> dict[str, Any]:
-    metadata: dict[str, Any] = {}
-    if points is not None or solution:
-        graded = points is not None
-        metadata["nbgrader"] = {
-            "schema_version": 3, "grade": graded, "grade_id": name, "locked": graded, "solution": solution, "task": False,
-        }  # fmt: skip
-        if graded:
-            metadata["nbgrader"]["points"] = points
-            metadata["editable"] = False  # as nbgrader's release has them
-        metadata["deletable"] = False
-    if tags:
-        metadata["tags"] = tags
-    source = text.splitlines(keepends=True)
+def _asked(name: str, points: float | None = None) -> dict[str, Any]:
+    """nbgrader's metadata: of a cell that grades where there are points, else of one that is to be filled in."""
+    graded = points is not None
+    about = {
+        "schema_version": 3, "grade": graded, "grade_id": name, "locked": graded, "solution": not graded, "task": False,
+    }  # fmt: skip
+    if not graded:
+        return {"nbgrader": about, "deletable": False}
     return {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": name,
-        "metadata": metadata,
-        "outputs": [],
-        "source": source,
-    }
+        "nbgrader": about | {"points": points},
+        "editable": False,
+        "deletable": False,
+    }  # as nbgrader's release has them

@@ -10,7 +10,7 @@ from typing import Any
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.grading.notebook import STUB, notebook
+from bugzoo.grading.notebook import GRADING, STUB, notebook
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
 
@@ -49,22 +49,13 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
         "form": f'first = DiagnosisForm("{ticket}/1").show()\n'
         f'second, third = DiagnosisForm("{ticket}/2"), DiagnosisForm("{ticket}/3")',
         "diagnosis-answer": _answer(answers, kind),
+        "grading-text": f"{GRADING}\n\n{_LOCKED}",
     }
     graders = {
         "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }
-    text = notebook(assignment.exercise(), source, kind, ticket, graders, instead, {"assignment": name} | (about or {}))
-    return _with_note(text)
-
-
-def _with_note(text: str) -> str:
-    """The text above the graded cells says what they do here."""
-    made = json.loads(text)
-    for one in made["cells"]:
-        if one["id"] == "grading-text":
-            one["source"] += ["\n", "\n", *_LOCKED.splitlines(keepends=True)]
-    return json.dumps(made, indent=1) + "\n"
+    return notebook(assignment.exercise(), source, kind, ticket, graders, instead, {"assignment": name} | (about or {}))
 
 
 def _answer(answers: list[Answer], kind: str) -> str:
