@@ -33,9 +33,9 @@ def list_(
     - `bugzoo list faults`
     - `bugzoo list --json` prints an array of objects with `id`, `kind`, `title`
     """
-    from bugzoo.proving import shelf
+    from bugzoo.proving import listing
 
-    rows = shelf.rows(kind)
+    rows = listing.rows(kind)
     if json:
         emit(rows, json)
         return
@@ -74,9 +74,9 @@ def show(
     - `bugzoo show mlp`
     - `bugzoo show gradient_health`
     """
-    from bugzoo.proving import shelf
+    from bugzoo.proving import listing
 
-    found = shelf.detail(name)
+    found = listing.detail(name)
     if json:
         emit(found, json)
         return
@@ -111,9 +111,9 @@ def _fault(row: dict[str, Any]) -> None:
     _head("proved by")
     _say(*(f"  {text}" for text in row["evidence"]), f"  effect: {row['effect']}")
     if row["confused_with"]:
-        from bugzoo.proving import shelf
+        from bugzoo.proving import listing
 
-        known = {fault["id"] for fault in shelf.rows("faults")}
+        known = {fault["id"] for fault in listing.rows("faults")}
         table(
             ["looks like", "what tells them apart"],
             [

@@ -79,10 +79,10 @@ def _source(report: Any) -> list[str]:
 
 def _catalogue(cause: str) -> list[str]:
     """Why it matters and what to do, where the catalogue holds this cause."""
-    from bugzoo.proving import shelf
+    from bugzoo.proving import listing
 
     try:
-        row = shelf.detail(cause)
+        row = listing.detail(cause)
     except UserError:
         return []
     return [*_fold(row["why"], "   why    "), *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]

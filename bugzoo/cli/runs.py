@@ -58,10 +58,10 @@ def run(
     for out in filter(None, (picture, Path(json) if json and json != "-" else None)):
         if out.is_dir():
             raise UserError(f"{out} is a folder; name a file.")
-    from bugzoo.proving.twins import run_twins
+    from bugzoo.proving.comparison import compare
 
     with Progress() as progress:
-        found = run_twins(scenario, progress.step)
+        found = compare(scenario, progress.step)
     if picture:
         from bugzoo.plots.twins import save
 

@@ -3,9 +3,9 @@
 Whatever is in a submission, the others are graded. Stopped half-way, the next call goes on where this one was.
 """
 
-import os
-import threading
 from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 
 from bugzoo.errors import UserError
@@ -16,7 +16,7 @@ from bugzoo.instructor import submission as handed_in
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.instructor.submission import Submission
 from bugzoo.instructor.tasks import Task
-from bugzoo.instructor.together import together
+from bugzoo.running.pool import run_all
 
 Progress = Callable[[int, int], None]
 
@@ -29,11 +29,13 @@ def grade_class(
     workers: int | None = None,
     fresh: bool = False,
     trust: bool = False,
+    executor: Executor | None = None,
 ) -> list[Record]:
     """Grade every submission in `folder`; records in alphabetical order, those who handed nothing in at the end.
 
     `results` keeps one JSON file a student, written as each is done; what is there already, for the same file and the same
-    key, is not graded again unless `fresh`. `trust` grades on where there is no sandbox. Raises UserError for a folder
+    key, is not graded again unless `fresh`. `trust` grades on where there is no sandbox.
+    `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError for a folder
     that holds no submission, and where the sandbox cannot be set up. Ctrl-C ends what is running and raises.
     """
     found = _submissions(folder, task)
@@ -46,20 +48,15 @@ def grade_class(
     todo = [one for one in found if one.student not in records]
     if progress:
         progress(len(records), len(found))
-    stopping = threading.Event()
 
-    def one_of_them(one: Submission) -> Record:
-        record = _grade(one, task, by, strict=not trust)
-        if not stopping.is_set():  # a run that was ended by Ctrl-C says nothing about its author
-            store.keep(results, record)
-        return record
-
-    def tell(record: Record) -> None:
+    def tell(_: int, record: Record) -> None:  # after Ctrl-C no more: a run that it ended says nothing about its author
+        store.keep(results, record)
         records[record.student] = record
         if progress:
             progress(len(records), len(found))
 
-    together(one_of_them, todo, workers or len(os.sched_getaffinity(0)), tell, stopping)
+    grade = partial(_grade, task=task, by=by, strict=not trust)
+    run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
     absent = [name for name in task.people if name not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
     return [records[one.student] for one in found] + missing

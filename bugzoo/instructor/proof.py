@@ -17,8 +17,8 @@ from bugzoo.grading.grade import tidy
 from bugzoo.grading.model import Result
 from bugzoo.instructor import handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
-from bugzoo.instructor.together import together
 from bugzoo.instructor.visible import Progress, Sight
+from bugzoo.running.pool import run_all
 
 
 class Refused(UserError):
@@ -134,12 +134,12 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     if not proof.problems:
         graded = [0]
 
-        def tell(_: Step) -> None:
+        def tell(*_: object) -> None:
             graded[0] += 1
             if progress:
                 progress(runs + graded[0], runs + len(texts))
 
-        proof.steps = together(partial(_graded, assignment), texts, 2, tell)
+        proof.steps = run_all(partial(_graded, assignment), texts, workers=2, on_done=tell)
         proof.run_seconds = max(step.result.seconds for step in proof.steps if step.kind == "full") / len(GRADING_SEEDS)
         proof.problems = problems(proof.steps)
     proof.seconds = time.perf_counter() - started

@@ -14,7 +14,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from functools import cache as once
 from pathlib import Path
@@ -22,31 +21,18 @@ from typing import Any
 
 from bugzoo import faults
 from bugzoo.grading.answers import grade_diagnosis, places
-from bugzoo.grading.edits import apply
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade_exercise, handed_out, same_program, scenario_of
+from bugzoo.grading.grade import grade_exercise, same_program, scenario_of
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.twin import code, keep, kept
 from bugzoo.lab.diagnosis import CAUSES
-from bugzoo.proving.attacks import attacks
 from bugzoo.proving.leaks import leaks, probe
-from bugzoo.running import cool_down, stop_all
+from bugzoo.proving.trials import MUST_PASS, Trial, trials
+from bugzoo.running.pool import run_all
 
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
-MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
 LEAST = {"correct": 3, "degenerate": 5}
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One submission: `kind` says what must come of it."""
-
-    exercise: str
-    kind: str
-    name: str
-    source: str
-    diagnosis: dict[str, Any] | None = None
 
 
 @dataclass
@@ -87,22 +73,6 @@ class Report:
         return {"ok": self.ok, **asdict(self)}
 
 
-def trials(exercise: Exercise) -> Iterator[Trial]:
-    """Every submission that the proof needs. Raises ValueError for a declared edit that does not fit the program."""
-    broken, name = handed_out(exercise), exercise.name
-    right = {"cause": exercise.answers.cause}
-    yield Trial(name, "unsolved", "as handed out", broken)
-    if exercise.trap:
-        yield Trial(name, "unsolved", "as handed out, blamed", broken, {"cause": _another(exercise.answers.cause)})
-    yield Trial(name, "solution", "solution", apply(broken, exercise.solution), right)
-    for kind, declared in (("correct", exercise.correct), ("degenerate", exercise.degenerate)):
-        for title, edits in declared.items():
-            yield Trial(name, kind, title, apply(broken, edits), right)
-    ill = apply(broken, next(iter(exercise.degenerate.values()), ())) if exercise.trap else broken
-    for title, text in attacks(ill).items():
-        yield Trial(name, "attack", title, text, right)
-
-
 def check(
     names: Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
@@ -137,13 +107,17 @@ def check(
     known = len(found)
     if progress:
         progress(known, len(work))
-    missing = {key: call for key, call in work.items() if key not in found}
-    for done, (key, result) in enumerate(_all(missing, workers), known + 1):
+    missing = [key for key in work if key not in found]
+
+    def keep_it(index: int, result: dict[str, Any]) -> None:
+        key = missing[index]
         found[key] = result
         if result.get("status") != "cannot be graded":  # a passing trouble of this machine is not worth keeping
             keep(paths[key], result)
         if progress:
-            progress(done, len(work))
+            progress(len(found), len(work))
+
+    run_all(lambda key: work[key](), missing, workers=workers, on_done=keep_it)
     for key in work:
         _judge(proofs[key[0]], key, found[key])
     return Report(list(proofs.values()), time.perf_counter() - started, len(work), known)
@@ -154,26 +128,6 @@ def _trials(exercise: Exercise, proof: Proof) -> Iterator[Trial]:
         yield from trials(exercise)
     except (ValueError, SyntaxError) as error:
         proof.problems.append(f"its declaration does not fit: {error}")
-
-
-def _all(work: dict[Any, Callable[[], Any]], workers: int) -> Iterator[tuple[Any, Any]]:
-    """(key, result) as they come; Ctrl-C ends what runs. Threads only wait: each submission is a process."""
-    if not work:
-        return
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="check")
-    futures: dict[Future, Any] = {}
-    try:
-        futures = {pool.submit(call): key for key, call in work.items()}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        stop_all()
-        cool_down()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _graded(trial: Trial) -> dict[str, Any]:
@@ -251,10 +205,6 @@ def _judge(proof: Proof, key: tuple[str, str, str], result: dict[str, Any]) -> N
         proof.problems.append(f"{kind} {name!r} must pass and is {result['status']}: {why}")
     elif not wanted and (passed or result["share"]):
         proof.problems.append(f"{kind} {name!r} must fail and earns {result['share']:.0%}")
-
-
-def _another(cause: str) -> str:
-    return next(other for other in CAUSES if other != cause)
 
 
 def to_text(report: Report) -> str:

@@ -14,7 +14,9 @@ from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
 from bugzoo.proving.matrix import Cell, Healthy, Report
-from bugzoo.running import Job, Run, run_many
+from bugzoo.running import Job, Run
+from bugzoo.running.many import run_job
+from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -27,10 +29,6 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
     missing = [index for index, result in enumerate(results) if result is None]
     known = len(jobs) - len(missing)
 
-    def tell(done: int, _: int, __: Run | None) -> None:
-        if progress:
-            progress(known + done, len(jobs))
-
     def keep(place: int, run: Run) -> None:  # at once, so that Ctrl-C loses only what was running
         index = missing[place]
         results[index] = {
@@ -41,9 +39,12 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
             "seconds": run.seconds,
         }
         cache.write(jobs[index], results[index])
+        if progress:
+            progress(sum(result is not None for result in results), len(jobs))
 
-    tell(0, 0, None)
-    run_many([jobs[index] for index in missing], executor, tell, done=keep)
+    if progress:
+        progress(known, len(jobs))
+    run_all(run_job, [jobs[index] for index in missing], executor=executor, on_done=keep)
     return results, known
 
 

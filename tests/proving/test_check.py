@@ -13,7 +13,8 @@ from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Check, Result
 from bugzoo.proving import leaks
-from bugzoo.proving.check import Proof, Report, check, diagnoses, trials
+from bugzoo.proving.check import Proof, Report, check, diagnoses
+from bugzoo.proving.trials import MUST_PASS, trials
 
 NAME = "02_restless_loss"
 
@@ -36,7 +37,7 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @cache
 def _passing(name: str) -> set[str]:
-    return {trial.source for trial in trials(load(name)) if trial.kind in room.MUST_PASS}
+    return {trial.source for trial in trials(load(name)) if trial.kind in MUST_PASS}
 
 
 def _right(name: str, source: str, diagnosis: Any) -> Result:

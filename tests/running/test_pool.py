@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from bugzoo.instructor.together import together
+from bugzoo.running.pool import run_all
 
 
 def test_in_order() -> None:
-    seen: list[int] = []
-    assert together(lambda n: n * n, range(7), 3, seen.append) == [n * n for n in range(7)]
-    assert sorted(seen) == [n * n for n in range(7)]
-    assert together(lambda n: n, [], 2) == []
+    seen: dict[int, int] = {}
+    assert run_all(lambda n: n * n, range(7), workers=3, on_done=seen.__setitem__) == [n * n for n in range(7)]
+    assert seen == {n: n * n for n in range(7)}
+    assert run_all(lambda n: n, []) == []
 
 
 def test_ctrl_c_ends_the_rest() -> None:
@@ -25,11 +25,11 @@ def test_ctrl_c_ends_the_rest() -> None:
             stopping.wait(30)
         return number
 
-    def interrupt(_: int) -> None:
+    def interrupt(*_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        together(work, range(50), 2, interrupt, stopping)
+        run_all(work, range(50), workers=2, on_done=interrupt, stopping=stopping)
     count = len(begun)
     assert stopping.is_set() and count < 10
     time.sleep(0.3)
@@ -39,4 +39,4 @@ def test_ctrl_c_ends_the_rest() -> None:
 
 def test_an_error_comes_through() -> None:
     with pytest.raises(ZeroDivisionError):
-        together(lambda n: 1 // n, [1, 0, 2], 2)
+        run_all(lambda n: 1 // n, [1, 0, 2], workers=2)

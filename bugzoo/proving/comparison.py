@@ -12,7 +12,7 @@ from bugzoo.scenario import Scenario
 OnStep = Callable[[str, dict[str, Any]], None]
 
 
-def run_twins(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]:
+def compare(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]:
     """Run `scenario` and, where it has a fault, its healthy twin. `on_step(which, info)` hears of every step.
 
     Raises KeyboardInterrupt when the user stopped one of the runs: half a comparison is none.
