@@ -92,7 +92,7 @@ def measure(run: Any) -> dict[str, Any]:
     )
     early = finite_loss[: max(3, len(finite_loss) // 4)]
     numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
-    numbers["outer_broadcast"] = float(bool(run.trace.graph.get("outer_broadcast")))
+    numbers["outer_broadcast"] = float(run.trace.graph.outer_broadcast)
     if y is not None and y.is_floating_point():
         y = _as_classes(y)
     if y is None or y.ndim != 1:

@@ -37,24 +37,22 @@ def measure(run: Any) -> dict[str, Any]:
     """0/1 flags; the spread of log-probabilities and losses in nats. Raises NotApplicable without a known loss."""
     need_steps(run, 1)
     graph = run.trace.graph
-    operation = str(graph.get("loss_op") or "")
-    ops = [str(op) for op in graph.get("ops", ())]
+    operation, ops = graph.loss_op, graph.ops
     binary = operation.startswith("BinaryCrossEntropyWithLogits")
-    classes = graph.get("classes") or 0
-    if not classes and not binary and not graph.get("normalised"):
+    classes = graph.classes or 0
+    if not classes and not binary and not graph.normalised:
         raise NotApplicable("the loss contains no softmax of its own" if operation else "no loss was seen")
     loss = column(run.trace.loss)
     loss = loss[np.isfinite(loss)]
-    spread = graph.get("log_prob_spread")
-    before = bool(graph.get("softmax_before_loss"))
+    spread, before = graph.log_prob_spread, graph.softmax_before_loss
     numbers: dict[str, Any] = {
         "softmax_before_loss": float(before),
-        "log_prob_spread": math.nan if spread is None else float(spread),
+        "log_prob_spread": math.nan if spread is None else spread,
         "classes": float(classes),
         "lowest_loss": float(loss.min()) if len(loss) else math.nan,
         "floor": math.log(math.e + classes - 1) - 1 if classes else math.nan,
         "sigmoid_before_loss": 0.0,
-        "log_missing": float(bool(graph.get("normalised"))),
+        "log_missing": float(graph.normalised),
     }
     if binary and len(ops) > 1:
         after = [

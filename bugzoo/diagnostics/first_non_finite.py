@@ -51,7 +51,7 @@ def measure(run: Any) -> dict[str, Any]:
         ),
         "step": float(event.step) if event else math.nan,
         "loss_step": float(bad[0]) if bad else math.nan,
-        "autocast": str(trace.graph.get("autocast") or ""),
+        "autocast": trace.graph.autocast or "",
         "scaler": float(np.isfinite(scale).any()),
     }
     if event:

@@ -43,7 +43,7 @@ def measure(run: Any) -> dict[str, Any]:
         raise NotApplicable("what was left in the gradients before backward() was not recorded")
     norms = column(trace.grad_norm)
     absent = ~np.isfinite(norms) & ~np.isinf(norms)
-    if trace.graph.get("autocast") != "float16" or np.isfinite(column(trace.scale)).any():
+    if trace.graph.autocast != "float16" or np.isfinite(column(trace.scale)).any():
         absent |= norms == 0  # without a scaler, float16 rounds small gradients to zero: nobody wiped them
     absent &= np.isfinite(column(trace.loss))  # a gradient of NaN is there: it makes the next loss NaN
     # gradients that are exactly zero have other causes; wiped means that backward ran and nothing is there
@@ -52,12 +52,12 @@ def measure(run: Any) -> dict[str, Any]:
         "empty_share": float(absent.mean()),
         "backwards_per_step": median(backwards, 1.0),
         "backwards_before_first_step": float(backwards[0]) if len(backwards) else float("nan"),
-        "forwards_per_step": sum(f["count"] for f in trace.forwards if f["grad"]) / len(norms),
+        "forwards_per_step": sum(f.count for f in trace.forwards if f.grad) / len(norms),
         "leftover": median(leftover[later], 0.0),
         "update_ratio": median(trace.update_ratio),
         "closure": float(_closure(run)),
         "optimizers": float(len(np.unique(optimizer[np.isfinite(optimizer)]))),
-        "leaf_loss": float(bool(trace.graph.get("leaf"))),
+        "leaf_loss": float(trace.graph.leaf),
         "elsewhere_share": _elsewhere(trace),
     } | _place(trace, blamed)
 

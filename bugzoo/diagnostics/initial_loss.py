@@ -19,7 +19,8 @@ COST = 0
 def measure(run: Any) -> dict[str, Any]:
     """First loss in nats, ln C, and their ratio. Raises NotApplicable unless the loss is a cross-entropy."""
     steps = need_steps(run, 1)
-    classes = run.trace.graph.get("classes") or 0
+    graph = run.trace.graph
+    classes = graph.classes or 0
     if classes < 2:
         raise NotApplicable("the loss is no cross-entropy over classes, so there is no ln C to compare with")
     loss = column(run.trace.loss)
@@ -30,7 +31,8 @@ def measure(run: Any) -> dict[str, Any]:
         "chance": math.log(classes),
         "ratio": first / math.log(classes),
         "classes": float(classes),
-        "samples": float(run.trace.graph.get("rows") or 0),
+        "rows": float(graph.rows or 0),
+        "averaged": float(graph.reduction == "mean" and graph.ops[:1] == (graph.loss_op,)),
         "later_ratio": float(np.nanmedian(later)) / math.log(classes) if np.isfinite(later).any() else math.nan,
     }
 
@@ -41,8 +43,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "first_loss", "chance", "ratio")
     chance = f"ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
     text = f"the first loss is {numbers['first_loss']:.3g}, guessing costs {chance}"
-    rows = numbers.get("samples") or 0
-    if rows >= 4 and 0.6 * rows < ratio < 1.6 * rows:
+    rows = numbers["rows"]
+    if rows >= 4 and not numbers["averaged"] and 0.6 * rows < ratio < 1.6 * rows:
         text += f": about {rows:.0f} times as much, the number of rows in the batch, so it is a sum and no mean"
         return Verdict("initial_loss", True, text, shown, (Suspect("loss/sum_reduction", 0.6, text),))
     if ratio > 3 and later > 1.2:

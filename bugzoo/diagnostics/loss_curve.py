@@ -48,7 +48,8 @@ def measure(run: Any) -> dict[str, Any]:
     head, tail = float(finite[0]), float(np.mean(finite[-max(3, len(finite) // 10) :]))
     best, peak = float(smooth.min()), float(_smooth(finite, 3).max())
     spread = float(np.std(np.diff(finite)))
-    chance = math.log(trace.graph["classes"]) if (trace.graph.get("classes") or 0) > 1 else math.nan
+    classes = trace.graph.classes or 0
+    chance = math.log(classes) if classes > 1 else math.nan
     update = column(trace.update_ratio)
     update = update[np.isfinite(update)]
     largest = float(update[: max(3, len(update) // 3)].max()) if len(update) else math.nan

@@ -95,32 +95,34 @@ def measure(run: Any) -> dict[str, Any]:
     optimizer = column(run.trace.optimizer)
     per_optimizer = [float((optimizer == index).sum()) for index in np.unique(optimizer)]
     once_a_step = any(
-        not entry["grad"]
-        and entry["in_training_loop"]
-        and not entry.get("after_step")
-        and 0.8 * steps <= entry["count"] <= 1.25 * steps
+        not entry.grad
+        and entry.in_training_loop
+        and not entry.after_step
+        and 0.8 * steps <= entry.count <= 1.25 * steps
         for entry in run.trace.forwards
         for steps in per_optimizer
     )
     alone = len(models) == 1  # with a second network, what is computed without gradients may feed it
-    evaluated = trained = wrong_eval = wrong_train = with_graph = 0
+    evaluated = trained = wrong_eval = wrong_train = 0
     for entry in run.trace.forwards:
-        if not kinds.get(entry["module"]) or not entry.get("learns", True):
+        if not kinds.get(entry.module) or not entry.learns:
             continue  # what is never called with gradients is no learner to be evaluated: a teacher, a moving average
-        count = entry["count"]
-        if entry["grad"]:
+        count = entry.count
+        if entry.grad and entry.followed_by_backward:
             trained += count
-            if not entry["training"]:
-                wrong_train += count if entry.get("followed_by_backward", True) else 0
-                with_graph += 0 if entry.get("followed_by_backward", True) else count
-            continue
-        feeds = entry["in_training_loop"] and not (entry.get("after_step") and alone)
-        if feeds and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
-            continue  # one a step: a target network, or a generator that feeds a discriminator
-        if count == 1 and not entry["in_training_loop"] and once_a_step:
-            continue  # the same at the first step, before it was known where the loop is
-        evaluated += count
-        wrong_eval += count if entry["training"] else 0
+            wrong_train += 0 if entry.training else count
+        elif (
+            entry.grad
+        ):  # an evaluation without no_grad(); in training mode it may as well be a step that was broken off
+            evaluated += 0 if entry.training else count
+        else:
+            feeds = entry.in_training_loop and not (entry.after_step and alone)
+            if feeds and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
+                continue  # one a step: a target network, or a generator that feeds a discriminator
+            if count == 1 and not entry.in_training_loop and once_a_step:
+                continue  # the same at the first step, before it was known where the loop is
+            evaluated += count
+            wrong_eval += count if entry.training else 0
     return {
         "eval_in_train_mode": float(wrong_eval),
         "evaluations": float(evaluated),

@@ -36,7 +36,7 @@ def _few(batch: Any) -> Any:
 
 def measure(run: Any) -> dict[str, Any]:
     """First and best loss on the batch and their ratio. Raises NotApplicable where the loss cannot be had."""
-    operation = str(run.trace.graph.get("loss_op") or "")
+    operation = run.trace.graph.loss_op
     batch = batches(run)[0]
     original = model_of(run, batch)
     try:

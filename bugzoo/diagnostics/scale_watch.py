@@ -37,7 +37,7 @@ def _underflow(run: Any, factor: float) -> tuple[float, float]:
     """(share of elements lost to zero, share not finite) of the half-precision gradient on the latest batch."""
     batch = batches(run)[-1]
     with quiet(model_of(run, batch), training=True) as model, torch.enable_grad():
-        operation = str(run.trace.graph.get("loss_op") or "")
+        operation = run.trace.graph.loss_op
         half = _gradients(model, batch, operation, True, factor)
         single = _gradients(model, batch, operation, False, 1.0)
     there = single != 0
@@ -51,7 +51,7 @@ def measure(run: Any) -> dict[str, Any]:
     trace = run.trace
     scale = column(trace.scale)
     scaled = bool(np.isfinite(scale).any())
-    autocast = str(trace.graph.get("autocast") or "")
+    autocast = trace.graph.autocast or ""
     halves = {p.dtype for p in trace.parameters if p.trainable} & {"float16"}
     if not scaled and not autocast and not halves:
         raise NotApplicable("nothing ran in half precision")

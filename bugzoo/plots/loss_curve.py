@@ -11,14 +11,14 @@ from bugzoo.plots._style import BLUE, GREY, ORANGE, RED, absent, column, curve, 
 def draw(data: Any, ax: Any, twin: Any = None) -> None:
     """`data` and `twin` are Runs or Traces."""
     trace = trace_of(data)
-    prepare(ax, "Loss", "step", "loss (nats)" if trace is not None and trace.graph.get("classes") else "loss")
+    prepare(ax, "Loss", "step", "loss (nats)" if trace is not None and trace.graph.classes else "loss")
     if trace is None or not np.isfinite(column(trace.loss)).any():
         absent(ax, "no finite loss was recorded")
         return
     if twin is not None:
         curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", ORANGE, "--")
     curve(ax, trace.step, trace.loss, "this run", BLUE)
-    classes = trace.graph.get("classes") or 0
+    classes = trace.graph.classes or 0
     if classes > 1:
         ax.axhline(math.log(classes), color=GREY, linestyle=":", linewidth=1, label=f"guessing: ln {classes}")
     event = trace.first_non_finite()

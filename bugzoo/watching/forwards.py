@@ -3,6 +3,7 @@
 import math
 import sys
 import weakref
+from collections import Counter
 from threading import get_ident
 from typing import Any
 
@@ -12,10 +13,13 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
-from bugzoo.watching.trace import STATISTICS, Event, Trace
+from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
 
 _pre_hooks = torch_module._global_forward_pre_hooks
 _hooks = torch_module._global_forward_hooks
+
+Circumstance = tuple[int, bool, bool, bool, bool]
+"""Of one forward: id of the root module, grad, training, in the training loop, below the optimiser's step."""
 
 
 class Forwards:
@@ -31,14 +35,16 @@ class Forwards:
         self._names: dict[int, int] = {}
         self._modules: list[tuple[str, nn.Module]] = []
         self._trained: dict[int, int] = {}
-        self._counts: dict[tuple[int, bool, bool, bool, bool], int] = {}
+        self._counts: Counter[Circumstance] = Counter()
+        self._astray: Counter[Circumstance] = Counter()  # of those with gradients: not followed by a backward
+        self._open: list[Circumstance] = []  # those since the last backward
         self._modes: dict[tuple[int, bool], bool] = {}
         self._stats: list[tuple[int, dict[int, Any]]] = []
         self._sampling: dict[int, Any] | None = None
         self._candidate: int | None = None
         self._usual: nn.Module | None = None  # the latest root module called with gradients, its mode and its count
         self._usual_mode: bool | None = None
-        self._usual_key: tuple[int, bool, bool, bool, bool] | None = None
+        self._usual_key: list[Circumstance] = []
         self.last_call: tuple[nn.Module, tuple[Any, ...], dict[str, Any]] | None = None
         self.evaluated = False
         self.autocast: str | None = None
@@ -61,7 +67,9 @@ class Forwards:
             and recorder.thread is None
             and torch.is_grad_enabled()
         ):  # the same call as a step ago: nothing new to find out
-            self._counts[self._usual_key] += 1
+            if self._open:  # no backward came of those
+                self._astray.update(self._open)
+            self._open = self._usual_key
             _pre_hooks.pop(self._pre_id, None)
             try:
                 return recorder.training_forward(module, args)
@@ -106,10 +114,11 @@ class Forwards:
         inside = grad or frame is not None
         after = frame is not None and frame.f_lineno > recorder.loop.step_line > 0
         full = (id(module), grad, module.training, inside, after)
-        self._counts[full] = self._counts.get(full, 0) + 1
         if not grad:
+            self._counts[full] += 1
             self.evaluated = True
             return None
+        self._open = [*self._open, full]
         self._candidate = key[0]
         if recorder.sampling:
             # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
@@ -117,7 +126,7 @@ class Forwards:
             self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
-        self._usual, self._usual_mode, self._usual_key = module, module.training, full
+        self._usual, self._usual_mode, self._usual_key = module, module.training, [full]
         return recorder.training_forward(module, args)
 
     @staticmethod
@@ -139,7 +148,21 @@ class Forwards:
         self.recorder.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
 
     def before_backward(self, sampling: bool) -> None:
-        """A backward follows: the forward before it was a training forward."""
+        """A backward follows: the forward before it was a training forward.
+
+        Once a step's first forward was seen, the hook is gone until here. Where the module's mode has changed since, that
+        forward was an evaluation that kept its graph for nothing, and the one that goes backward came after it.
+        """
+        for full in self._open:
+            root, _, training, *where = full
+            now = self._roots[root].training
+            if now is not training:
+                self._astray[full] += 1
+                full = (root, True, now, *where)
+                if full in self._open:
+                    continue
+            self._counts[full] += 1
+        self._open = []
         if sampling and self._candidate is not None:
             self._trained[self._candidate] = self._trained.get(self._candidate, 0) + 1
         self._candidate = None
@@ -196,12 +219,13 @@ class Forwards:
             for column, values in found.items():
                 stats[row, column] = values.tolist() if isinstance(values, torch.Tensor) else values
         trace.module_stats = stats
-        with_grad = {root for root, grad, *_ in self._counts if grad}
+        learns = {root for root, grad, *_ in self._counts if grad}
+        astray = self._astray + Counter(self._open)
         trace.forwards = [
-            {"module": type(self._roots[root]).__name__, "grad": grad, "training": training,
-             "in_training_loop": inside, "after_step": after, "count": count, "learns": root in with_grad}
-            for (root, grad, training, inside, after), count in self._counts.items()
-        ]  # fmt: skip
+            Forward(type(self._roots[root]).__name__, grad, training, inside, after, backward, count, root in learns)
+            for counts, backward in ((self._counts, True), (astray, False))
+            for (root, grad, training, inside, after), count in counts.items()
+        ]
 
 
 def _recalibrates(module: nn.Module) -> bool:

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from bugzoo.watching.trace import Graph
+
 LOSSES = ("NllLoss", "MseLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv", "SoftMarginLoss", "L1Loss",
           "CtcLoss", "MultiMarginLoss", "MultilabelMarginLoss", "CrossEntropy")  # fmt: skip
 _SHAPES = (
@@ -67,36 +69,45 @@ def targets(loss: torch.Tensor) -> torch.Tensor | None:
 
 
 @torch.no_grad()
-def walk(loss: torch.Tensor) -> dict[str, Any]:
-    """Findings of one loss tensor's graph, before its backward pass frees the saved tensors."""
+def walk(loss: torch.Tensor) -> Graph | None:
+    """Findings of one loss tensor's graph, before its backward pass frees the saved tensors; None without gradient."""
     if loss.grad_fn is None:
-        return {"loss_op": "", "leaf": True, "ops": []} if loss.requires_grad else {}
+        return Graph(leaf=True) if loss.requires_grad else None
     order = nodes(loss.grad_fn)
     node = _loss_node(order)
-    found: dict[str, Any] = {
-        "loss_op": (node or loss.grad_fn).name(),
-        "classes": None,
-        "softmax_before_loss": False,
-        "log_prob_spread": None,
-        "softmax_then_mask": False,
-        "reduction": {0: "none", 1: "mean", 2: "sum"}.get(getattr(node, "_saved_reduction", None)),
-        "ops": list(dict.fromkeys(n.name() for n in order)),
-    }
+    classes, doubled, spread = None, False, None
     for n in order:
         if n.name().startswith("LogSoftmax"):
-            result = n._saved_result
-            dim = n._saved_dim
-            dim = dim - 2**64 if dim >= 2**63 else dim
-            found["classes"] = result.shape[dim]
+            result, dim = n._saved_result, _signed(n._saved_dim)
+            classes = result.shape[dim]
             behind = through_shapes(n.next_functions[0][0])
-            found["softmax_before_loss"] = behind is not None and behind.name().startswith("SoftmaxBackward")
-            spread = (result.amax(dim) - result.amin(dim)).float().mean()
-            found["log_prob_spread"] = spread.item()
+            doubled = behind is not None and behind.name().startswith("SoftmaxBackward")
+            spread = (result.amax(dim) - result.amin(dim)).float().mean().item()
             break
-    found["outer_broadcast"] = _outer_broadcast(node)
-    found["normalised"] = _normalised_already(node)
-    found["softmax_then_mask"] = _mask_after_softmax(order)
-    return found
+    return Graph(
+        loss_op=(node or loss.grad_fn).name(),
+        ops=tuple(dict.fromkeys(n.name() for n in order)),
+        classes=classes,
+        rows=_rows(node),
+        reduction={0: "none", 1: "mean", 2: "sum"}.get(getattr(node, "_saved_reduction", None)),
+        softmax_before_loss=doubled,
+        log_prob_spread=spread,
+        outer_broadcast=_outer_broadcast(node),
+        normalised=_normalised_already(node),
+    )
+
+
+def _signed(number: int) -> int:
+    """A number that autograd keeps as if it had no sign."""
+    return number - 2**64 if number >= 2**63 else number
+
+
+def _rows(node: Any) -> int | None:
+    """Targets that count in a negative log-likelihood; None for another loss, or where they are no class numbers."""
+    targets = getattr(node, "_saved_target", None)
+    if not isinstance(targets, torch.Tensor) or not node.name().startswith("NllLoss"):
+        return None
+    return int((targets != _signed(node._saved_ignore_index)).sum())
 
 
 def _outer_broadcast(node: Any) -> bool:
@@ -114,13 +125,3 @@ def _normalised_already(node: Any) -> bool:
         return False
     behind = through_shapes(node.next_functions[0][0])
     return behind is not None and behind.name().startswith("SoftmaxBackward")
-
-
-def _mask_after_softmax(order: list[Any]) -> bool:
-    for node in order:
-        if node.name().startswith(("MaskedFill", "Where", "Mul")):
-            for parent, _ in node.next_functions:
-                behind = through_shapes(parent)
-                if behind is not None and behind.name().startswith("SoftmaxBackward"):
-                    return True
-    return False

@@ -4,6 +4,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -139,8 +140,10 @@ class Recorder:
         """Everything about the forward pass that is looked at on sampled steps only."""
         if self.walk_graph:
             seen = graphs.walk(loss)
-            if seen:
-                self.trace.graph = {**seen, "step": self.step, "autocast": self.forwards.autocast}
+            if seen is not None:
+                known = self.trace.graph
+                rows = known.rows if known.step else seen.rows
+                self.trace.graph = replace(seen, rows=rows, step=self.step, autocast=self.forwards.autocast)
         call = self.forwards.last_call
         if call is not None:
             module, args, kwargs = call

@@ -11,9 +11,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from bugzoo.errors import UserError
-from bugzoo.watching.trace import Event, Parameter, Trace
+from bugzoo.watching.trace import Event, Forward, Graph, Parameter, Trace
 
-FORMAT = 1
+FORMAT = 2
 _SKIPPED = ("live",)
 
 
@@ -45,8 +45,10 @@ def save(trace: Trace, path: str | Path) -> Path:
             continue
         if isinstance(value, np.ndarray):
             arrays[part.name] = value
-        elif part.name in ("parameters", "events"):
+        elif part.name in ("parameters", "events", "forwards"):
             rest[part.name] = [_plain(asdict(entry)) for entry in value]
+        elif part.name == "graph":
+            rest[part.name] = _plain(asdict(value))
         else:
             rest[part.name] = _plain(value)
     arrays["json"] = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
@@ -86,6 +88,8 @@ def load(path: str | Path) -> Trace:
         setattr(trace, name, value)
     rest["parameters"] = [Parameter(**{**entry, "shape": tuple(entry["shape"])}) for entry in rest["parameters"]]
     rest["events"] = [Event(**entry) for entry in rest["events"]]
+    rest["forwards"] = [Forward(**entry) for entry in rest["forwards"]]
+    rest["graph"] = Graph(**{**rest["graph"], "ops": tuple(rest["graph"]["ops"])})
     for name, value in rest.items():
         setattr(trace, name, value)
     return trace

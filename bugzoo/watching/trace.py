@@ -44,6 +44,55 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Graph:
+    """What the autograd graph of a sampled step's loss showed; the defaults stand for "no loss was seen"."""
+
+    loss_op: str = ""
+    """The loss's node, such as `NllLossBackward0`; the outermost one where none is a loss that torch knows."""
+    leaf: bool = False
+    """The loss requires a gradient and has no graph: it was rebuilt from a number."""
+    ops: tuple[str, ...] = ()
+    """Names of the nodes, each once, nearest to the loss first."""
+    classes: int | None = None
+    """Size of the axis that the loss's own log-softmax runs over."""
+    rows: int | None = None
+    """Targets that counted in the first sampled loss; those that are to be ignored left aside."""
+    reduction: str | None = None
+    """"mean", "sum" or "none", as the loss's node says."""
+    softmax_before_loss: bool = False
+    log_prob_spread: float | None = None
+    """Nats between the largest and the smallest log-probability of a row, on average."""
+    outer_broadcast: bool = False
+    """Input (N, 1) and target (N,) were stretched to (N, N)."""
+    normalised: bool = False
+    """A negative log-likelihood got probabilities."""
+    step: int = 0
+    """The sampled step that this was seen at; `rows` is the first one's."""
+    autocast: str | None = None
+    """`float16` or `bfloat16` where the forward pass ran under autocast."""
+
+
+@dataclass(frozen=True)
+class Forward:
+    """How often a root module was called in one circumstance.
+
+    With gradients, the first call before each backward is counted; without, every call up to that one.
+    """
+
+    module: str
+    grad: bool
+    training: bool
+    in_training_loop: bool
+    after_step: bool
+    """From below the optimiser's step in the loop."""
+    followed_by_backward: bool
+    """With gradients: what came back went backward. An evaluation that keeps its graph for nothing does not."""
+    count: int
+    learns: bool
+    """Did a backward ever follow a call of this module with gradients?"""
+
+
 def _empty(*shape: int) -> Callable[[], np.ndarray]:
     return partial(np.zeros, shape)
 
@@ -94,13 +143,8 @@ class Trace:
     module_step: Any = field(default_factory=_empty(0))
     module_stats: Any = field(default_factory=_empty(0, 0, 5))
     """(K, M, 5) statistics of each module's output, columns STATISTICS."""
-    forwards: list[dict[str, Any]] = field(default_factory=list)
-    """Counts of root-module forwards: {"module", "grad": bool, "training": bool, "in_training_loop": bool,
-    "after_step": bool (from below the optimiser's step in the loop), "count", "learns": ever called with gradients}.
-
-    With gradients, the first call before each backward is counted; without, every call up to that one."""
-    graph: dict[str, Any] = field(default_factory=dict)
-    """What the autograd graph of a sampled step showed: loss op, classes, operations between model and loss."""
+    forwards: list[Forward] = field(default_factory=list)
+    graph: Graph = field(default_factory=Graph)
     events: list[Event] = field(default_factory=list)
     outcome: str = "finished"
     error: dict[str, Any] = field(default_factory=dict)

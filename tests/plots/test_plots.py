@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 
 from bugzoo import diagnostics, plots
 from bugzoo.running.result import Run
-from bugzoo.watching.trace import Event, Trace
+from bugzoo.watching.trace import Event, Graph, Trace
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def some_run():
     steps = np.arange(1.0, 41)
     trace = Trace(
         step=steps, loss=np.exp(-steps / 10), grad_norm=1 / steps, leftover=np.zeros(40), memory_mib=steps * 0 + 100,
-        scale=np.full(40, 2.0**16), graph={"classes": 10},
+        scale=np.full(40, 2.0**16), graph=Graph(classes=10),
         events=[Event(7, "skipped_step"), Event(30, "non_finite", {"direction": "loss"})],
     )  # fmt: skip
     return Run(trace, ranks=[Run(trace), Run(trace)])

@@ -63,7 +63,7 @@ def test_scaler_steps_that_are_skipped():
     skipped = [event.step for event in trace.events if event.kind == "skipped_step"]
     assert skipped and trace.scale[0] == 2.0**30
     assert trace.first_non_finite() is None
-    assert trace.graph["autocast"] == "float16"
+    assert trace.graph.autocast == "float16"
 
 
 def test_batches_hold_inputs_and_targets():
@@ -72,7 +72,7 @@ def test_batches_hold_inputs_and_targets():
     assert batch.args[0].shape == (16, 12) and batch.targets.shape == (16,)
     assert len(trace.live.batches) <= 8
     assert not any(leaf.requires_grad for b in trace.live.batches for leaf in b.args)
-    modes = {(f["grad"], f["training"], f["in_training_loop"]): f["count"] for f in trace.forwards}
+    modes = {(f.grad, f.training, f.in_training_loop): f.count for f in trace.forwards}
     assert modes == {(True, True, True): 24, (False, False, False): 24}
 
 
@@ -108,8 +108,8 @@ for _ in range(3):
 """
     _, twice = run(source.replace("OUT", "nn.Softmax(-1)"), "twice.py", watched=True)
     _, once = run(source.replace("OUT", ""), "once.py", watched=True)
-    assert twice.graph["softmax_before_loss"] and not once.graph["softmax_before_loss"]
-    assert twice.graph["log_prob_spread"] < 1 < once.graph["classes"] == 5
+    assert twice.graph.softmax_before_loss and not once.graph.softmax_before_loss
+    assert twice.graph.log_prob_spread < 1 < once.graph.classes == 5
 
 
 def test_module_statistics():
