@@ -13,7 +13,8 @@ HEALTHY = {
         "softmax_before_loss": 0.0, "sigmoid_before_loss": 0.0, "log_prob_spread": 7.0, "classes": 10, "lowest_loss": 0.1,
         "floor": 1.461},
     "first_non_finite": {"found": 0.0, "step": NAN, "loss_step": NAN},
-    "initial_loss": {"first_loss": 2.35, "chance": 2.303, "ratio": 1.02, "classes": 10, "later_ratio": 0.2, "rows": 32, "averaged": 0.0},
+    "initial_loss": {"first_loss": 2.35, "chance": 2.303, "ratio": 1.02, "classes": 10, "later_ratio": 0.2,
+                     "rows": 32, "averaged": 0.0},
     "loss_curve": {
         "diverged": 0.0, "stuck_at_chance": 0.0, "first_loss": 2.3, "final_loss": 0.2, "best_loss": 0.1, "peak_loss": 2.4,
         "steps": 100, "pattern": "healthy"},
