@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bugzoo.diagnostics.checkup import Report
 
 __all__ = ["NotApplicable", "Suspect", "Verdict", "examine", "instrument", "judge_all", "measure_all", "names"]
-_NO_INSTRUMENTS = {"verdict", "checkup", "places"}
+_NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
 
 
 def names() -> list[str]:

@@ -16,38 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.diagnostics import instrument, judge_all, names
-from bugzoo.diagnostics.places import locate
+from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
 from bugzoo.syntax import parse
-
-_EXPLAINS = {
-    "loop/stale_gradients": ("optimizer/", "clipping/", "loop/step_every_n_never_zeroed", "initialisation/"),
-    "loop/step_every_n_never_zeroed": ("optimizer/", "clipping/", "initialisation/"),
-    "precision/no_grad_scaler": ("optimizer/lr_too_low", "numerics/", "initialisation/", "optimizer/lr_too_high"),
-    "data/labels_out_of_sync": ("optimizer/", "initialisation/"),
-    "freezing/frozen_layers": ("initialisation/", "graph/"),
-    "numerics/": ("optimizer/", "clipping/", "initialisation/"),
-    "loss/double_softmax": ("optimizer/", "initialisation/"),
-    "graph/": ("initialisation/", "optimizer/", "shape/"),
-    "loss/sign_flipped": ("optimizer/", "clipping/", "numerics/", "initialisation/"),
-    "loop/gradients_wiped": ("graph/", "optimizer/", "initialisation/", "numerics/"),
-    "loop/step_before_backward": ("graph/", "optimizer/", "initialisation/", "numerics/"),
-    "optimizer/lr_too_high": ("initialisation/", "numerics/"),
-    "attention/": ("loop/", "initialisation/"),
-}
-"""What a well-supported suspect explains: these follow from it and are ranked below."""
-
-
-_SOURCE_KNOWS = (
-    "graph/inplace_activation",
-    "memory/losses_kept_with_graph",
-    "optimizer/lr_too_high",
-    "clipping/clipping_missing",
-    "attention/mask_after_softmax",
-    "distributed/skipped_batch",
-)
-"""Where the run saw the consequence, and the source shows the place that made it."""
 
 
 @dataclass
@@ -111,10 +83,10 @@ def rank(verdicts: list[Verdict]) -> list[Suspect]:
 
     def explained(suspect: Suspect) -> bool:
         return any(
-            suspect.cause.startswith(follows) and other.score >= suspect.score and other.cause != suspect.cause
+            suspect.cause.startswith(cause(other.cause).explains)
+            and other.score >= suspect.score
+            and other.cause != suspect.cause
             for other in strong
-            for family, follows in _EXPLAINS.items()
-            if other.cause.startswith(family)
         )
 
     ranked = [replace(s, score=s.score * 0.5) if explained(s) else s for s in best.values()]
@@ -196,7 +168,7 @@ def _ending(run: Any) -> str:
 
 def _placed(suspect: Suspect, run: Any, file: str) -> Suspect:
     """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
-    if suspect.line and suspect.cause not in _SOURCE_KNOWS:
+    if suspect.line and not cause(suspect.cause).source_knows:
         return suspect
     line = locate(suspect.cause, run.source) if run.source else None
     return replace(suspect, file=file, line=line) if line else suspect

@@ -1,17 +1,18 @@
 """Where in a script a suspected cause most likely stands: a structural look at the source, after the run has spoken.
 
 Nothing here accuses anybody. A suspect that the instruments measured is given a line, when the syntax tree has exactly
-the kind of statement that such a cause lives in; otherwise it stays without one.
+the kind of statement that such a cause lives in; otherwise it stays without one. Each function returns that node or
+None; the table of causes says which of them belongs to which cause.
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from bugzoo.diagnostics._source import Source, about_itself, above, function, last_name, loops, name_of, targets
 
 
-def _double_softmax(source: Source) -> Any:
+def double_softmax(source: Source) -> Any:
     """The softmax itself: in the loss's statement, else the only one that no argmax or no_grad block reads."""
     return _last_layer(source, "softmax", "Softmax")
 
@@ -39,7 +40,7 @@ def _first_argument(node: ast.AST) -> bool:
     return False
 
 
-def _double_sigmoid(source: Source) -> Any:
+def double_sigmoid(source: Source) -> Any:
     return _last_layer(source, "sigmoid", "Sigmoid", "sigmoid_")
 
 
@@ -53,7 +54,7 @@ def _without_gradients(node: ast.AST) -> bool:
     return any("no_grad" in ast.dump(head) or "inference_mode" in ast.dump(head) for head in heads)
 
 
-def _frozen(source: Source) -> Any:
+def frozen(source: Source) -> Any:
     for node in source.statements(ast.Assign):
         if any(last_name(t) == "requires_grad" for t in node.targets) and getattr(node.value, "value", None) is False:
             return node
@@ -63,7 +64,7 @@ def _frozen(source: Source) -> Any:
     return None
 
 
-def _no_grad(source: Source) -> Any:
+def no_grad(source: Source) -> Any:
     """The first block or function that runs without gradients and calls something."""
     for kind in (ast.With, ast.FunctionDef):
         for node in source.statements(kind):
@@ -72,7 +73,7 @@ def _no_grad(source: Source) -> Any:
     return None
 
 
-def _kept(source: Source) -> Any:
+def kept(source: Source) -> Any:
     """Inside a loop: `something.append(loss)`, `total += loss`, or a list of outputs."""
     losses = [source.loss(call) for call in source.calls("backward") if isinstance(call.func, ast.Attribute)]
     names = {name_of(t) for loss in losses if isinstance(loss, ast.Assign) for t in targets(loss)}
@@ -103,7 +104,7 @@ def _plain(node: ast.AST) -> Iterator[ast.AST]:
         yield from _plain(child)
 
 
-def _optimizer(source: Source) -> Any:
+def optimizer(source: Source) -> Any:
     """Where the optimiser is made: a call with parameters and a learning rate."""
     for node in source.statements(ast.Call):
         if any(k.arg == "lr" for k in node.keywords) and node.args:
@@ -112,9 +113,9 @@ def _optimizer(source: Source) -> Any:
     return found[0] if found else None
 
 
-def _rate(source: Source) -> Any:
+def rate(source: Source) -> Any:
     """Where the learning rate's number stands: a name that is assigned once, or the optimiser's own line."""
-    node = _optimizer(source)
+    node = optimizer(source)
     value = next((k.value for k in getattr(node, "keywords", []) if k.arg == "lr"), None)
     if value is None and len(getattr(node, "args", [])) > 1:
         value = node.args[1]
@@ -135,7 +136,7 @@ def _flag(node: ast.AST) -> str:
 _MIXERS = ("randperm", "permutation", "shuffle", "roll", "flip", "sort")
 
 
-def _mixed(source: Source) -> Any:
+def mixed(source: Source) -> Any:
     """Inputs and labels paired by different indices, `y = y[torch.randperm(...)]`, or one array reordered by itself."""
     for call in source.calls("TensorDataset", "zip"):
         indices = {ast.dump(arg.slice) for arg in call.args if isinstance(arg, ast.Subscript)}
@@ -152,7 +153,7 @@ def _mixed(source: Source) -> Any:
     return max(found, key=lambda n: n.lineno) if together and len(found) <= 2 else None
 
 
-def _attention(source: Source) -> Any:
+def attention(source: Source) -> Any:
     """The first masking of something that a softmax made before it, in the same function."""
     for call in source.calls("softmax"):
         statement = next((n for n in (call, *above(call)) if isinstance(n, ast.stmt)), None)
@@ -177,12 +178,12 @@ def _masks(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) in ("masked_fill", "where", "mul")
 
 
-def _softmax_in_model(source: Source) -> Any:
+def softmax_in_model(source: Source) -> Any:
     found = [n for n in source.calls("softmax", "scaled_dot_product_attention") if function(n) is not None]
     return found[0] if found else None
 
 
-def _in_place(source: Source) -> Any:
+def in_place(source: Source) -> Any:
     """The only statement in a forward() that changes a tensor in place."""
     found = []
     for home in source.statements(ast.FunctionDef):
@@ -200,12 +201,12 @@ def _in_place(source: Source) -> Any:
     return found[0] if found and len({n.lineno for n in found}) == 1 else None
 
 
-def _workers(source: Source) -> Any:
+def workers(source: Source) -> Any:
     found = source.calls("DataLoader")
     return found[0] if found else None
 
 
-def _left_out(source: Source) -> Any:
+def left_out(source: Source) -> Any:
     """The only way past backward() in the training loop."""
     backward = source.backward()
     around = loops(backward) if backward is not None else []
@@ -214,38 +215,3 @@ def _left_out(source: Source) -> Any:
     ways = [n for n in source.statements(ast.Continue, ast.Break) if loops(n)[:1] == around[:1]]
     ways = [n for n in ways if n.lineno < backward.lineno]
     return ways[0] if len(ways) == 1 else None
-
-
-_PLACES: dict[str, Callable[[Source], Any]] = {
-    "loop/": Source.step,
-    "loss/double_softmax": _double_softmax,
-    "loss/sigmoid_into_bce_with_logits": _double_sigmoid,
-    "loss/": Source.loss,
-    "precision/": Source.backward,
-    "freezing/frozen_layers": _frozen,
-    "freezing/": _optimizer,
-    "optimizer/lr_too_high": _rate,
-    "optimizer/lr_too_low": _rate,
-    "optimizer/": _optimizer,
-    "data/labels_out_of_sync": _mixed,
-    "modes/eval_mode_missing": _no_grad,
-    "modes/train_mode_not_restored": Source.backward,
-    "memory/losses_kept_with_graph": _kept,
-    "memory/outputs_kept": _kept,
-    "attention/mask_after_softmax": _attention,
-    "attention/": _softmax_in_model,
-    "graph/inplace_activation": _in_place,
-    "speed/starved_loader": _workers,
-    "distributed/skipped_batch": _left_out,
-}
-
-
-def locate(cause: str, text: str) -> int | None:
-    """Line (from 1) of `text` where a suspect of this cause most likely stands; None when that cannot be told."""
-    try:
-        source = Source(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    find = _PLACES.get(cause) or _PLACES.get(cause.split("/")[0] + "/")
-    node = find(source) if find else None
-    return getattr(node, "lineno", None)

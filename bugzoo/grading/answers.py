@@ -3,9 +3,10 @@
 import difflib
 from typing import Any
 
+from bugzoo.diagnostics.causes import says
 from bugzoo.grading import said
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.grade import handed_out, healthy_text, scenario_of
 from bugzoo.grading.model import Answers, Check, Exercise, Result
 
 CAUSE, PLACE, STEP, EVIDENCE, TEST = 0.4, 0.2, 0.1, 0.15, 0.15
@@ -40,9 +41,8 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
     right = exercise.answers
-    checks = [
-        _check("cause", said.words(given) == said.words(right.cause), given, "a cause that the run shows, or none")
-    ]
+    [(fault, params)] = scenario_of(exercise).specs
+    checks = [_check("cause", says(given, fault.id, params), given, "a cause that the run shows, or none")]
     if not checks[0].passed:
         return Result("wrong", 0.0, checks, max_points=most)
     share = CAUSE

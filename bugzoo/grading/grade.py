@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
 from bugzoo.grading import checks, integrity, reference
 from bugzoo.grading.edits import with_docstring, without_facts
@@ -14,7 +15,6 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
-from bugzoo.grading.said import words
 from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario, with_settings
@@ -95,7 +95,7 @@ def grade_exercise(
     if exercise.trap and not (diagnosis or {}).get("cause"):
         message = "Say first what is wrong, if anything: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
-    if exercise.trap and words((diagnosis or {})["cause"]) != words(exercise.answers.cause):
+    if exercise.trap and not says((diagnosis or {})["cause"], exercise.fault.split("?")[0]):
         blamed = f"the diagnosis says “{diagnosis['cause']}”, and the run does not show it"
         blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])

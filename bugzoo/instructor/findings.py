@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from bugzoo.diagnostics.causes import OTHER, named
+from bugzoo.errors import UserError
 from bugzoo.grading.answers import NEAR
 from bugzoo.grading.model import Check, Result
 from bugzoo.instructor.key import Answer
@@ -50,9 +52,13 @@ def _match(answers: Sequence[Answer], given: Sequence[dict[str, Any]]) -> list[t
 
 
 def _hits(answer: Answer, record: dict[str, Any]) -> bool:
-    if not answer.cause:  # the form has no word for it: the line tells
+    if answer.cause in ("", OTHER):  # the form has no word for it: the line tells
         return _near(answer, record)
-    return str(record.get("cause")).strip().lower() == answer.cause.lower()
+    try:
+        said = named(record.get("cause"))
+    except UserError:  # a word that the form does not have
+        return False
+    return said in (answer.causes or [answer.cause])
 
 
 def _near(answer: Answer, record: dict[str, Any]) -> bool:

@@ -63,9 +63,9 @@ def _answer(answers: list[Answer], kind: str) -> str:
         return STUB
     calls = []
     for form, answer in zip(FORMS, answers, strict=False):
-        cause = f"    cause={json.dumps(answer.cause)},\n" if answer.cause else '    cause="something else",\n'
         calls.append(
-            f"{form}.hand_in(\n{cause}    place={answer.places[0][0]},\n    evidence={json.dumps(answer.evidence[:1])},\n)"
+            f"{form}.hand_in(\n    cause={json.dumps(answer.cause)},\n    place={answer.places[0][0]},\n"
+            f"    evidence={json.dumps(answer.evidence[:1])},\n)"
         )
     text = "\n".join(f"handed_in = {call}" if call is calls[-1] else call for call in calls)
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text

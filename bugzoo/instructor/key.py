@@ -5,15 +5,15 @@ It lies outside the notebooks, since nbgrader's feedback pages show hidden tests
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bugzoo.diagnostics.causes import right
 from bugzoo.errors import UserError
 from bugzoo.grading.answers import changed_lines
 from bugzoo.grading.grade import tidy
-from bugzoo.instructor.causes import cause
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 
 FORMAT = "bugzoo-assignment/1"
@@ -33,18 +33,22 @@ class Answer:
     """Instruments that show it in the combination, measured."""
     why: str = ""
     fix: str = ""
+    causes: list[str] = field(default_factory=list)
+    """Every word of the form that is true of it, `cause` among them."""
 
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
     """One answer a fault. `telling`: fault id -> instruments that were seen to fire for it."""
     found = []
-    for (fault, _), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
+    for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
         named = [text.split(".")[0] for text in fault.evidence]
         seen = [name for name in (telling or {}).get(fault.id, []) if name not in named]
         mended = tidy(assignment.half(fault.id).source).splitlines()
         places = changed_lines(mended, assignment.source.splitlines())
         instruments = list(dict.fromkeys(named + seen))
-        found.append(Answer(fault.id, spec, fault.title, cause(fault), places, instruments, fault.why, fault.fix))
+        causes = list(right(fault.id, params))
+        about = (fault.title, causes[0], places, instruments, fault.why, fault.fix, causes)
+        found.append(Answer(fault.id, spec, *about))
     return found
 
 

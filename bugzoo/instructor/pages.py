@@ -78,7 +78,7 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
             f"## {number}. {answer.title}\n\n"
             f"- Fault: `{answer.spec}`\n"
             f"- Place: {'line' if lines.isdigit() else 'lines'} {lines} of the program as handed out\n"
-            f"- Cause in the form: {answer.cause or 'none of them; the line decides'}\n"
+            f"- Cause in the form: {' or '.join(answer.causes or [answer.cause])}\n"
             f"- What shows it: {', '.join(f'`{name}`' for name in answer.evidence)}\n\n"
             f"{answer.why}\n\n**Repair.** {answer.fix}\n"
         )

@@ -6,18 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bugzoo import diagnostics
+from bugzoo.diagnostics.causes import named, tidy, words
+from bugzoo.errors import UserError
 from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
-
-CAUSES = (
-    "a gradient that is older than its batch", "a loss that gets the wrong kind of numbers",
-    "an operation outside its domain", "a number format that is too small", "a mask that is in the wrong place",
-    "parameters that do not learn", "a learning rate", "the data and its labels", "a mode that was not set",
-    "memory that is not given back", "speed: the model waits", "randomness that is not fixed",
-    "ranks that do not agree", "nothing is wrong",
-)  # fmt: skip
-"""Families of causes, in words that name no catalogue entry."""
 
 
 @dataclass
@@ -47,20 +40,25 @@ class Diagnosis:
 
 
 class DiagnosisForm:
-    """The form over a `Diagnosis`. `causes`: what may be chosen (free text where it is empty).
+    """The form over a `Diagnosis`. `causes`: what may be chosen (all that there are; free text where it is empty).
 
     Hints are counted of `hints`, and of any that carry the same ticket: they cost the same whether the form was given
     them or not, and whether they were shown before it or after it.
     """
 
-    def __init__(self, ticket: str = "", *, causes: Sequence[str] = CAUSES, hints: Any = None) -> None:
-        self.causes, self.hints = tuple(causes), hints
+    def __init__(self, ticket: str = "", *, causes: Sequence[str] | None = None, hints: Any = None) -> None:
+        self.causes, self.hints = words() if causes is None else tuple(causes), hints
         self.diagnosis = Diagnosis(ticket)
         self.handed_in = False
         self._begin = time.monotonic()
 
     def hand_in(self, **fields: Any) -> Diagnosis:
-        """Fill in by hand what is given, stop the clock and return the record."""
+        """Fill in by hand what is given, stop the clock and return the record.
+
+        A cause may be named in other words, such as "double softmax"; raises UserError for one that nobody knows.
+        """
+        if fields.get("cause"):
+            fields["cause"] = self._named(fields["cause"])
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
         self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(self.diagnosis.ticket))
@@ -69,6 +67,18 @@ class DiagnosisForm:
         if self.diagnosis.ticket:
             progress.keep("diagnosis", self.diagnosis.ticket, self.diagnosis.record())
         return self.diagnosis
+
+    def _named(self, said: Any) -> str:
+        """The form's own words for a cause. Raises UserError where it has none, and says which there are."""
+        if not self.causes:
+            return str(said)
+        mine = next((cause for cause in self.causes if tidy(cause) == tidy(said)), None)
+        if mine is None and self.causes == words():
+            return named(said)
+        if mine is None:
+            listed = "\n".join(f"  {cause}" for cause in self.causes)
+            raise UserError(f"{str(said)[:80]!r} is no cause that this form offers. It is one of\n{listed}")
+        return mine
 
     def show(self) -> "DiagnosisForm":
         """The form, or one line of text where nobody looks."""

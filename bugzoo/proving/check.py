@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo import faults
+from bugzoo.diagnostics.causes import right as right_causes
+from bugzoo.diagnostics.causes import words
 from bugzoo.grading.answers import grade_diagnosis, places
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, same_program, scenario_of
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.twin import code, keep, kept
-from bugzoo.lab.diagnosis import CAUSES
 from bugzoo.proving.leaks import leaks, probe
 from bugzoo.proving.trials import MUST_PASS, Trial, trials
 from bugzoo.running.pool import run_all
@@ -180,9 +181,11 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     result = grade_diagnosis(exercise.name, full | {"evidence": [right.evidence[0]]})
     if result.share != 1:
         problems.append(f"the right diagnosis earns {result.share:.0%}: {[str(c) for c in result.checks]}")
-    if right.cause not in CAUSES:
-        problems.append(f"the cause {right.cause!r} is none that the form offers")
-    others = [cause for cause in CAUSES if cause != right.cause]
+    [(fault, params)] = scenario_of(exercise).specs
+    true = right_causes(fault.id, params)
+    if right.cause not in true:
+        problems.append(f"the cause {right.cause!r} is not what the table says of it: {' or '.join(true)}")
+    others = [cause for cause in words() if cause not in true]
     for cause in others:
         earned = grade_diagnosis(exercise.name, full | {"cause": cause, "evidence": [right.evidence[0]]}).share
         if earned:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bugzoo.diagnostics.causes import words
 from bugzoo.grading.edits import apply
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
-from bugzoo.lab.diagnosis import CAUSES
 from bugzoo.proving.attacks import attacks
 
 MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
@@ -41,4 +41,4 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
 
 
 def _another(cause: str) -> str:
-    return next(other for other in CAUSES if other != cause)
+    return next(other for other in words() if other != cause)

@@ -1,6 +1,6 @@
 import pytest
 
-from bugzoo.diagnostics.places import locate
+from bugzoo.diagnostics.causes import locate
 
 SCRIPT = """\
 import torch

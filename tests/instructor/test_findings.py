@@ -2,12 +2,14 @@
 
 import pytest
 
+from bugzoo.diagnostics.causes import OTHER
 from bugzoo.grading.model import Result
 from bugzoo.instructor.findings import grade
 from bugzoo.instructor.key import Answer
 
+MASK = "a mask that is in the wrong place"
 ANSWERS = [
-    Answer("a/one", "a/one", "One", "a mask", [(10, 11)], ["dependency", "loss_curve"]),
+    Answer("a/one", "a/one", "One", MASK, [(10, 11)], ["dependency", "loss_curve"]),
     Answer("b/two", "b/two", "Two", "a learning rate", [(40, 40)], ["loss_curve"]),
 ]
 
@@ -16,7 +18,7 @@ def said(cause: str, place: object = None, *evidence: str) -> dict:
     return {"cause": cause, "place": place, "evidence": list(evidence)}
 
 
-RIGHT = [said("a mask", 10, "dependency"), said("a learning rate", 40, "loss_curve")]
+RIGHT = [said(MASK, 10, "dependency"), said("a learning rate", 40, "loss_curve")]
 
 
 def points(*records: object) -> float:
@@ -31,10 +33,12 @@ def test_all_right_whatever_the_order() -> None:
 
 def test_parts() -> None:
     assert points(RIGHT[0]) == 1.5
-    assert points(said("a mask")) == pytest.approx(0.75)  # the cause alone is half of a finding
-    assert points(said("a mask", 10)) == pytest.approx(1.2)
-    assert points(said("A MASK ", 10, "parameter_audit", "dependency")) == pytest.approx(1.35)  # seen, but not first
-    assert points(said("a mask", 30, "dependency")) == pytest.approx(1.05)
+    assert points(said(MASK)) == pytest.approx(0.75)  # the cause alone is half of a finding
+    assert points(said(MASK, 10)) == pytest.approx(1.2)
+    assert points(said(f"{MASK.upper()} ", 10, "parameter_audit", "dependency")) == pytest.approx(
+        1.35
+    )  # seen, but not first
+    assert points(said(MASK, 30, "dependency")) == pytest.approx(1.05)
 
 
 def test_blame_costs() -> None:
@@ -55,12 +59,12 @@ def test_nothing_said(given: list) -> None:
 @pytest.mark.parametrize("place", ["10", 10.0, True, [10], {"a": 1}])
 def test_strange_places(place: object) -> None:
     """Only a whole number is a line; nothing else may raise."""
-    assert points(said("a mask", place, "dependency")) <= 1.5
+    assert points(said(MASK, place, "dependency")) <= 1.5
 
 
 def test_a_cause_that_the_form_cannot_name() -> None:
     """Where the form has no word for it the line decides."""
-    answers = [Answer("c/three", "c/three", "Three", "", [(5, 5)], ["loss_curve"])]
+    answers = [Answer("c/three", "c/three", "Three", OTHER, [(5, 5)], ["loss_curve"])]
     assert grade(answers, [said("something else", 5, "loss_curve")], 2.0).points == 2.0
     assert grade(answers, [said("something else", 50, "loss_curve")], 2.0).points == 0.0
 
@@ -68,3 +72,13 @@ def test_a_cause_that_the_form_cannot_name() -> None:
 def test_what_is_printed_names_nothing() -> None:
     text = str(grade(ANSWERS, [RIGHT[0], said("the data and its labels")], 3.0).to_json())
     assert not any(word in text for word in ("b/two", "Two", "a learning rate", "One"))
+
+
+def test_other_words_for_a_cause_count_and_two_may_be_true() -> None:
+    """`causes` holds every word that is true; what no list knows blames nobody right."""
+    one = Answer(
+        "a/one", "a/one", "One", MASK, [(10, 11)], ["dependency"], causes=[MASK, "an operation outside its domain"]
+    )
+    for cause in ("wrong mask", "log of zero", "attention/mask_after_softmax"):
+        assert grade([one], [said(cause, 10, "dependency")], 3.0).points == 3.0
+    assert grade([one], [said("gremlins", 10, "dependency")], 3.0).points == 0.0

@@ -168,3 +168,16 @@ def test_timer_counts_down_and_stops() -> None:
     assert timer.text() in ("5:00 left", "4:59 left") and timer.left > 299
     assert timer.stop() == timer.elapsed < 1
     assert lab.Timer().left == float("inf")
+
+
+def test_the_form_understands_other_words_and_shows_its_list_for_what_nobody_knows() -> None:
+    form = lab.DiagnosisForm()
+    assert form.hand_in(cause="Double softmax").cause == "a loss that gets the wrong kind of numbers"
+    with pytest.raises(UserError, match="'gremlins' is no cause that can be named"):
+        form.hand_in(cause="gremlins")
+    assert form.diagnosis.cause == "a loss that gets the wrong kind of numbers", "what was there stays"
+    small = lab.DiagnosisForm(causes=("too hot", "too cold"))
+    assert small.hand_in(cause="Too hot.").cause == "too hot" and small.hand_in(place=3).cause == "too hot"
+    with pytest.raises(UserError, match="no cause that this form offers"):
+        small.hand_in(cause="a learning rate")
+    assert lab.DiagnosisForm(causes=()).hand_in(cause="whatever I think").cause == "whatever I think"

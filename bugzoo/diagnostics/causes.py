@@ -1,0 +1,104 @@
+"""The table of causes: what a cause is called, what follows from it, and where in a script it is looked for.
+
+cause("loss/double_softmax").word       # "a loss that gets the wrong kind of numbers"
+words()                                 # what a form offers
+named("double softmax")                 # the same word, for what somebody wrote
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from bugzoo.diagnostics._causes import CAUSES, NOTHING, Cause, Either
+from bugzoo.diagnostics._source import Source
+from bugzoo.errors import UserError
+
+__all__ = ["CAUSES", "NOTHING", "OTHER", "Cause", "Either", "cause", "locate", "named", "right", "says", "words"]
+
+OTHER = "something else"
+"""The word for a cause of a family that this table does not know (another package's)."""
+
+
+def _plain(fault_id: str) -> str:
+    """`acme:loop/stale_gradients`, a pack's, is looked up like our own."""
+    return fault_id.rpartition(":")[2]
+
+
+@cache
+def cause(fault_id: str) -> Cause:
+    """The row of the longest key that fits, what it leaves open taken from its family's.
+
+    A family that stands in no row (another package's) has the word "something else" and nothing more.
+    """
+    fault_id = _plain(fault_id)
+    family = CAUSES.get(fault_id.split("/")[0] + "/", Cause(OTHER))
+    own = CAUSES.get(fault_id, family)
+    return replace(
+        own,
+        word=own.word or family.word,
+        explains=tuple(dict.fromkeys(own.explains + family.explains)),
+        place=own.place or family.place,
+    )
+
+
+def right(fault_id: str, params: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    """The words that are true of a fault with these parameters, the first one before the others."""
+    row = cause(fault_id)
+    return (row.word, *(one.word for one in row.either if one.when(params or {})))
+
+
+@cache
+def words() -> tuple[str, ...]:
+    """What a form offers, sorted."""
+    return tuple(sorted({row.word for row in CAUSES.values() if row.word} | {OTHER}))
+
+
+def tidy(text: object) -> str:
+    """Small letters, single spaces, dashes and underscores as spaces, nothing around them."""
+    return " ".join(re.sub(r"[\s_-]+", " ", str(text or "").lower()).split()).strip(" .,;:!?\"'“”`")
+
+
+@cache
+def _known() -> dict[str, str]:
+    """Everything that people may write, tidied -> the word of the form."""
+    said = {tidy(text): cause(key).word for key, row in CAUSES.items() for text in row.also}
+    return said | {tidy(word): word for word in words()}
+
+
+def named(text: object) -> str:
+    """The form's word for what somebody wrote: the word itself, another word for it, or an id as `checkup` prints it.
+
+    Raises UserError, with the whole list, for anything else.
+    """
+    given = str(text or "").strip()
+    family = _plain(given).split("/")[0] + "/"
+    if "/" in given and family in CAUSES:
+        return cause(given).word
+    if found := _known().get(tidy(given)):
+        return found
+    near = dict.fromkeys(_known()[name] for name in difflib.get_close_matches(tidy(given), _known(), 3, 0.6))
+    guess = f" Did you mean {' or '.join(repr(word) for word in near)}?" if near else ""
+    listed = "\n".join(f"  {word}" for word in words())
+    raise UserError(f"{given[:80]!r} is no cause that can be named.{guess} It is one of\n{listed}")
+
+
+def says(text: object, fault_id: str, params: Mapping[str, Any] | None = None) -> bool:
+    """Does what somebody wrote name this fault's cause? Words that nobody knows do not."""
+    try:
+        return named(text) in right(fault_id, params)
+    except UserError:
+        return False
+
+
+def locate(fault_id: str, text: str) -> int | None:
+    """Line (from 1) of `text` where a suspect of this cause most likely stands; None when that cannot be told."""
+    try:
+        source = Source(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    find = cause(fault_id).place
+    node = find(source) if find else None
+    return getattr(node, "lineno", None)
