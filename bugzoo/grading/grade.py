@@ -1,7 +1,6 @@
 """`grade`: a repaired program's text -> a result, judged by runs on several seeds."""
 
 import ast
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.grading.twin import trusted, twin
-from bugzoo.running import Job, Limits, Run, run_worker
+from bugzoo.running import Job, Limits, Run, run_worker, sandbox
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
 
@@ -42,12 +41,16 @@ def grade(
     """Judge `source` as a repair of `scenario`.
 
     One run per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers "not attempted" for
-    the broken text itself without running it. `strict_isolation` refuses to run where the sandbox cannot be set up; a
-    self-check goes on in an ordinary worker then.
+    the broken text itself without running it. `strict_isolation` refuses to run on a machine that has no sandbox, where a
+    self-check runs in an ordinary worker.
     """
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
+    try:
+        isolated = sandbox.needed(strict_isolation)
+    except RuntimeError as error:
+        return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
     found: list[Check] = []
     each: list[list[Check]] = []
     cases: list[Scenario] = []
@@ -62,7 +65,7 @@ def grade(
         except (UserError, SyntaxError) as error:
             return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            run = _run(text, case, exercise, strict_isolation)
+            run = _run(text, case, exercise, isolated)
             judged = _judge(run, case, exercise, wide)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
@@ -145,7 +148,8 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> Run:
+def _run(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -> Run:
+    """Raises RuntimeError where the machine, not the submission, is at fault."""
     with trusted:
         inputs, _ = reference.questions(case)
     job = Job(
@@ -154,16 +158,14 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, strict: bool) -> 
         limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16),
         after="bugzoo.grading.inside:examine",
         after_args={"control": inputs.tolist(), "dtype": str(inputs.dtype)},
-        isolated=True,
+        isolated=isolated,
         export=("model",),
         predict=(inputs,),
         quiet=True,  # a script that has no model is judged below
     )
     run = run_worker(job)
-    if run.trace.error.get("type") == "IsolationError":
-        if strict:
-            raise RuntimeError(run.trace.error["message"] or "The sandbox cannot be set up on this machine.")
-        run = run_worker(replace(job, isolated=False))
+    if run.trouble:
+        raise RuntimeError(run.trouble)
     run.numbers = checks.measured(run)
     return run
 
@@ -224,8 +226,3 @@ def _settings_problem(error: Exception) -> str:
 
 def _since(started: float) -> float:
     return time.perf_counter() - started
-
-
-def to_text(result: Result) -> str:
-    """One line of JSON, as the graded cell's helper process answers."""
-    return json.dumps(result.to_json())

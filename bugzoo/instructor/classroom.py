@@ -89,7 +89,7 @@ def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
-        records, trouble = spoken.records(one.answer, isolated=strict)
+        records, trouble = spoken.records(one.answer, strict=strict)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble

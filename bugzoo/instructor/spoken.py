@@ -6,7 +6,7 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import STUB
 from bugzoo.grading.said import number
-from bugzoo.running import Job, Limits, run_worker
+from bugzoo.running import Job, Limits, run_worker, sandbox
 
 NAMES = ("first", "second", "third", "form")
 _MARK = "bugzoo-records:"
@@ -37,15 +37,18 @@ print(%(mark)r + json.dumps(_said, default=str))
 """
 
 
-def records(text: str, isolated: bool = True) -> tuple[list[dict[str, Any]], str]:
-    """(one record for each form, why the cell failed or ""). Raises RuntimeError where the sandbox cannot be set up."""
+def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
+    """(one record for each form, why the cell failed or "").
+
+    Raises RuntimeError where the machine fails, and, if `strict`, where it has no sandbox.
+    """
     if text.strip() in ("", STUB):
         return [], ""
     source = _FRAME % {"names": NAMES, "text": text, "mark": _MARK}
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
-    run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=isolated, watch=False))
-    if run.trace.error.get("type") == "IsolationError":
-        raise RuntimeError(run.trace.error["message"])
+    run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=sandbox.needed(strict), watch=False))
+    if run.trouble:
+        raise RuntimeError(run.trouble)
     lines = [line for line in run.stdout.splitlines() if line.startswith(_MARK)]
     try:
         said = json.loads(lines[-1].removeprefix(_MARK))
@@ -69,11 +72,11 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
 
 def check_sandbox() -> None:
     """Raises UserError where other people's code cannot be kept apart on this machine."""
-    run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
-    if run.outcome == "stopped":
-        raise KeyboardInterrupt
-    if run.outcome != "finished":
-        why = run.trace.error.get("message") or run.outcome
+    try:
+        why = sandbox.missing()
+    except RuntimeError as error:
+        why = str(error)
+    if why:
         raise UserError(
             f"{why} Submissions would run with your own rights. Grade on a machine that allows user namespaces, or, if you "
             "trust everybody in the class, say --trust."

@@ -22,14 +22,17 @@ from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 _stack_file: Any = None
-NOT_ISOLATED = 71
-"""Exit code when the sandbox cannot be set up; the script has not been started then."""
+READY = b"ready"
+"""What the supervisor reads on the gate when the sandbox stands; anything else is why it does not."""
 SLACK = 64 * 2**20
 """Bytes for what handling an allocation failure and saving the trace need."""
 
 
-def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int) -> int:
-    """Become the script's process: own session, own streams, limits. Returns the exit code."""
+def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int) -> int:
+    """Become the script's process: own session, own streams, limits. Returns the exit code.
+
+    `gate` leads to the supervisor and is closed before the script starts, so that no script can speak on it.
+    """
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0), os.dup2(output, 1), os.dup2(output, 2)
@@ -46,10 +49,11 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         try:
             isolate(folder)
         except (OSError, RuntimeError) as error:
-            print(f"IsolationError: {error}", file=sys.stderr)
-            return NOT_ISOLATED
+            os.write(gate, str(error).encode()[:2000])
+            return 1
         cwd, sys.path[:] = "/tmp", before
         confine(job)
+        os.write(gate, READY)
     fresh_seeds()
     os.chdir(job.cwd or cwd)
     os.closerange(3, progress), os.closerange(progress + 1, 1024)

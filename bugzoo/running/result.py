@@ -23,6 +23,9 @@ class Run:
     seconds: float = 0.0
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
+    trouble: str = ""
+    """Why the run says nothing about the script: the machine failed, not the script. It comes from the supervisor, so that
+    no script can make it up."""
     ranks: list["Run"] = field(default_factory=list)
     """One run per rank for multi-process scripts; the outer run is rank 0's."""
 

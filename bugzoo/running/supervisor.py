@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.running import processes
+from bugzoo.running.child import READY, enter
 from bugzoo.running.job import Job
 from bugzoo.running.printing import HeadTail
 
@@ -47,12 +48,15 @@ class Supervisor:
         self.steps: dict[int, list[list[float]]] = {}
         self.unread, self.unsent, self.commands = b"", b"", b""
         self.reason = ""
+        self.ready, self.refusal = not self.job.isolated, b""
         self.ended = False
         self.zygote = os.getppid()
         self.output, output = os.pipe()
         self.progress, progress = os.pipe()
+        self.gate, gate = os.pipe()
         for end in (self.output, self.progress):
             fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
+        for end in (self.output, self.progress, self.gate):
             os.set_blocking(end, False)
         self.started = self.last_step = time.monotonic()
         self.child = os.fork()
@@ -60,17 +64,15 @@ class Supervisor:
             code = 70
             try:
                 channel.close()
-                os.close(self.output), os.close(self.progress)
-                from bugzoo.running.child import enter
-
-                code = enter(folder, cwd, path, self.job, output, progress)
+                os.close(self.output), os.close(self.progress), os.close(self.gate)
+                code = enter(folder, cwd, path, self.job, output, progress, gate)
             except KeyboardInterrupt:
                 code = 130  # asked to stop before the script had begun
             except BaseException:
                 traceback.print_exc()  # ours, not the script's: it reaches the run's output
             finally:
                 os._exit(code)
-        os.close(output), os.close(progress)
+        os.close(output), os.close(progress), os.close(gate)
         channel.setblocking(False)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
 
@@ -80,6 +82,7 @@ class Supervisor:
             with selectors.DefaultSelector() as self.watched:
                 self.watched.register(self.output, selectors.EVENT_READ)
                 self.watched.register(self.progress, selectors.EVENT_READ)
+                self.watched.register(self.gate, selectors.EVENT_READ)
                 self.watched.register(self.channel, selectors.EVENT_READ)
                 while not self._over():
                     self._turn(0.03)
@@ -120,6 +123,8 @@ class Supervisor:
             moved = True
             if key.fd == self.output:
                 self.printed.add(data)
+            elif key.fd == self.gate:
+                self._gate(data)
             else:
                 self._take_steps(data)
         self._send()
@@ -136,6 +141,21 @@ class Supervisor:
             self.watched.unregister(self.channel)
         if not data or b"stop" in data:
             self.reason = self.reason or "stopped"
+
+    def _gate(self, data: bytes) -> None:
+        """The sandbox stands, and the script's time begins; or why it does not."""
+        self.refusal += data
+        if self.refusal == READY and not self.ready:
+            self.ready, self.refusal = True, b""
+            self.started = self.last_step = time.monotonic()
+
+    def _trouble(self) -> str:
+        """What kept the script from being run as it was meant to be; nothing that the script itself did."""
+        if self.ready or self.reason == "stopped":
+            return ""
+        if self.refusal:
+            return self.refusal.decode("utf-8", "replace")
+        return "The sandbox was not set up: its process ended, or was too slow, before it stood."
 
     def _take_steps(self, data: bytes) -> None:
         """Lines {"step", "loss", "grad_norm", "seconds", "rank"}; anything else on the pipe is dropped."""
@@ -200,6 +220,7 @@ class Supervisor:
             "stdout": self.printed.text(),
             "stacks": stacks,
             "steps": self.steps,
+            "trouble": self._trouble(),
         }
         self.channel.setblocking(True)
         self.channel.settimeout(30)

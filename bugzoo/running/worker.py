@@ -19,7 +19,6 @@ import numpy as np
 
 from bugzoo.errors import UserError
 from bugzoo.running import warm
-from bugzoo.running.child import NOT_ISOLATED
 from bugzoo.running.endings import from_exit
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
@@ -115,9 +114,11 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
     run.stdout = done["stdout"]
     run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
     reason = done["reason"]
-    if job.isolated and done["exit_code"] == NOT_ISOLATED and run.trace.error.get("type") == "Exit":
-        message = done["stdout"].strip().splitlines()[-1:] or [""]
-        run.trace.error |= {"type": "IsolationError", "message": message[0]}
+    if done["trouble"]:
+        run.trouble, run.trace.outcome = done["trouble"], "crashed"
+        error = {"type": "MachineError", "message": run.trouble, "file": None, "line": None, "traceback": ""}
+        run.trace.error = error
+        return run
     if job.ranks > 1 and reason == "hung" and run.outcome == "finished":
         return run  # this rank had come to its end; the others say what hung
     if reason in ("timed_out", "hung", "stopped", "out_of_memory"):

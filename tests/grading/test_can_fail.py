@@ -41,7 +41,7 @@ def test_without_its_check_each_trick_passes(name, monkeypatch):
 
 
 @pytest.mark.slow
-def test_who_believes_the_submission_is_deceived(monkeypatch, sandbox):
+def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
     """Without the grader's own reading of the trace and the list of what was changed, patched instruments win."""
     trick = ATTACKS["clipped, and their code exchanged"](BROKEN)
     must_fail(trick)

@@ -8,8 +8,6 @@ import pytest
 import bugzoo.grading.grade as room
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import Check, Result
-from bugzoo.running import Run
-from bugzoo.watching.trace import Trace
 from tests.grading.attempt import attempt, failed, must_fail, must_pass, ran
 from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
 
@@ -89,24 +87,6 @@ def test_a_healthy_case_needs_the_right_verdict():
     assert right.passed and right.points == right.max_points
 
 
-def no_sandbox(job):
-    """The run of a job on a machine that forbids namespaces; without isolation it runs as usual."""
-    if not job.isolated:
-        return room_worker(job)
-    error = {"type": "IsolationError", "message": "The sandbox cannot be set up here: unshare failed."}
-    return Run(Trace(outcome="crashed", error=error), job.source, job.file)
-
-
-room_worker = room.run_worker
-
-
-def test_without_a_sandbox_a_class_is_not_graded_and_a_self_check_is(monkeypatch):
-    monkeypatch.setattr(room, "run_worker", no_sandbox)
-    strict = attempt(MENDED, strict_isolation=True)
-    assert strict.status == "cannot be graded" and "sandbox" in strict.message and not strict.checks
-    must_pass(MENDED)
-
-
 LOOK = """
 import json, os, socket
 def attempt(action):
@@ -132,7 +112,7 @@ print("LOOK" + json.dumps({
 """
 
 
-def test_a_submission_reaches_nothing_outside_its_folder(sandbox, tmp_path):
+def test_a_submission_reaches_nothing_outside_its_folder(sandboxed, tmp_path):
     import bugzoo
 
     names = f"HOME, PACKAGE = {str(tmp_path)!r}, {next(iter(bugzoo.__path__))!r}\n"

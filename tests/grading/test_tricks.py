@@ -31,7 +31,7 @@ def test_each_rule_has_its_check(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_attack_changes_the_score(name, sandbox):
+def test_no_attack_changes_the_score(name, sandboxed):
     must_fail(ATTACKS[name](BROKEN))
 
 
@@ -52,7 +52,7 @@ WANTED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BURDENS)
-def test_limits_hold_and_nothing_is_left(name, sandbox, own_folder, monkeypatch):
+def test_limits_hold_and_nothing_is_left(name, sandboxed, own_folder, monkeypatch):
     monkeypatch.setattr(room, "MEMORY_MIB", 400)
     run = ran(BURDENS[name](BROKEN), seconds=30.0 if WANTED[name] == "finished" else 5.0)
     assert run.outcome in WANTED[name], run.trace.error
@@ -61,7 +61,7 @@ def test_limits_hold_and_nothing_is_left(name, sandbox, own_folder, monkeypatch)
 
 
 @pytest.mark.slow
-def test_a_burden_is_no_excuse(sandbox):
+def test_a_burden_is_no_excuse(sandboxed):
     """The same submissions are graded, not passed over."""
     must_fail(BURDENS["100 MB of output"](BROKEN))
     assert must_fail(BURDENS["endless loop"](BROKEN), seconds=4.0).status == "wrong"

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from bugzoo.proving.attacks import attacks
 from tests.instructor.class_of import PATCH, cell, clear_gradients, hand_in, plain_loss, text
 
 NAME = "week_3"
-sandboxed = pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap (bwrap) on this machine")
+sandboxed = pytest.mark.usefixtures("sandboxed")
 
 
 def made(week: Path, kind: str = "student") -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """The diagnosis cell of a submission runs in the sandbox, and what it may say is what is judged."""
 
-import shutil
-
 import pytest
 
 from bugzoo.grading.notebook import STUB
 from bugzoo.instructor.spoken import records
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap (bwrap) on this machine")
+pytestmark = pytest.mark.usefixtures("sandboxed")
 
 
 def test_nothing_said_runs_nothing() -> None:

@@ -9,16 +9,10 @@ import pytest
 
 import bugzoo
 from bugzoo.running import Job, Limits, identity, run_worker
-from bugzoo.running.worker import collect
 
 from .conftest import training
 
-
-@pytest.fixture(scope="module", autouse=True)
-def sandbox():
-    run = run_worker(Job("pass", isolated=True))
-    if run.trace.error.get("type") == "IsolationError":
-        pytest.skip(run.trace.error["message"])
+pytestmark = pytest.mark.usefixtures("sandboxed")
 
 
 def asked(source: str, **more) -> dict:
@@ -158,11 +152,3 @@ def test_spoilt_result_files_count_as_none(trick):
     source = f"import glob, os\nfolder = glob.glob({tempfile.gettempdir()!r} + '/bugzoo-*')[0]\n{trick}\nos._exit(0)"
     run = run_worker(Job(source, isolated=True))
     assert (run.outcome, run.trace.error["type"]) == ("crashed", "Exit")
-
-
-def test_where_the_sandbox_cannot_be_had_nothing_runs(tmp_path):
-    done = {"reason": "", "exit_code": 71, "seconds": 0, "peak_mib": 0, "stacks": {}, "steps": {}}
-    done["stdout"] = "IsolationError: The sandbox cannot be set up here: unshare failed (Operation not permitted).\n"
-    run = collect(Job("pass", isolated=True), tmp_path, done)
-    assert run.outcome == "crashed" and run.trace.error["type"] == "IsolationError"
-    assert "unshare failed" in run.trace.error["message"]

@@ -1,0 +1,59 @@
+"""Where a submission runs is asked of the machine once, by code of our own; nothing that a submission does changes it."""
+
+import pytest
+
+import bugzoo.grading.grade as room
+from bugzoo.running import sandbox
+from tests.grading.attempt import attempt, must_pass
+from tests.grading.tricks import MENDED
+
+FORGED = {
+    "exit code": "import os\nos._exit(71)\n",
+    "a name": "class IsolationError(Exception):\n    pass\nraise IsolationError('The sandbox cannot be set up here')\n",
+    "its words": "import os\nprint('IsolationError: unshare failed', flush=True)\nos._exit(71)\n",
+}
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """What was asked of the workers, in order."""
+    asked = []
+
+    def noted(job, *more):
+        asked.append(job)
+        return run_worker(job, *more)
+
+    run_worker = room.run_worker
+    monkeypatch.setattr(room, "run_worker", noted)
+    return asked
+
+
+@pytest.mark.parametrize("trick", FORGED)
+def test_a_submission_cannot_leave_the_sandbox_by_saying_that_there_is_none(trick, jobs, sandboxed):
+    result = attempt(FORGED[trick] + MENDED)
+    assert result.status == "your code raised" and result.share == 0, str(result)
+    assert [job.isolated for job in jobs] == [True]
+
+
+def test_without_a_sandbox_a_class_is_not_graded_and_a_self_check_is_plain_from_the_start(monkeypatch, jobs):
+    monkeypatch.setattr(sandbox, "missing", lambda: "The sandbox cannot be set up here: unshare failed.")
+    strict = attempt(MENDED, strict_isolation=True)
+    assert strict.status == "cannot be graded" and "unshare failed" in strict.message and not strict.checks
+    assert jobs == []
+    must_pass(MENDED)
+    assert [job.isolated for job in jobs] == [False]
+
+
+def test_a_sandbox_that_fails_later_is_the_machines_trouble_and_nobodys_zero(monkeypatch, jobs, sandboxed):
+    """Another program may take the last namespace: refused, and run nowhere else."""
+
+    def refused(job):
+        run = run_worker(job)
+        run.trouble = "The sandbox cannot be set up here: unshare failed (No space left on device)."
+        return run
+
+    run_worker = room.run_worker
+    monkeypatch.setattr(room, "run_worker", refused)
+    result = attempt(MENDED)
+    assert result.status == "cannot be graded" and "No space left" in result.message and not result.checks
+    assert [job.isolated for job in jobs] == [True]
