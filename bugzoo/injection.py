@@ -15,8 +15,8 @@ from itertools import pairwise
 from ast_grep_py import SgNode, SgRoot
 
 from bugzoo.errors import UserError
-from bugzoo.faults.model import Fault, Swap
-from bugzoo.syntax import parse
+from bugzoo.faults.model import Either, Fault, Swap
+from bugzoo.syntax import parse, source_lines
 
 _META = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
 _PARAM = re.compile(r"\$([a-z_][a-z0-9_]*)")
@@ -77,10 +77,9 @@ def _fill(pattern: str, names: Mapping[str, str]) -> str:
 
 def _statements(pattern: str) -> list[str]:
     """The statements of a pattern of several lines, each one pattern of its own."""
-    # Python has no `$` in names; a letter of the same length keeps lines and columns
-    lines = pattern.splitlines()
-    tree = parse(pattern.replace("$", "µ"))
-    return ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tree.body]
+    # Python has no `$` in names, and takes no `$$$REST` behind a keyword; ast-grep's own parser does
+    tree = SgRoot(pattern.replace("$", "µ"), "python").root()
+    return [pattern[(r := node.range()).start.index : r.end.index] for node in tree.children()]
 
 
 def _capture(node: SgNode, pattern: str) -> dict[str, str]:
@@ -195,9 +194,9 @@ def _only_statement(source: str, match: Match) -> bool:
     return False
 
 
-def choose(source: str, entry: Swap | tuple[Swap, ...], owner: str, label: str, at: int | None = None) -> Match:
+def choose(source: str, entry: Swap | Either, owner: str, label: str, at: int | None = None) -> Match:
     """The one place for a swap. Raises UserError, naming text, pattern and count, when there is none or several."""
-    alternatives = entry if isinstance(entry, tuple) else (entry,)
+    alternatives = entry.edits if isinstance(entry, Either) else (entry,)
     several: list[Match] = []
     for swap in alternatives:
         fits = matches(source, swap)
@@ -208,7 +207,7 @@ def choose(source: str, entry: Swap | tuple[Swap, ...], owner: str, label: str, 
         several = several or fits
     patterns = " | ".join(dict.fromkeys(" ; ".join(swap.before.split("\n")) for swap in alternatives))
     if several:
-        lines = source.splitlines()
+        lines = source_lines(source)
         places = "\n".join(f"  line {m.line}: {lines[m.line - 1].strip()}" for m in several)
         raise UserError(
             f"{owner} fits {len(several)} places in {label} (pattern `{patterns}`):\n{places}\n"
@@ -236,8 +235,8 @@ def inject(
     check_syntax(source, label)
     edits: list[Edit] = []
     for fault, params in faults:
-        for entry in fault.swaps:
-            single = entry if isinstance(entry, tuple) else (entry,)
+        for entry in fault.edits:
+            single = entry.edits if isinstance(entry, Either) else (entry,)
             here = at if at is not None and any(len(matches(source, swap)) > 1 for swap in single) else None
             match = choose(source, entry, fault.id, label, here)
             start, end, text = _render(match, params, source)
@@ -267,6 +266,10 @@ def check_syntax(source: str, label: str) -> None:
 def diff(before: str, after: str, label: str = "train.py") -> str:
     """Unified diff, the answer key of every scenario."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"healthy/{label}", f"broken/{label}", n=2
+        source_lines(before, keepends=True),
+        source_lines(after, keepends=True),
+        f"healthy/{label}",
+        f"broken/{label}",
+        n=2,
     )
     return "".join(lines)

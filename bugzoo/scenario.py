@@ -3,23 +3,27 @@
 import ast
 import hashlib
 import json
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.errors import UserError, unknown
-from bugzoo.faults.model import Fault
+from bugzoo.faults.model import Fault, Needs
 from bugzoo.injection import Injection, diff, inject
-from bugzoo.syntax import parse
+from bugzoo.syntax import parse, source_lines
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
 
 SIZES = ("tiny", "full")
+_LETTERS = "BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so that no ticket spells a word
+_SIGNS = "0123456789" + _LETTERS
+# 20 * 30**8 tickets: of 100,000 variants, two share one in less than one draw in a thousand
 _SPEC = re.compile(r"^(?P<id>[\w:/]+)(\?(?P<params>.*))?$")
 
 
@@ -62,7 +66,7 @@ def _literal(value: object) -> str:
 
 def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
     """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
-    lines = source.splitlines(keepends=True)
+    lines = source_lines(source, keepends=True)
     places = {}
     for node in parse(source).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -75,10 +79,52 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
         node = places[name]
         if node.lineno != node.end_lineno:
             raise UserError(f"{label}: the setting {name} spans several lines and cannot be replaced.")
-        # one-line literals in ASCII, so that columns in bytes are columns in characters
-        line = lines[node.lineno - 1]
-        lines[node.lineno - 1] = line[: node.col_offset] + _literal(value) + line[node.end_col_offset :]
+        line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes
+        new = line[: node.col_offset] + _literal(value).encode() + line[node.end_col_offset :]
+        lines[node.lineno - 1] = new.decode()
     return "".join(lines)
+
+
+def misfit(fault: Fault, program: str) -> str:
+    """Why a fault does not fit a program, in a sentence; empty when it does."""
+    # everything that the answer depends on; a Fault itself cannot be hashed
+    return _misfit(
+        fault.id, repr(fault.edits), program, fault.needs.ranks, fault.not_on.get(program, ""), _Unhashed(fault)
+    )
+
+
+class _Unhashed:
+    """A value that goes through a cache without being part of the key."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unhashed)
+
+
+@cache
+def _misfit(fault_id: str, edits: str, program: str, ranks: int, reason: str, given: _Unhashed) -> str:
+    found = programs.load(program)
+    if reason:
+        return reason
+    if ranks > int(found.facts.get("ranks", 1)):
+        return f"it needs {ranks} processes."
+    fault: Fault = given.value
+    try:
+        inject(found.source, [(fault, {name: param.default for name, param in fault.params.items()})], program)
+    except UserError as error:
+        said = str(error).partition(f"{fault_id} does not fit {program}: ")[2] or str(error)
+        return said.partition(". ")[0].rstrip(".") + "."
+    return ""
+
+
+def fits(fault: Fault) -> tuple[str, ...]:
+    """The programs that a fault fits: its edits match exactly once, and its file does not say `not_on`. Sorted."""
+    return tuple(name for name in programs.names() if not misfit(fault, name))
 
 
 @dataclass(frozen=True)
@@ -101,9 +147,8 @@ class Scenario:
             raise UserError(f"size {self.size!r} is not known; it is one of {', '.join(SIZES)}.")
         object.__setattr__(self, "faults", tuple(self.faults))
         for fault, _ in self.specs:
-            if self.program not in fault.programs:
-                fits = ", ".join(fault.programs)
-                raise UserError(f"{fault.id} does not fit {self.program}: it is proved on {fits}. Choose one of them.")
+            if why := misfit(fault, self.program):
+                raise UserError(f"{fault.id} does not fit {self.program}: {why} It fits {', '.join(fits(fault))}.")
         assert self.injection  # finds conflicts now, where the user can see what caused them
 
     @cached_property
@@ -148,18 +193,19 @@ class Scenario:
 
     @property
     def ticket(self) -> str:
-        """An opaque name such as `Z-017`: it tells nothing of the fault, and the same scenario keeps it."""
+        """An opaque name such as `Z-017K-4PQ2`: it tells nothing of the fault, and the same scenario keeps it."""
         text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size))
-        digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big")
-        return f"{chr(ord('A') + digest // 1000 % 26)}-{digest % 1000:03d}"
+        digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        drawn = ""
+        for signs in (_LETTERS, *[_SIGNS] * 8):
+            digest, index = divmod(digest, len(signs))
+            drawn += signs[index]
+        return f"{drawn[0]}-{drawn[1:5]}-{drawn[5:]}"
 
-    def need(self, kind: str) -> float | None:
-        """The number in a `needs` entry such as `memory 1500 MiB`; None where nobody asks for it."""
-        for fault, _ in self.specs:
-            for text in fault.needs:
-                if text.startswith(kind):
-                    return float(text.split()[1])
-        return None
+    @cached_property
+    def needs(self) -> Needs:
+        """What all its faults need together."""
+        return reduce(operator.or_, (fault.needs for fault, _ in self.specs), Needs())
 
     @property
     def ranks(self) -> int:
@@ -171,8 +217,8 @@ class Scenario:
         from bugzoo.running import Job, Limits
 
         limits = extra.pop("limits", None) or Limits(
-            seconds=self.need("timeout") or 120,
-            memory_mib=int(self.need("memory") or 0) or None,
+            seconds=self.needs.seconds or 120,
+            memory_mib=self.needs.memory_mib,
         )
         return Job(self.source, file=f"{self.program}.py", limits=limits, ranks=self.ranks, after=after, **extra)
 
@@ -191,7 +237,7 @@ class Scenario:
 
         if where not in ("here", "worker"):
             raise UserError(f"where={where!r} is not known; it is 'here' or 'worker'.")
-        alone = self.ranks == 1 and self.need("memory") is None
+        alone = self.ranks == 1 and self.needs.memory_mib is None
         if where == "here" and alone:
             return run_here(self.source, file=f"{self.program}.py", on_step=on_step, **extra)
         return run_worker(self.job(after=after, **extra), on_step=on_step)

@@ -1,10 +1,13 @@
-"""`parse`: the syntax tree of a text, also from several threads at once.
+"""A text's syntax tree, and its lines as the tree numbers them.
+
+`parse` is `ast.parse`, also from several threads at once.
 
 CPython 3.11 counts the depth of the tree that it hands over in one place for all threads; two of them at it fail now and then
 with "SystemError: AST constructor recursion depth mismatch". Reentrant, as a collection of garbage may come in between.
 """
 
 import ast
+import io
 from threading import RLock
 from typing import Any
 
@@ -15,3 +18,13 @@ def parse(source: str, mode: str = "exec") -> Any:
     """As `ast.parse`. Raises SyntaxError, and ValueError for a text with null bytes."""
     with _one_at_a_time:
         return ast.parse(source, mode=mode)
+
+
+def source_lines(source: str, keepends: bool = False) -> list[str]:
+    """The lines of a text as the parser counts them: line N of the tree is `source_lines(source)[N - 1]`.
+
+    `str.splitlines` also ends a line at a form feed, U+2028 and five more characters that may stand in a comment; every
+    line behind one would be off by one.
+    """
+    found = list(io.StringIO(source, newline=""))  # ends at \n, \r\n and \r, and keeps them
+    return found if keepends else [line.rstrip("\r\n") for line in found]

@@ -110,15 +110,15 @@ def _fault(row: dict[str, Any]) -> None:
         _say("")
     _head("proved by")
     _say(*(f"  {text}" for text in row["evidence"]), f"  effect: {row['effect']}")
-    if row["confused_with"]:
+    if row["look_alikes"]:
         from bugzoo.proving import listing
 
         known = {fault["id"] for fault in listing.rows("faults")}
         table(
             ["looks like", "what tells them apart"],
             [
-                [name if name in known else f"{name} (not in the catalogue)", tells]
-                for name, tells in row["confused_with"].items()
+                [one["other"] if one["other"] in known else f"{one['other']} (not in the catalogue)", one["test"]]
+                for one in row["look_alikes"]
             ],
             "\nlook-alikes",
         )

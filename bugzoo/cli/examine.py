@@ -10,6 +10,7 @@ from bugzoo.cli import app
 from bugzoo.cli.output import emit, json_option
 from bugzoo.cli.runs import Progress
 from bugzoo.errors import UserError
+from bugzoo.syntax import source_lines
 
 WIDTH = 112
 
@@ -72,7 +73,7 @@ def _fold(text: str, label: str) -> list[str]:
 
 def _source(report: Any) -> list[str]:
     try:
-        return Path(report.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return source_lines(Path(report.file).read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return []
 

@@ -12,9 +12,11 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from bugzoo.errors import unknown
-from bugzoo.faults.model import SYMPTOMS, Fault, Param, Swap
+from bugzoo.faults.model import SYMPTOMS, Either, Fault, LookAlike, Needs, Param, Swap
 
-__all__ = ["SYMPTOMS", "Fault", "Param", "Swap", "catalogue", "load", "walk"]
+__all__ = [
+    "SYMPTOMS", "Either", "Fault", "LookAlike", "Needs", "Param", "Swap", "catalogue", "load", "walk",
+]  # fmt: skip
 
 
 def walk(package: ModuleType, prefix: str = "") -> dict[str, Fault]:

@@ -1,6 +1,7 @@
 """What a fault file holds: one frozen `FAULT` value, read by injection and proved by `bugzoo verify`."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 SYMPTOMS = (
     "crash", "non_finite", "diverges", "stuck", "plateau", "degraded", "too_good",
@@ -11,7 +12,7 @@ SYMPTOMS = (
 
 @dataclass(frozen=True)
 class Param:
-    """A number that makes a fault louder or subtler, written `$name` in a swap.
+    """A number that makes a fault louder or subtler, written `$name` in an edit.
 
     `low` and `high` are inclusive; an int default admits whole numbers only.
     """
@@ -24,7 +25,7 @@ class Param:
 
 @dataclass(frozen=True)
 class Swap:
-    """One structural edit: `before -> after` in ast-grep's Python patterns.
+    """One structural edit: `before -> after` in ast-grep's Python patterns, for places that no idiom names.
 
     `$NAME` matches one node, `$$$REST` any number; lower-case `$name` in `after` is a parameter.
     A `before` of several lines matches consecutive statements. An empty `after` removes the statement.
@@ -38,10 +39,84 @@ class Swap:
 
 
 @dataclass(frozen=True)
+class Either:
+    """Alternatives for one edit: the first that fits exactly once is made."""
+
+    edits: tuple[Swap, ...]
+
+
+Edits = tuple[Swap | Either, ...]
+"""Edits that are made together, each found in the same starting text."""
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """Another fault that shows the same symptom, and the test that tells the two apart.
+
+    `test`: what to look at, in a sentence. `here` and `there`: what it shows on this fault and on the other one, as
+    evidence (`fresh_gradient.stale_share > 0.5`); empty where no number tells. `other` is an id of the catalogue, or one
+    that is planned.
+    """
+
+    other: str
+    test: str
+    here: str = ""
+    there: str = ""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a run must have, or be denied, for a fault to show."""
+
+    cuda: bool = False
+    ranks: int = 1
+    """Processes, at least."""
+    memory_mib: int | None = None
+    """The limit that the worker sets, in MiB."""
+    seconds: float | None = None
+    """After so many seconds the run is ended: a hang never ends by itself."""
+    compile: bool = False
+    """A working torch.compile."""
+
+    def __or__(self, other: "Needs") -> "Needs":
+        """What two faults need together: of two limits the tighter one."""
+
+        def tighter(one: float | None, two: float | None) -> float | None:
+            return min((value for value in (one, two) if value is not None), default=None)
+
+        memory = tighter(self.memory_mib, other.memory_mib)
+        return Needs(
+            self.cuda or other.cuda,
+            max(self.ranks, other.ranks),
+            None if memory is None else int(memory),
+            tighter(self.seconds, other.seconds),
+            self.compile or other.compile,
+        )
+
+    def __bool__(self) -> bool:
+        return self != Needs()
+
+    def to_json(self) -> dict[str, bool | int | float]:
+        """What differs from an ordinary run, name -> value."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in found.items() if value != getattr(Needs(), name)}
+
+    def __str__(self) -> str:
+        said = {
+            "cuda": "a CUDA device",
+            "ranks": f"{self.ranks} processes",
+            "memory_mib": f"a memory limit of {self.memory_mib} MiB",
+            "seconds": f"a time limit of {self.seconds:g} s" if self.seconds is not None else "",
+            "compile": "torch.compile",
+        }
+        return ", ".join(said[name] for name in self.to_json())
+
+
+@dataclass(frozen=True)
 class Fault:
     """One way in which training goes wrong, as an edit to a program's text.
 
-    `swaps`: each entry is a Swap, or a tuple of alternative Swaps of which the first that fits once counts.
+    `edits`: one edit, or a tuple of edits that are made together.
     `evidence`: texts such as `fresh_gradient.stale_share > 0.5`, instrument, number, threshold; all must hold on the
     broken run and none on its healthy twin.
     `effect`: the number whose change against the healthy twin must have the same sign on every seed, written
@@ -51,21 +126,32 @@ class Fault:
     title: str
     level: int
     symptom: str
-    programs: tuple[str, ...]
-    swaps: tuple[Swap | tuple[Swap, ...], ...]
+    edits: Edits
     evidence: tuple[str, ...]
     effect: str
     why: str
     fix: str
     hints: tuple[str, str, str]
-    params: dict[str, Param] = field(default_factory=dict)
-    confused_with: dict[str, str] = field(default_factory=dict)
-    """Look-alike fault id -> the discriminating test that tells the two apart."""
+    params: Mapping[str, Param] = field(default_factory=dict)
+    repairs: Mapping[str, Edits] = field(default_factory=dict)
+    """Name -> edits of the *broken* text: other correct repairs than taking the fault back."""
+    pretences: Mapping[str, Edits] = field(default_factory=dict)
+    """Name -> edits of the *broken* text that look like a repair and are none. Generic ones stand beside the attacks."""
+    look_alikes: tuple[LookAlike, ...] = ()
     sources: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    """What the machine must have: "cuda", "2 ranks", "memory 1500 MiB" (the limit the worker sets), "timeout 20 s"."""
-    settings: dict[str, object] = field(default_factory=dict)
+    needs: Needs = Needs()
+    settings: Mapping[str, object] = field(default_factory=dict)
     """Settings of the program under which this fault shows, for both twins, such as `{"num_workers": 0}`."""
+    not_on: Mapping[str, str] = field(default_factory=dict)
+    """Program -> why the fault does not show there, although its edits fit."""
+    room: float = 1.0
+    """Times the usual room below the healthy twin, where a correct repair may change what the network computes."""
+    own_forward: bool = False
+    """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
+    same_forward: bool = False
+    """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
+    ignore: tuple[str, ...] = ()
+    """Instruments that stay out of the grading: a correct repair may set them off."""
     trap: bool = False
     """Looks wrong, is right: every instrument must stay quiet."""
     id: str = ""
@@ -73,6 +159,18 @@ class Fault:
     report: str = ""
     """The symptom as a learner would report it: the file's docstring, set by the loader."""
 
+    def __post_init__(self) -> None:
+        # one edit needs no tuple around it
+        object.__setattr__(self, "edits", together(self.edits))
+        for name in ("repairs", "pretences"):
+            named = {title: together(edits) for title, edits in getattr(self, name).items()}
+            object.__setattr__(self, name, named)
+
     @property
     def family(self) -> str:
         return self.id.rsplit("/", 1)[0]
+
+
+def together(edits: Edits | Swap | Either) -> Edits:
+    """One edit or several as a tuple."""
+    return edits if isinstance(edits, tuple) else (edits,)

@@ -8,6 +8,7 @@ from bugzoo.grading import said
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out, healthy_text, scenario_of
 from bugzoo.grading.model import Answers, Check, Exercise, Result
+from bugzoo.syntax import source_lines
 
 CAUSE, PLACE, STEP, EVIDENCE, TEST = 0.4, 0.2, 0.1, 0.15, 0.15
 """Shares of the points."""
@@ -18,7 +19,7 @@ NEAR = 3
 def places(exercise: Exercise) -> list[tuple[int, int]]:
     """Line ranges (from 1, inclusive) of the handed-out text that differ from the healthy one; a removal counts with
     its neighbours."""
-    return changed_lines(healthy_text(exercise).splitlines(), handed_out(exercise).splitlines())
+    return changed_lines(source_lines(healthy_text(exercise)), source_lines(handed_out(exercise)))
 
 
 def changed_lines(before: list[str], after: list[str]) -> list[tuple[int, int]]:

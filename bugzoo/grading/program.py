@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.syntax import source_lines
 
 SECTIONS = ("Head", "Settings", "Data", "Model", "Training", "Evaluation")
 
@@ -48,7 +49,7 @@ class Program:
 
     def lines(self) -> None:
         """Print the program with its line numbers."""
-        for number, line in enumerate(self.source.splitlines(), 1):
+        for number, line in enumerate(source_lines(self.source), 1):
             print(f"{number:4d}  {line}")
 
     def instrument(self, name: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading.answers import changed_lines
 from bugzoo.grading.grade import tidy
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
+from bugzoo.syntax import source_lines
 
 FORMAT = "bugzoo-assignment/1"
 FOLDER, FILE = "instructor", "key.json"
@@ -43,8 +44,8 @@ def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None)
     for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
         named = [text.split(".")[0] for text in fault.evidence]
         seen = [name for name in (telling or {}).get(fault.id, []) if name not in named]
-        mended = tidy(assignment.half(fault.id).source).splitlines()
-        places = changed_lines(mended, assignment.source.splitlines())
+        mended = source_lines(tidy(assignment.half(fault.id).source))
+        places = changed_lines(mended, source_lines(assignment.source))
         instruments = list(dict.fromkeys(named + seen))
         causes = list(right(fault.id, params))
         about = (fault.title, causes[0], places, instruments, fault.why, fault.fix, causes)

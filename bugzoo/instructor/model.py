@@ -109,7 +109,7 @@ def ungradable(fault: Fault) -> str:
     if fault.trap:
         return "it is a trap: nothing is wrong, so that there is nothing to repair (an exercise with one is 07_second_opinion)"
     if fault.needs:
-        return f"it shows only under conditions that the grader's sandbox does not make ({', '.join(fault.needs)})"
+        return f"it shows only under conditions that the grader's sandbox does not make ({fault.needs})"
     if not fault.evidence:
         return "it states no evidence"
     for text in fault.evidence:

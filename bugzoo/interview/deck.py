@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, fits
 
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
 """Topic -> weight, as interviewers report them."""
@@ -51,7 +51,7 @@ def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
     """Topic -> the faults that can be drawn under it; traps are under "nothing is wrong"."""
     found: dict[str, list[Fault]] = {}
     for fault in catalogue.values():
-        if "cuda" in fault.needs:
+        if fault.needs.cuda:
             continue
         topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
         found.setdefault(topic, []).append(fault)
@@ -70,7 +70,7 @@ def choose(seed: int) -> tuple[str, Fault, str]:
     if healthy and generator.random() < HEALTHY_SHARE:
         topic, table["nothing is wrong"] = "nothing is wrong", healthy
     fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
-    return topic, fault, generator.choice(sorted(fault.programs))
+    return topic, fault, generator.choice(sorted(fits(fault)))
 
 
 def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:
@@ -79,5 +79,5 @@ def draw(seed: int, only: str | None = None, program: str | None = None) -> Case
         topic, fault, drawn = choose(seed)
     else:
         fault = faults.load(only)
-        topic, drawn = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom], sorted(fault.programs)[0]
+        topic, drawn = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom], sorted(fits(fault))[0]
     return Case(seed, topic, fault, Scenario(program or drawn, (fault.id,), seed=seed % 1000))

@@ -24,8 +24,10 @@ from bugzoo.interview.play import debrief
 from bugzoo.interview.repair import grade
 from bugzoo.interview.session import GUESSES, Session, brief
 from bugzoo.lab import Timer, headless
+from bugzoo.syntax import source_lines
 
 MAGIC = "repaired"
+
 OVER = "Your time is over: desk.close() shows the score."
 
 
@@ -86,7 +88,7 @@ class Interview:
         """Put the program into a new cell below, ready to be repaired; print it where no cell can be made."""
         shell = self._magic()
         if shell is None or headless():
-            for number, line in enumerate(self._handed_out.splitlines(), 1):
+            for number, line in enumerate(source_lines(self._handed_out), 1):
                 print(f"{number:4d}  {line}")
             print(f"A repaired program goes into a cell that begins with %%{MAGIC}")
             return
@@ -238,7 +240,7 @@ class Interview:
         """The cell magic: keep the text, run nothing."""
         self._needs_time()
         self._sheet.write(cell)
-        before, now = self._handed_out.splitlines(), cell.splitlines()
+        before, now = source_lines(self._handed_out), source_lines(cell)
         changed = len(set(now) ^ set(before))
         print(f"Kept, {len(now)} lines." if changed else "Kept; nothing is changed yet.", "desk.hand_in() has it run.")
 

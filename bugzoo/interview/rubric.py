@@ -6,6 +6,7 @@ from typing import Any
 from bugzoo.injection import Injection
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import PRINTED, TWIN, Evidence
+from bugzoo.syntax import source_lines
 
 CAUSE, PLACE, EVIDENCE, TEST, REPAIR, TIME = 30, 15, 15, 10, 25, 5
 EARLY, AGAINST = 5, 12
@@ -57,7 +58,7 @@ def changed_lines(injection: Injection) -> list[tuple[int, int]]:
 
 def section(source: str, line: int) -> str:
     """The heading of the `# %%` section that holds a line."""
-    heads = [text for text in source.splitlines()[:line] if text.startswith("# %%")]
+    heads = [text for text in source_lines(source)[:line] if text.startswith("# %%")]
     return heads[-1] if heads else ""
 
 
@@ -105,7 +106,7 @@ def _evidence(case: Case, seen: Evidence, before: list[str], given: Diagnosis | 
 
 
 def _test(case: Case, given: Diagnosis | None) -> Row | None:
-    right = tuple(case.fault.confused_with.values())
+    right = tuple(one.test for one in case.fault.look_alikes)
     if not right:
         return None
     answer = " / ".join(right)

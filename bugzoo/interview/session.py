@@ -13,6 +13,7 @@ from bugzoo.interview import rubric
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
+from bugzoo.scenario import fits
 
 NOTHING = "nothing is wrong"
 GUESSES = 3
@@ -85,16 +86,16 @@ class Session:
         fitting = [
             fault
             for fault in faults.catalogue().values()
-            if not fault.trap and self.case.scenario.program in fault.programs
+            if not fault.trap and self.case.scenario.program in fits(fault)
         ]
         return [*sorted(fitting, key=lambda fault: fault.title), None]
 
     def tests(self) -> list[str]:
         """Discriminating tests to choose from; empty where this case has no look-alike."""
-        right = list(self.case.fault.confused_with.values())
+        right = [one.test for one in self.case.fault.look_alikes]
         if not right:
             return []
-        other = {text for fault in faults.catalogue().values() for text in fault.confused_with.values()} - set(right)
+        other = {one.test for fault in faults.catalogue().values() for one in fault.look_alikes} - set(right)
         generator = random.Random(self.case.ticket)
         chosen = [right[0], *generator.sample(sorted(other), min(3, len(other)))]
         generator.shuffle(chosen)
@@ -180,7 +181,7 @@ class Session:
                 "why": fault.why,
                 "fix": fault.fix,
                 "shown_by": self.evidence.fired(),
-                "look_alikes": fault.confused_with,
+                "look_alikes": {one.other: one.test for one in fault.look_alikes},
                 "diff": scenario.diff(),
             },
             "events": self.events,

@@ -12,13 +12,15 @@ from bugzoo.lab.frontend import headless
 from bugzoo.lab.view import LiveView
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
+from bugzoo.syntax import source_lines
 
 
 class Panel:
     """`scenario` sets what can be moved: the parameters of its faults, and the `settings` named here.
 
-    The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
-    Where nobody looks the scenario runs once as it is, with a table and a picture.
+    from bugzoo.syntax import source_lines
+        The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
+        Where nobody looks the scenario runs once as it is, with a table and a picture.
     """
 
     def __init__(
@@ -141,7 +143,7 @@ class Panel:
 def _coloured(diff: str) -> str:
     """The diff on a sheet of its own, with signs as well as colours."""
     lines = []
-    for line in diff.splitlines():
+    for line in source_lines(diff):
         added, removed = line.startswith("+") and line[:3] != "+++", line.startswith("-") and line[:3] != "---"
         colour = "#dcefe3" if added else "#fbe3d6" if removed else "#ffffff"
         text = html.escape(line) or "&nbsp;"

@@ -6,6 +6,7 @@ import linecache
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.syntax import source_lines
 
 
 def changed_definitions(old: str, new: str) -> list[ast.stmt]:
@@ -40,7 +41,7 @@ def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]
     if not parts:
         return []
     # tracebacks show the text that really runs
-    linecache.cache[file] = (len(new), None, new.splitlines(keepends=True), file)
+    linecache.cache[file] = (len(new), None, source_lines(new, keepends=True), file)
     names = [part.name for part in parts]
     former = {name: namespace.get(name) for name in names}
     exec(compile(ast.Module(parts, []), file, "exec"), namespace)

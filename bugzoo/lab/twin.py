@@ -36,7 +36,7 @@ def case_of(what: Scenario | str, healthy: Scenario | str | None = None) -> Case
     if isinstance(what, Scenario):
         twin = given or (what.healthy().source if what.faults else None)
         case = Case(what.source, twin, f"{what.program}.py", what.ticket, what)
-        if what.ranks > 1 or what.need("memory") is not None:
+        if what.ranks > 1 or what.needs.memory_mib is not None:
             case.job, case.twin_job = what.job(), what.healthy().job()
         return case
     if not isinstance(what, str):

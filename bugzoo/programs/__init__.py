@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import unknown
-from bugzoo.syntax import parse
+from bugzoo.syntax import parse, source_lines
 
 _FOLDER = Path(__file__).parent
 
@@ -56,7 +56,7 @@ def load(name: str) -> Program:
 
 def _section(source: str, title: str) -> tuple[int, int]:
     """First line of a `# %% title` section and the line of the next one."""
-    marks = [i for i, line in enumerate(source.splitlines(), 1) if line.startswith("# %%")]
-    lines = source.splitlines()
+    lines = source_lines(source)
+    marks = [i for i, line in enumerate(lines, 1) if line.startswith("# %%")]
     begin = next(i for i in marks if lines[i - 1].split("# %%")[1].strip() == title)
     return begin, next((i for i in marks if i > begin), len(lines) + 1)

@@ -3,12 +3,14 @@
 import ast
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bugzoo import diagnostics, faults, programs
 from bugzoo.errors import UserError, unknown
 from bugzoo.material import exercise_files
+from bugzoo.scenario import fits
 
 Row = dict[str, Any]
 
@@ -25,11 +27,11 @@ def _fault(fault: faults.Fault) -> Row:
         "title": fault.title,
         "level": fault.level,
         "symptom": fault.symptom,
-        "programs": list(fault.programs),
+        "programs": list(fits(fault)),
         "params": {
             name: {"default": p.default, "low": p.low, "high": p.high, "doc": p.doc} for name, p in fault.params.items()
         },
-        "needs": list(fault.needs),
+        "needs": fault.needs.to_json(),
     }
 
 
@@ -78,10 +80,14 @@ def detail(name: str) -> Row:
     """Everything about one fault, program, diagnostic or exercise. Raises UserError with the nearest names."""
     if name in faults.catalogue():
         fault = faults.load(name)
-        more = ("report", "evidence", "effect", "why", "fix", "hints", "confused_with", "sources")
-        swaps = [entry if isinstance(entry, tuple) else (entry,) for entry in fault.swaps]
-        shown = [[{"before": swap.before, "after": swap.after} for swap in entry] for entry in swaps]
-        return _fault(fault) | {field: getattr(fault, field) for field in more} | {"swaps": shown}
+        more = ("report", "evidence", "effect", "why", "fix", "hints", "sources")
+        edits = [entry.edits if isinstance(entry, faults.Either) else (entry,) for entry in fault.edits]
+        shown = [[{"before": swap.before, "after": swap.after} for swap in entry] for entry in edits]
+        return (
+            _fault(fault)
+            | {field: getattr(fault, field) for field in more}
+            | {"look_alikes": [asdict(one) for one in fault.look_alikes], "edits": shown}
+        )
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
     if name in diagnostics.names():

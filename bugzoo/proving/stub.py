@@ -11,22 +11,19 @@ _NAME = re.compile(r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")
 _STUB = '''\
 """The symptom as a learner would report it, in one or two sentences, without naming the cause."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 
 FAULT = Fault(
     title="{title}",
     level=2,
     symptom="stuck",  # one of: {symptoms}
-    programs=("mlp",),  # every program on which `bugzoo verify` is to prove it
     params={{
         # what makes it louder or subtler; written $factor in a swap; delete where no number makes sense
         "factor": Param(1.0, 0.0, 100.0, "what the number means"),
     }},
-    swaps=(
-        # before -> after, ast-grep's Python patterns: $NAME is one node, $$$REST any number; it must fit exactly once.
-        # A tuple of Swaps in place of one Swap lists alternatives, for scripts in other styles.
-        Swap("loss.backward()", "(loss * $factor).backward()"),
-    ),
+    # before -> after, ast-grep's Python patterns: $NAME is one node, $$$REST any number; it must fit exactly once.
+    # Either((Swap(...), Swap(...))) lists alternatives, a tuple of edits is made together.
+    edits=Swap("loss.backward()", "(loss * $factor).backward()"),
     # instrument.number against a threshold; the instrument must fire as well: `bugzoo run` shows which of them do
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",  # the number whose change has the same sign on every seed
@@ -37,9 +34,9 @@ FAULT = Fault(
         "Narrower: which instrument, which part of the program.",
         "The place, without the repair.",
     ),
-    confused_with={{
-        # "family/look_alike": "The test that tells the two apart.",
-    }},
+    look_alikes=(
+        LookAlike("optimizer/lr_too_high", "The test that tells the two apart.", here="", there=""),
+    ),
     sources=(),  # a public issue, paper or page where it happened to somebody
 )
 '''

@@ -17,7 +17,7 @@ from bugzoo.proving.matrix import Cell, Healthy, Report
 from bugzoo.running import Job, Run
 from bugzoo.running.many import run_job
 from bugzoo.running.pool import run_all
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, fits
 
 SEEDS = (0, 1, 2, 3, 4)
 _MEASURE = "bugzoo.diagnostics:measure_all"
@@ -67,7 +67,7 @@ def fired(result: dict[str, Any]) -> dict[str, str]:
 
 def missing_need(fault: Fault, device: str) -> str:
     """Why this machine cannot run a fault; empty when it can."""
-    if "cuda" in fault.needs and device != "cuda":
+    if fault.needs.cuda and device != "cuda":
         return "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
     return ""
 
@@ -87,7 +87,7 @@ def verify(
     wanted = [programs.load(name).name for name in only_programs]
     cells, pairs, twins = [], [], {}
     for fault in chosen:
-        for program in fault.programs:
+        for program in fits(fault):
             if wanted and program not in wanted:
                 continue
             cell = Cell(fault.id, program, fault.id, effect=fault.effect)

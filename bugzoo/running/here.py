@@ -16,10 +16,12 @@ from bugzoo.running.endings import describe
 from bugzoo.running.printing import Printed
 from bugzoo.running.result import Run
 from bugzoo.running.torch_state import preserved
+from bugzoo.syntax import source_lines
 from bugzoo.watching.trace import Trace
 
 PATIENCE = 5.0
 """Seconds to wait for a run that is just being stopped."""
+
 _one_at_a_time = threading.Lock()
 """Generators, `sys.argv` and `__main__` belong to the whole process."""
 
@@ -119,7 +121,7 @@ def resolve(name: str) -> Callable[[Run], dict[str, Any]]:
 def register(source: str, file: str) -> None:
     """Let tracebacks and `inspect` show the lines of a text that is in no file."""
     # without a modification time, so that linecache.checkcache keeps the entry
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    linecache.cache[file] = (len(source), None, source_lines(source, keepends=True), file)
 
 
 def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib.AbstractContextManager[Trace]:

@@ -52,7 +52,7 @@ def test_show(bugzoo, name):
 
 def test_show_says_which_look_alikes_cannot_be_shown(bugzoo):
     said = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
-    row = faults.load("loop/stale_gradients").confused_with
+    row = [one.other for one in faults.load("loop/stale_gradients").look_alikes]
     strange, known = (next(n for n in row if (n in faults.catalogue()) is there) for there in (False, True))
     assert f"{strange} (not in" in said and known in said and f"{known} (not in" not in said
 

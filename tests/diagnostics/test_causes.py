@@ -128,9 +128,7 @@ def test_look_alikes_of_different_families_have_different_words():
 
 
 def _look_alikes(fault):
-    return [
-        one if isinstance(one, str) else one.other for one in getattr(fault, "look_alikes", None) or fault.confused_with
-    ]
+    return [one.other for one in fault.look_alikes]
 
 
 def test_a_word_is_no_fault_s_name_and_speaks_as_a_learner_would():

@@ -8,10 +8,10 @@ import bugzoo.faults as faults
 from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, fits
 
 CATALOGUE = faults.catalogue()
-PAIRS = [(fault_id, program) for fault_id, fault in CATALOGUE.items() for program in fault.programs]
+PAIRS = [(fault_id, program) for fault_id, fault in CATALOGUE.items() for program in fits(fault)]
 
 
 @pytest.mark.parametrize("fault_id", CATALOGUE)
@@ -19,7 +19,8 @@ def test_file_is_complete(fault_id):
     fault = CATALOGUE[fault_id]
     assert fault.report and fault.title and fault.why and fault.fix and fault.sources
     assert 1 <= fault.level <= 5
-    assert set(fault.programs) <= set(programs.names())
+    assert fits(fault), "it fits no program"
+    assert set(fault.not_on) <= set(programs.names())
     assert len(set(fault.hints)) == 3 and all(hint.endswith((".", "?")) for hint in fault.hints)
     assert bool(fault.evidence) != fault.trap, "a fault needs evidence, a trap must not have any"
     for text in (*fault.evidence, *([] if fault.trap else [fault.effect])):

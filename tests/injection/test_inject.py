@@ -4,7 +4,7 @@ import pytest
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.faults import Fault, Swap
+from bugzoo.faults import Either, Fault, Swap
 from bugzoo.injection import diff, inject
 
 SCRIPT = """\
@@ -25,7 +25,7 @@ def other():
 
 
 def fault(name: str, *swaps) -> Fault:
-    return Fault(name, 1, "stuck", ("mlp",), swaps, (), "none", "", "", ("", "", ""), id=name)
+    return Fault(name, 1, "stuck", swaps, (), "none", "", "", ("", "", ""), id=name)
 
 
 def test_removing_a_statement_takes_its_line_away():
@@ -60,7 +60,7 @@ def test_several_places_are_listed_with_line_numbers():
 
 
 def test_the_first_alternative_that_fits_once_counts():
-    entry = (Swap("nothing_like_this()", "x"), Swap("$L.backward()", "$L.backward(retain_graph=True)"))
+    entry = Either((Swap("nothing_like_this()", "x"), Swap("$L.backward()", "$L.backward(retain_graph=True)")))
     assert "loss.backward(retain_graph=True)" in inject(SCRIPT, [(fault("a", entry), {})]).broken
 
 

@@ -9,6 +9,7 @@ from bugzoo.errors import UserError
 from bugzoo.faults.model import SYMPTOMS
 from bugzoo.interview import deck
 from bugzoo.interview.session import brief
+from bugzoo.scenario import fits
 
 
 def test_every_symptom_has_a_topic_with_a_weight():
@@ -39,7 +40,7 @@ def test_an_unknown_case():
 
 @pytest.mark.parametrize("fault", list(faults.catalogue()))
 def test_nothing_that_the_candidate_gets_names_the_fault(fault):
-    for program in faults.load(fault).programs:
+    for program in fits(faults.load(fault)):
         case = deck.draw(1, fault, program)
         shown = "\n".join([brief(case, 5), case.scenario.source, case.ticket]).lower()
         for secret in (fault, fault.split("/")[1], case.fault.title.lower()):

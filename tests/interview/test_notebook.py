@@ -49,7 +49,7 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
     assert desk.diagnose(right(desk), line=line, shows="fresh_gradient")
     assert "That is the cause" in capsys.readouterr().out
     tests = desk.tests()
-    desk.tell(next(i for i, text in enumerate(tests, 1) if text in desk._case.fault.confused_with.values()))
+    desk.tell(next(i for i, text in enumerate(tests, 1) if text in {one.test for one in desk._case.fault.look_alikes}))
     desk._keep("", desk._case.scenario.base)
     assert "Kept" in capsys.readouterr().out
     desk._session._grade = lambda case, source: {"share": float("zero_grad" in source), "why": "", "checks": []}

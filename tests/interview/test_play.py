@@ -14,6 +14,7 @@ from bugzoo import faults
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
 from bugzoo.interview.history import History
+from bugzoo.scenario import fits
 
 SEED = next(
     seed
@@ -41,7 +42,7 @@ def numbers(text: str) -> dict[str, int]:
 
 
 def cause_number(session_case) -> int:
-    fitting = [f for f in faults.catalogue().values() if not f.trap and session_case.scenario.program in f.programs]
+    fitting = [f for f in faults.catalogue().values() if not f.trap and session_case.scenario.program in fits(f)]
     return [f.id for f in sorted(fitting, key=lambda f: f.title)].index(session_case.fault.id) + 1
 
 

@@ -42,7 +42,7 @@ def test_a_perfect_session_gets_everything(session, clock):
     clock.now += 30
     assert session.guess(faults.load(RIGHT))
     line = rubric.changed_lines(session.case.scenario.injection)[0][0]
-    session.support(line, "fresh_gradient", next(iter(session.case.fault.confused_with.values())))
+    session.support(line, "fresh_gradient", session.case.fault.look_alikes[0].test)
     session.script.write_text(session.case.scenario.base)
     session.submit()
     result = session.close("finished")

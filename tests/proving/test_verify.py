@@ -45,7 +45,7 @@ def test_a_fault_that_is_silently_not_applied_is_noticed(monkeypatch):
     # the swap fits and the edit is "made", but nothing that matters is different
     harmless = Swap("$OPTIMIZER.zero_grad()", "$OPTIMIZER.zero_grad( )", where="$OPTIMIZER.step()")
     sound = faults.load(STALE)
-    monkeypatch.setattr(faults, "load", lambda name: replace(sound, swaps=(harmless,)))
+    monkeypatch.setattr(faults, "load", lambda name: replace(sound, edits=(harmless,)))
     report = run()
     assert not report.ok
     assert any("holds on 0 of 2 broken runs" in text for text in problems(report))
@@ -54,7 +54,7 @@ def test_a_fault_that_is_silently_not_applied_is_noticed(monkeypatch):
 def test_a_fault_whose_swap_changes_nothing_is_noticed(monkeypatch):
     sound = faults.load(STALE)
     same = Swap("$OPTIMIZER.zero_grad()", "$OPTIMIZER.zero_grad()", where="$OPTIMIZER.step()")
-    monkeypatch.setattr(faults, "load", lambda name: replace(sound, swaps=(same,)))
+    monkeypatch.setattr(faults, "load", lambda name: replace(sound, edits=(same,)))
     assert any("broken and healthy text are the same" in text for text in problems(run()))
 
 

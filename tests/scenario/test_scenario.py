@@ -1,5 +1,7 @@
 """Specs, settings, tickets and every mistake that a user can make in them."""
 
+import re
+
 import pytest
 
 from bugzoo.errors import UserError
@@ -53,7 +55,7 @@ def test_two_faults_in_one_text_and_two_at_one_place():
 
 
 def test_misfit_names_the_programs_that_fit():
-    with pytest.raises(UserError, match=r"numerics/log_at_step does not fit sentiment_lstm: it is proved on mlp"):
+    with pytest.raises(UserError, match=r"numerics/log_at_step does not fit sentiment_lstm: .* It fits .*mlp"):
         Scenario("sentiment_lstm", ("numerics/log_at_step",))
     with pytest.raises(UserError, match=r"no program named 'mpl'.*Did you mean mlp"):
         Scenario("mpl")
@@ -64,4 +66,13 @@ def test_misfit_names_the_programs_that_fit():
 def test_ticket_is_stable_and_depends_on_the_content():
     one, two = Scenario("mlp", ("loop/stale_gradients",)), Scenario("mlp", ("freezing/frozen_layers",))
     assert one.ticket == Scenario("mlp", ("loop/stale_gradients",)).ticket != two.ticket
-    assert one.ticket[0].isalpha() and one.ticket[1] == "-" and one.ticket[2:].isdigit()
+    assert re.fullmatch(r"[A-Z]-[0-9A-Z]{4}-[0-9A-Z]{4}", one.ticket)
+
+
+def test_a_hundred_thousand_variants_have_tickets_of_their_own():
+    scenario = Scenario("mlp", ("loop/stale_gradients",))
+    tickets = set()
+    for seed in range(100_000):
+        object.__setattr__(scenario, "seed", seed)  # a new Scenario checks its edits each time
+        tickets.add(scenario.ticket)
+    assert len(tickets) == 100_000

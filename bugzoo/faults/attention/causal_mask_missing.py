@@ -1,13 +1,13 @@
 """The language model's loss falls far below what anybody reports, but the text that it writes is nonsense."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Attention that sees the tokens it should predict",
     level=2,
     symptom="too_good",
-    programs=("mini_transformer",),
-    swaps=(Swap('$SCORES = $SCORES.masked_fill($MASK == 0, float("-inf"))', ""),),
+    edits=Swap('$SCORES = $SCORES.masked_fill($MASK == 0, float("-inf"))', ""),
+    not_on={"sequence_classifier": "its mask hides padding, not the future: a review may be read in both directions."},
     evidence=("dependency.future_leak > 0.01",),
     effect="loss_curve.final_loss < healthy",
     why=(
@@ -20,9 +20,11 @@ FAULT = Fault(
         "Change the last token of an input. Which outputs change, and which should?",
         "Read the attention: which positions may position t look at?",
     ),
-    confused_with={
-        "loss/next_token_not_shifted": "There the target is the input itself, and even a causal model copies it.",
-        "attention/mask_after_softmax": "There the rows of the weights do not add up to one.",
-    },
+    look_alikes=(
+        LookAlike(
+            "loss/next_token_not_shifted", "There the target is the input itself, and even a causal model copies it."
+        ),
+        LookAlike("attention/mask_after_softmax", "There the rows of the weights do not add up to one."),
+    ),
     sources=("https://arxiv.org/abs/1706.03762",),
 )

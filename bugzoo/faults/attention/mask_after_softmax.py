@@ -1,6 +1,6 @@
 """It trains, but scores worse the more the lengths in a batch differ, and a text's score depends on its padding."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
 
 _HIDDEN = 'float("-inf")'
 
@@ -8,12 +8,9 @@ FAULT = Fault(
     title="Attention weights masked after the softmax",
     level=3,
     symptom="degraded",
-    programs=("sequence_classifier", "mini_transformer"),
-    swaps=(
-        Swap(
-            f"$SCORES = $SCORES.masked_fill($MASK == 0, {_HIDDEN})\n$WEIGHTS = F.softmax($SCORES, dim=-1)",
-            "$WEIGHTS = F.softmax($SCORES, dim=-1)\n$WEIGHTS = $WEIGHTS.masked_fill($MASK == 0, 0.0)",
-        ),
+    edits=Swap(
+        f"$SCORES = $SCORES.masked_fill($MASK == 0, {_HIDDEN})\n$WEIGHTS = F.softmax($SCORES, dim=-1)",
+        "$WEIGHTS = F.softmax($SCORES, dim=-1)\n$WEIGHTS = $WEIGHTS.masked_fill($MASK == 0, 0.0)",
     ),
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",
@@ -28,9 +25,12 @@ FAULT = Fault(
         "Look at the attention weights of a short text: what does each row add up to?",
         "Read the attention from scores to weights and note in which order things happen.",
     ),
-    confused_with={
-        "attention/causal_mask_missing": "There rows add up to one and the future is seen in full; here rows fall short of one.",
-        "recurrent/padding_read_as_text": "That needs no attention: the last state is taken at a pad.",
-    },
+    look_alikes=(
+        LookAlike(
+            "attention/causal_mask_missing",
+            "There rows add up to one and the future is seen in full; here rows fall short of one.",
+        ),
+        LookAlike("recurrent/padding_read_as_text", "That needs no attention: the last state is taken at a pad."),
+    ),
     sources=("https://nlp.seas.harvard.edu/annotated-transformer/",),
 )

@@ -1,13 +1,12 @@
 """Training loss falls as always, if slowly; on validation data the model guesses."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Inputs and labels in different orders",
     level=3,
     symptom="stuck",
-    programs=("mlp", "digits_cnn", "data_parallel"),
-    swaps=(
+    edits=Either(
         (
             Swap(
                 "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I]), $$$REST)",
@@ -16,7 +15,7 @@ FAULT = Fault(
             Swap(
                 "train_set = TensorDataset($X[$I], $Y[$I])", "train_set = TensorDataset($X[$I], $Y[$I.sort().values])"
             ),
-        ),
+        )
     ),
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",
@@ -30,9 +29,9 @@ FAULT = Fault(
         "Decode a few samples and show them beside their labels.",
         "Follow inputs and labels separately from where they are loaded to where they meet.",
     ),
-    confused_with={
-        "fit/no_regularisation": "An overfitted model beats chance on validation data; here it does not.",
-        "data/label_noise": "With noise neighbours still agree more often than chance.",
-    },
+    look_alikes=(
+        LookAlike("fit/no_regularisation", "An overfitted model beats chance on validation data; here it does not."),
+        LookAlike("data/label_noise", "With noise neighbours still agree more often than chance."),
+    ),
     sources=("https://arxiv.org/abs/1611.03530",),
 )

@@ -1,23 +1,20 @@
 """After some steps the job stands still. No error, no output; every process is alive and waits."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
 
 FAULT = Fault(
     title="One rank skips a batch",
     level=3,
     symptom="hang",
-    programs=("data_parallel",),
     params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
-    swaps=(
-        Swap(
-            "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n$OPTIMIZER.zero_grad()",
-            "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n"
-            "if step >= $step and dist.get_rank() == 1:\n"
-            "    continue\n"
-            "$OPTIMIZER.zero_grad()",
-        ),
+    edits=Swap(
+        "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n$OPTIMIZER.zero_grad()",
+        "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n"
+        "if step >= $step and dist.get_rank() == 1:\n"
+        "    continue\n"
+        "$OPTIMIZER.zero_grad()",
     ),
-    needs=("timeout 20 s",),
+    needs=Needs(ranks=2, seconds=20),
     evidence=("rank_check.hung > 0.5",),
     effect="rank_check.hung > healthy",
     why=(
@@ -30,9 +27,12 @@ FAULT = Fault(
         "Print the Python stack of every rank. Who waits where?",
         "Look in the loop for a way that only some of the ranks take.",
     ),
-    confused_with={
-        "distributed/rank_zero_only_collective": "There rank 0 waits in a collective that nobody else calls; compare the stacks.",
-        "speed/starved_loader": "A slow job still makes steps.",
-    },
+    look_alikes=(
+        LookAlike(
+            "distributed/rank_zero_only_collective",
+            "There rank 0 waits in a collective that nobody else calls; compare the stacks.",
+        ),
+        LookAlike("speed/starved_loader", "A slow job still makes steps."),
+    ),
     sources=("https://pytorch.org/docs/stable/distributed.algorithms.join.html",),
 )

@@ -1,6 +1,6 @@
 """The loss falls more slowly than it should and settles too high; only the last layer seems to learn."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
 
 _FREEZE = "for parameter in list($MODEL.parameters())[:-$keep]:\n    parameter.requires_grad = False\n"
 
@@ -8,9 +8,8 @@ FAULT = Fault(
     title="Layers that should learn are frozen",
     level=2,
     symptom="degraded",
-    programs=("mlp", "digits_cnn", "sentiment_lstm", "sequence_classifier", "mini_transformer"),
     params={"keep": Param(2, 1, 1000, "parameter tensors, counted from the end, that stay trainable")},
-    swaps=(
+    edits=Either(
         tuple(
             Swap(f"$OPTIMIZER = {call}", f"{_FREEZE}$OPTIMIZER = {call}")
             for call in (
@@ -26,7 +25,7 @@ FAULT = Fault(
                 "$MAKE($$$FIRST, torch.optim.$CLASS($MODEL.parameters(), $$$REST), $$$LAST)",
                 "$MAKE($$$FIRST, optim.$CLASS($MODEL.parameters(), $$$REST), $$$LAST)",
             )
-        ),
+        )
     ),
     evidence=("parameter_audit.frozen_share > 0.3",),
     effect="loss_curve.final_loss > healthy",
@@ -40,9 +39,11 @@ FAULT = Fault(
         "Copy the parameters before training and compare afterwards: which of them have moved?",
         "Read what happens between building the model and building the optimiser.",
     ),
-    confused_with={
-        "freezing/unfrozen_after_optimizer": "There parameters are trainable but in no optimiser group.",
-        "optimizer/lr_too_low": "With a low rate every parameter moves a little; frozen ones do not move at all.",
-    },
+    look_alikes=(
+        LookAlike("freezing/unfrozen_after_optimizer", "There parameters are trainable but in no optimiser group."),
+        LookAlike(
+            "optimizer/lr_too_low", "With a low rate every parameter moves a little; frozen ones do not move at all."
+        ),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),
 )

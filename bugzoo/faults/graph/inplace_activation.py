@@ -1,17 +1,14 @@
 """The first backward() stops with "one of the variables needed for gradient computation has been modified"."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="An activation is changed in place after autograd saved it",
     level=2,
     symptom="crash",
-    programs=("mlp",),
-    swaps=(
-        Swap(
-            "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
-            "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)\n$HIDDEN -= $HIDDEN.mean()",
-        ),
+    edits=Swap(
+        "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
+        "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)\n$HIDDEN -= $HIDDEN.mean()",
     ),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
@@ -25,6 +22,8 @@ FAULT = Fault(
         "The message names an operation and a version: who saved the tensor, and who changed it after that?",
         "Look in the forward pass for an operator that changes its left side instead of making a new tensor.",
     ),
-    confused_with={"graph/backward_twice": "That message speaks of buffers that have been freed, not of a version."},
+    look_alikes=(
+        LookAlike("graph/backward_twice", "That message speaks of buffers that have been freed, not of a version."),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks",),
 )

@@ -1,13 +1,12 @@
 """Training starts well, then the loss swings or climbs, and a smaller learning rate only delays it."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Gradients of earlier batches are never cleared",
     level=1,
     symptom="degraded",
-    programs=("mlp", "digits_cnn", "sentiment_lstm", "sequence_classifier", "mini_transformer", "data_parallel"),
-    swaps=(
+    edits=Either(
         (
             Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$OPTIMIZER.step($$$)"),
             Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$SCALER.step($OPTIMIZER)"),
@@ -16,7 +15,7 @@ FAULT = Fault(
             Swap("for $P in $PARAMETERS:\n    $P.grad = None", ""),
             Swap("for $P in $PARAMETERS:\n    $P.grad.zero_()", ""),
             Swap("for $P in $PARAMETERS:\n    if $P.grad is not None:\n        $P.grad.zero_()", ""),
-        ),
+        )
     ),
     evidence=("fresh_gradient.stale_share > 0.5",),
     effect="gradient_health.total_norm > healthy",
@@ -31,9 +30,11 @@ FAULT = Fault(
         "At a step, compare the gradient that the optimiser gets with the gradient of the last batch alone.",
         "List what the loop does between two optimiser steps. One of the usual four things is missing.",
     ),
-    confused_with={
-        "optimizer/lr_too_high": "Fresh gradients: with lr too high the gradient at step() equals the last batch's.",
-        "loop/step_every_n_never_zeroed": "Count backward calls per step: one here, several there.",
-    },
+    look_alikes=(
+        LookAlike(
+            "optimizer/lr_too_high", "Fresh gradients: with lr too high the gradient at step() equals the last batch's."
+        ),
+        LookAlike("loop/step_every_n_never_zeroed", "Count backward calls per step: one here, several there."),
+    ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),
 )

@@ -1,13 +1,12 @@
 """The loss goes down a little and then lies flat, far above zero. Accuracy looks fair, and more epochs do not help."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Softmax before a loss that already contains one",
     level=2,
     symptom="plateau",
-    programs=("mlp", "digits_cnn", "sentiment_lstm", "sequence_classifier", "mini_transformer", "image_pipeline"),
-    swaps=(
+    edits=Either(
         (
             Swap(
                 "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
@@ -64,7 +63,7 @@ FAULT = Fault(
                 "$CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
                 where="$CRITERION = CrossEntropyLoss($$$)",
             ),
-        ),
+        )
     ),
     evidence=("double_normalisation.softmax_before_loss > 0.5",),
     effect="loss_curve.final_loss > healthy",
@@ -80,9 +79,11 @@ FAULT = Fault(
         "Look at the numbers that go into the loss: which range do they have, and what do the rows add up to?",
         "Read the line that computes the loss, and what its documentation says about its first argument.",
     ),
-    confused_with={
-        "optimizer/lr_too_low": "A low learning rate keeps falling with more epochs; here the floor stays.",
-        "loss/label_noise": "Noise leaves no fixed floor at ln(e + C - 1) - 1 and the rows do not sum to one.",
-    },
+    look_alikes=(
+        LookAlike("optimizer/lr_too_low", "A low learning rate keeps falling with more epochs; here the floor stays."),
+        LookAlike(
+            "loss/label_noise", "Noise leaves no fixed floor at ln(e + C - 1) - 1 and the rows do not sum to one."
+        ),
+    ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
 )

@@ -1,15 +1,14 @@
 """The run ends at its first step: the allocator could not get the memory that it asked for."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
 
 FAULT = Fault(
     title="Batch larger than the memory",
     level=1,
     symptom="oom",
-    programs=("mini_transformer",),
     params={"factor": Param(1024, 2, 1_000_000, "how many times the healthy batch size")},
-    swaps=(Swap("batch_size = $SIZE", "batch_size = fold($SIZE * $factor)"),),
-    needs=("memory 1500 MiB",),
+    edits=Swap("batch_size = $SIZE", "batch_size = fold($SIZE * $factor)"),
+    needs=Needs(memory_mib=1500),
     evidence=("outcome == out_of_memory",),
     effect="outcome == out_of_memory",
     why=(
@@ -22,6 +21,6 @@ FAULT = Fault(
         "Estimate the memory of one sample's activations and multiply.",
         "Which setting multiplies every activation?",
     ),
-    confused_with={"memory/losses_kept_with_graph": "A leak fails late and grows; this fails at once."},
+    look_alikes=(LookAlike("memory/losses_kept_with_graph", "A leak fails late and grows; this fails at once."),),
     sources=("https://pytorch.org/docs/stable/notes/cuda.html#memory-management",),
 )

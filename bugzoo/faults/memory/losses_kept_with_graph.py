@@ -1,13 +1,12 @@
 """Memory grows with every step until the machine runs out, hours into a run that began without trouble."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Losses are collected together with their graphs",
     level=2,
     symptom="leak",
-    programs=("mlp", "digits_cnn", "mini_transformer"),
-    swaps=((Swap("$LOSSES.append($LOSS.item())", "$LOSSES.append($LOSS)", where="$LOSS.backward()"),),),
+    edits=Either((Swap("$LOSSES.append($LOSS.item())", "$LOSSES.append($LOSS)", where="$LOSS.backward()"),)),
     evidence=("memory_audit.graphs_kept > 5",),
     effect="memory_audit.graphs_kept > healthy",
     why=(
@@ -20,9 +19,13 @@ FAULT = Fault(
         "Count the live tensors that have a grad_fn after each step.",
         "What does the loop keep from one step to the next, and what is each of these things?",
     ),
-    confused_with={
-        "memory/retain_graph_left_on": "There the saved activations stay as well; growth per step is far larger.",
-        "memory/outputs_kept": "There it is the outputs that are kept; look at the shapes of the live tensors.",
-    },
+    look_alikes=(
+        LookAlike(
+            "memory/retain_graph_left_on", "There the saved activations stay as well; growth per step is far larger."
+        ),
+        LookAlike(
+            "memory/outputs_kept", "There it is the outputs that are kept; look at the shapes of the live tensors."
+        ),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),
 )

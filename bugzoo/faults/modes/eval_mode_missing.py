@@ -1,13 +1,21 @@
 """Validation numbers are worse than they should be and change when the same model is evaluated again."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Evaluation in training mode",
     level=1,
     symptom="noisy_eval",
-    programs=("digits_cnn", "sentiment_lstm"),
-    swaps=((Swap("$MODEL.eval()", "", where="$MODEL.parameters()"), Swap("$MODEL.eval()", "")),),
+    edits=Either(
+        (
+            Swap("$MODEL.eval()", "", where="$MODEL.parameters()"),
+            Swap("$MODEL.eval()", ""),
+        )
+    ),
+    not_on={
+        name: "it has neither dropout nor BatchNorm, and no other layer cares for the mode."
+        for name in ("amp_transformer", "data_parallel", "image_pipeline", "mini_transformer", "mlp")
+    },
     evidence=("mode_watch.eval_in_train_mode > 0.5",),
     effect="metrics.loss > healthy",
     why=(
@@ -20,9 +28,9 @@ FAULT = Fault(
         "Some layers behave differently in training and evaluation. Which are in this model, and in which mode are they?",
         "Compare the lines before the evaluation loop with those before the training loop.",
     ),
-    confused_with={
-        "modes/dropout_in_functional_form": "There the model is in eval mode and dropout acts all the same.",
-        "data/augmented_validation": "There the inputs differ from one pass to the next, not the layers.",
-    },
+    look_alikes=(
+        LookAlike("modes/dropout_in_functional_form", "There the model is in eval mode and dropout acts all the same."),
+        LookAlike("data/augmented_validation", "There the inputs differ from one pass to the next, not the layers."),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),
 )

@@ -1,6 +1,6 @@
 """It trains for a while, then from one step to the next every loss is nan."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
 
 LOG = "if step >= $step:\n    $HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $eps)"
 
@@ -8,12 +8,11 @@ FAULT = Fault(
     title="Logarithm that meets zero after some steps",
     level=2,
     symptom="non_finite",
-    programs=("mlp", "digits_cnn", "data_parallel"),
     params={
         "step": Param(50, 0, 100_000, "optimiser steps that are done before the logarithm sets in"),
         "eps": Param(0.0, 0.0, 1.0, "added inside the logarithm; 0 is log(0), 1e-9 stays finite behind a ReLU"),
     },
-    swaps=(
+    edits=Either(
         (
             Swap(
                 "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
@@ -29,7 +28,7 @@ FAULT = Fault(
                 "$HIDDEN = F.relu(self.$LAYER($HIDDEN))",
                 "$HIDDEN = self.$LAYER($HIDDEN)\n" + LOG + "\n$HIDDEN = F.relu($HIDDEN)",
             ),
-        ),
+        )
     ),
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
@@ -49,9 +48,12 @@ FAULT = Fault(
         "Watch what each layer puts out, forward and backward, around the step before the loss turns nan.",
         "Read the forward pass and ask of each function for which input it is not defined.",
     ),
-    confused_with={
-        "optimizer/lr_too_high": "Divergence grows over several steps; here the step before is still perfectly usual.",
-        "numerics/nan_in_data": "Look at the batch: its inputs are finite here.",
-    },
+    look_alikes=(
+        LookAlike(
+            "optimizer/lr_too_high",
+            "Divergence grows over several steps; here the step before is still perfectly usual.",
+        ),
+        LookAlike("numerics/nan_in_data", "Look at the batch: its inputs are finite here."),
+    ),
     sources=("https://github.com/pytorch/pytorch/issues/4132",),
 )

@@ -1,21 +1,20 @@
 """The loss jumps up in the first steps, swings wildly and ends near or above where it began."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
 
 FAULT = Fault(
     title="Learning rate far too high",
     level=1,
     symptom="diverges",
-    programs=("mlp", "digits_cnn", "sentiment_lstm", "sequence_classifier", "mini_transformer"),
     params={"factor": Param(300.0, 1.5, 1e6, "how many times the healthy learning rate")},
-    swaps=(
+    edits=Either(
         (
             Swap("learning_rate = $LR", "learning_rate = fold($LR * $factor)"),
             Swap("torch.optim.$CLASS($P, lr=$LR, $$$REST)", "torch.optim.$CLASS($P, lr=fold($LR * $factor), $$$REST)"),
             Swap("torch.optim.$CLASS($P, lr=$LR)", "torch.optim.$CLASS($P, lr=fold($LR * $factor))"),
             Swap("optim.$CLASS($P, lr=$LR)", "optim.$CLASS($P, lr=fold($LR * $factor))"),
             Swap("lr = $LR", "lr = fold($LR * $factor)"),
-        ),
+        )
     ),
     evidence=("loss_curve.diverged > 0.5",),
     effect="loss_curve.final_loss > healthy",
@@ -30,9 +29,12 @@ FAULT = Fault(
         "How large is one update compared with the parameters that it changes? About 0.001 is usual.",
         "Which number decides how far a step goes?",
     ),
-    confused_with={
-        "loop/stale_gradients": "There the gradient at step() contains older batches; here it is the last batch's alone.",
-        "initialisation/weights_too_large": "That shows at step 0, before any update.",
-    },
+    look_alikes=(
+        LookAlike(
+            "loop/stale_gradients",
+            "There the gradient at step() contains older batches; here it is the last batch's alone.",
+        ),
+        LookAlike("initialisation/weights_too_large", "That shows at step 0, before any update."),
+    ),
     sources=("https://arxiv.org/abs/1506.01186",),
 )

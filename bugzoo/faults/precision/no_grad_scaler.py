@@ -1,13 +1,12 @@
 """In half precision the loss stays where it began, although the same run in single precision learns."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="float16 autocast without a gradient scaler",
     level=3,
     symptom="stuck",
-    programs=("amp_transformer",),
-    swaps=(
+    edits=(
         Swap("scaler.scale($LOSS).backward()", "$LOSS.backward()"),
         Swap("scaler.step($OPTIMIZER)", "$OPTIMIZER.step()"),
         Swap("scaler.update()", ""),
@@ -25,9 +24,9 @@ FAULT = Fault(
         "Count, per layer, the gradient elements that are exactly zero, here and in single precision.",
         "Compare the three lines after the loss with the recipe for mixed precision in PyTorch's documentation.",
     ),
-    confused_with={
-        "optimizer/lr_too_low": "With a low rate the gradients are there; here many are exactly zero.",
-        "freezing/frozen_layers": "Frozen parameters have no gradient at all (None) rather than zeros.",
-    },
+    look_alikes=(
+        LookAlike("optimizer/lr_too_low", "With a low rate the gradients are there; here many are exactly zero."),
+        LookAlike("freezing/frozen_layers", "Frozen parameters have no gradient at all (None) rather than zeros."),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),
 )

@@ -1,13 +1,17 @@
 """Two runs of the same script give different numbers, and nobody can tell whether a change helped."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Random numbers without a seed",
     level=1,
     symptom="drift",
-    programs=("mlp", "digits_cnn", "mini_transformer"),
-    swaps=((Swap("torch.manual_seed(seed)", "torch.seed()"), Swap("torch.manual_seed($SEED)", "torch.seed()")),),
+    edits=Either(
+        (
+            Swap("torch.manual_seed(seed)", "torch.seed()"),
+            Swap("torch.manual_seed($SEED)", "torch.seed()"),
+        )
+    ),
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > healthy",
     why=(
@@ -20,9 +24,9 @@ FAULT = Fault(
         "They differ from the first step: what is random before it?",
         "List the sources of random numbers and where each gets its seed.",
     ),
-    confused_with={
-        "reproducibility/one_generator_unseeded": "There the first step agrees and the data differ later.",
-        "reproducibility/nondeterministic_kernel": "There the difference begins at about 1e-7.",
-    },
+    look_alikes=(
+        LookAlike("reproducibility/one_generator_unseeded", "There the first step agrees and the data differ later."),
+        LookAlike("reproducibility/nondeterministic_kernel", "There the difference begins at about 1e-7."),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
 )

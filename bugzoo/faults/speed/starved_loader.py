@@ -1,20 +1,19 @@
 """Every epoch takes several times as long as the model's arithmetic should need; the losses are what they should be."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="A costly transform in the path of every fetch, and nobody else to do it",
     level=2,
     symptom="slow",
-    programs=("image_pipeline",),
-    swaps=(
+    edits=Either(
         (
             Swap(
                 "if $KEY not in self.$CACHE:\n    self.$CACHE[$KEY] = $VALUE\nreturn self.$CACHE[$KEY], $LABEL",
                 "return $VALUE, $LABEL",
             ),
             Swap("DataLoader($SET, $SIZE, num_workers=$N, $$$REST)", "DataLoader($SET, $SIZE, num_workers=0, $$$REST)"),
-        ),
+        )
     ),
     evidence=("step_timeline.data_share > 0.6",),
     effect="step_timeline.data_share > healthy",
@@ -28,9 +27,9 @@ FAULT = Fault(
         "How long does the loop wait for a batch, compared with forward, backward and update?",
         "Time a single call of the data set's __getitem__.",
     ),
-    confused_with={
-        "speed/sync_every_step": "There the time sits in the step itself; here between the steps.",
-        "speed/anomaly_mode_left_on": "There backward is slow; here nothing of the model is.",
-    },
+    look_alikes=(
+        LookAlike("speed/sync_every_step", "There the time sits in the step itself; here between the steps."),
+        LookAlike("speed/anomaly_mode_left_on", "There backward is slow; here nothing of the model is."),
+    ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",),
 )

@@ -1,14 +1,13 @@
 """backward() is called more than once before the optimiser steps. Are these stale gradients?"""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="Gradient accumulation on purpose",
     level=2,
     symptom="none",
     trap=True,
-    programs=("mlp", "sentiment_lstm", "sequence_classifier"),
-    swaps=(
+    edits=Either(
         (
             Swap(
                 "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
@@ -24,7 +23,7 @@ FAULT = Fault(
                 "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
                 "    $LOSS.backward()",
             ),
-        ),
+        )
     ),
     evidence=(),
     effect="none",
@@ -38,6 +37,6 @@ FAULT = Fault(
         "Add up the weights of the parts.",
         "Compare the gradient at a step with that of the undivided batch.",
     ),
-    confused_with={"loop/stale_gradients": "There nothing is ever cleared, and the gradient norm grows."},
+    look_alikes=(LookAlike("loop/stale_gradients", "There nothing is ever cleared, and the gradient norm grows."),),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),
 )

@@ -1,19 +1,16 @@
 """Somebody applied log_softmax before cross-entropy. Is that the double softmax again?"""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
 
 FAULT = Fault(
     title="log_softmax fed to cross-entropy",
     level=3,
     symptom="none",
     trap=True,
-    programs=("mlp", "digits_cnn", "sequence_classifier"),
-    swaps=(
-        Swap(
-            "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
-            "$LOSS = F.cross_entropy(F.log_softmax($LOGITS, dim=-1), $$$REST)",
-            where="$LOSS.backward()",
-        ),
+    edits=Swap(
+        "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
+        "$LOSS = F.cross_entropy(F.log_softmax($LOGITS, dim=-1), $$$REST)",
+        where="$LOSS.backward()",
     ),
     evidence=(),
     effect="none",
@@ -27,8 +24,10 @@ FAULT = Fault(
         "What does log_softmax do to numbers that are log-probabilities already?",
         "Work out the second log_softmax on paper for two classes.",
     ),
-    confused_with={
-        "loss/double_softmax": "softmax twice squeezes the logits into 0..1; log_softmax twice changes nothing."
-    },
+    look_alikes=(
+        LookAlike(
+            "loss/double_softmax", "softmax twice squeezes the logits into 0..1; log_softmax twice changes nothing."
+        ),
+    ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),
 )

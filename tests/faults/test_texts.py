@@ -1,0 +1,45 @@
+"""Idioms changed how faults are written, not what they write: every broken text is the one of before, byte for byte.
+
+`texts_before_idioms.json` was recorded with plain swaps: the text from its Settings section on, as sha256 per cell (spec,
+program, size, seed). `accepted_before_idioms.json`: the lines that `bugzoo break` took then in scripts of other styles.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from bugzoo.errors import UserError
+from bugzoo.scenario import Scenario, break_source
+
+HERE = Path(__file__).parent
+FOREIGN = HERE.parent / "foreign"
+TEXTS = json.loads((HERE / "texts_before_idioms.json").read_text(encoding="utf-8"))
+ACCEPTED = json.loads((HERE / "accepted_before_idioms.json").read_text(encoding="utf-8"))
+
+
+def digest(cell: str) -> str:
+    spec, program, size, seed = cell.split()
+    text = Scenario(program, (spec,), seed=int(seed), size=size).source
+    return hashlib.sha256(text[text.index("# %% Settings") :].encode()).hexdigest()
+
+
+@pytest.mark.parametrize("spec", sorted({cell.split()[0] for cell in TEXTS}))
+def test_broken_texts_are_what_they_were(spec):
+    cells = [cell for cell in TEXTS if cell.split()[0] == spec]
+    assert cells
+    assert [cell for cell in cells if digest(cell) != TEXTS[cell]] == []
+
+
+@pytest.mark.parametrize("script", sorted(ACCEPTED))
+def test_break_takes_what_it_took(script):
+    source = (FOREIGN / script).read_text(encoding="utf-8")
+    for fault, was in ACCEPTED[script].items():
+        if was["one"]:
+            compile(break_source(source, [fault], script).broken, script, "exec")
+            continue
+        with pytest.raises(UserError, match="--at LINE"):
+            break_source(source, [fault], script)
+        for line in was["lines"]:
+            compile(break_source(source, [fault], script, line).broken, script, "exec")

@@ -1,0 +1,36 @@
+"""Lines are counted as the parser counts them, whatever stands in a comment."""
+
+import ast
+
+import pytest
+
+from bugzoo.programs import load
+from bugzoo.scenario import Scenario, break_source, with_settings
+from bugzoo.syntax import source_lines
+
+# what str.splitlines takes for the end of a line and Python does not
+STRANGE = ["\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+
+
+@pytest.mark.parametrize("sign", STRANGE)
+def test_a_line_is_what_the_tree_calls_a_line(sign):
+    source = f"# one {sign} line\r\nhere = 1  # {sign}\n'''\n{sign}'''\nthere = 2\n"
+    tree = ast.parse(source)
+    for node in tree.body:
+        assert ast.get_source_segment(source, node) in "\n".join(source_lines(source)).replace("\r", "")
+        if isinstance(node, ast.Assign):
+            assert source_lines(source)[node.lineno - 1].startswith(node.targets[0].id)
+    assert "".join(source_lines(source, keepends=True)) == source
+
+
+@pytest.mark.parametrize("sign", STRANGE)
+def test_settings_come_into_their_own_line(sign):
+    source = f"# one {sign} line\nfirst = 1\nword = 'é'; seed = 0  # keep\n"
+    assert with_settings(source, {"seed": 7}, "own") == source.replace("seed = 0", "seed = 7")
+
+
+def test_a_program_with_such_a_sign_is_read_and_broken_in_the_right_line(monkeypatch):
+    text = load("mlp").source.replace("# %% Settings\n", "# %% Settings\n# \f\u2028 odd\n")
+    made = break_source(text, ["loop/stale_gradients"])
+    assert made.broken == text.replace("        optimizer.zero_grad()\n", "")
+    assert Scenario("mlp", ("loop/stale_gradients",)).base.count("seed = 0") == 1
