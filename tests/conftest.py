@@ -1,6 +1,10 @@
 """For all tests."""
 
+import atexit
+import os
+import shutil
 import signal
+import tempfile
 import threading
 
 import pytest
@@ -9,6 +13,10 @@ import pytest
 # Ctrl-C in a process of their own would wait for ever. A handler here means the default one there.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# nobody's own record of attempts and interviews is read or written by a test, in whatever process it runs
+os.environ["BUGZOO_DATA"] = tempfile.mkdtemp(prefix="bugzoo-tests-")
+atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -129,7 +129,7 @@ def reset(
 def progress(json: Json = None) -> None:
     """Show how far you are: attempts and best points of each exercise."""
     from bugzoo.grading.exercises import exercises
-    from bugzoo.grading.progress import standing
+    from bugzoo.record import standing
 
     known = standing()
     none: dict[str, Any] = {"attempts": 0, "best": 0.0, "passed": False}

@@ -40,10 +40,10 @@ def interview(
     - `bugzoo interview --history`
     """
     from bugzoo import interview as room
-    from bugzoo.interview.history import History
+    from bugzoo import record
 
     if past:
-        rows = History().rows()
+        rows = record.interviews()
         if json:
             emit(rows, json)
             return

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import headless
-from bugzoo.grading import progress
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.program import Program
 
@@ -31,9 +31,9 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
     return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record()})
 
 
-def diagnosis(name: str, record: dict[str, Any] | None = None) -> float:
-    """Print how right the diagnosis is and return its points. Without `record`: what the notebook's form holds."""
-    return _answer(name, {"kind": "diagnosis", "diagnosis": record or _record()})
+def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
+    """Print how right the diagnosis is and return its points. Without `filled`: what the notebook's form holds."""
+    return _answer(name, {"kind": "diagnosis", "diagnosis": filled or _record()})
 
 
 def _of_notebook(name: str) -> Any:
@@ -80,7 +80,7 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         print(f"cannot be graded, which costs no attempt. {error}")
         return 0.0
     say(result)
-    progress.keep(name, question["kind"], result)
+    record.attempt(name, question["kind"], result.status, result.points, result.max_points)
     return float(result.points)
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.grading import progress
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.notebook import build as build_notebook
 from bugzoo.material import root
@@ -98,5 +98,5 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise UserError(f"{target} could not be written: {error.strerror}.") from None
-    progress.forget(exercise.name)
+    record.forget(exercise.name)
     return target, before

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.interview.deck import draw
-from bugzoo.interview.history import History
 from bugzoo.interview.play import Say, Talk, debrief, edit
 
 LONGEST = 240
@@ -21,12 +21,11 @@ def interview(
     minutes: float = 5,
     seed: int | None = None,
     folder: Path | None = None,
-    history: History | None = None,
     stream: TextIO | None = None,
     say: Say = print,
     only: str | None = None,
 ) -> dict[str, Any]:
-    """Hold one interview over `stream` (stdin) and return its report, which is in the history by then as well.
+    """Hold one interview over `stream` (stdin) and return its report, which is in the record by then as well.
 
     Ctrl-C ends it as abandoned and raises KeyboardInterrupt once the report is stored; the folder stays as it is.
     """
@@ -38,12 +37,11 @@ def interview(
     from bugzoo.interview.session import Session, brief, open_folder
 
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
-    history = history or History()
     case = draw(seed, only)
     folder = folder or Path(f"interview-{case.ticket}")
-    history.rows()  # a history that cannot be used is told before anything is written
+    record.interviews()  # a record that cannot be used is told before anything is written
     script = open_folder(case, folder, minutes)
-    number = history.start(case.ticket, seed, minutes, folder.resolve())
+    number = record.start_interview(case.ticket, seed, minutes, folder.resolve())
     stream = stream or sys.stdin
     session, status = None, "abandoned"
     try:
@@ -57,17 +55,17 @@ def interview(
     finally:
         with _undisturbed():
             if session is None:
-                history.finish(number, "abandoned", {"status": "abandoned", "ticket": case.ticket, "seed": seed})
+                record.end_interview(number, "abandoned", {"status": "abandoned", "ticket": case.ticket, "seed": seed})
             else:
                 result = session.close(status)
-                history.finish(number, status, result)
+                record.end_interview(number, status, result)
     debrief(result, say)
     return result
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A second Ctrl-C waits until the history is written."""
+    """A second Ctrl-C waits until the record is written."""
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     except ValueError:  # not the main thread: Ctrl-C does not come here

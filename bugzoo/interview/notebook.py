@@ -14,12 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bugzoo import diagnostics
+from bugzoo import diagnostics, record
 from bugzoo.errors import UserError, unknown
 from bugzoo.interview import LONGEST
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import BUDGET, collect
-from bugzoo.interview.history import History
 from bugzoo.interview.play import debrief
 from bugzoo.interview.repair import grade
 from bugzoo.interview.session import GUESSES, Session, brief
@@ -53,10 +52,10 @@ class Sheet:
 class Interview:
     """One interview. What is wrong with the program is told by `close()`, not before."""
 
-    def __init__(self, minutes: float, seed: int, history: History | None = None) -> None:
+    def __init__(self, minutes: float, seed: int) -> None:
         if not 0 < minutes <= LONGEST:
             raise UserError(f"minutes={minutes:g} is not allowed; it is a number above 0, up to {LONGEST}.")
-        self.minutes, self._seed, self._history = minutes, seed, history or History()
+        self.minutes, self._seed = minutes, seed
         self._case = draw(seed)
         self._handed_out = self._case.scenario.source
         self._sheet = Sheet(self._handed_out)
@@ -145,7 +144,7 @@ class Interview:
             status = status if self.attempted else "abandoned"
             self._result = self._session.close(status)
             self.clock.stop()
-            self._history.finish(self._started(), status, self._result)
+            self._keep_end(status)
         debrief(self._result, lambda text: print(wrapped(text)))
 
     @property
@@ -221,10 +220,20 @@ class Interview:
             raise UserError(OVER)
 
     def _started(self) -> int:
-        """The row in the history, which is written with the first thing that is done."""
+        """The row in the record, which is written with the first thing that is done; 0 where it cannot be."""
         if self._row is None:
-            self._row = self._history.start(self.ticket, self._seed, self.minutes, Path("notebook"))
+            self._row = 0
+            try:
+                self._row = record.start_interview(self.ticket, self._seed, self.minutes, Path("notebook"))
+            except UserError as error:  # it is held all the same
+                record.remark(error)
         return self._row
+
+    def _keep_end(self, status: str) -> None:
+        try:
+            record.end_interview(self._started(), status, self._result or {})
+        except UserError as error:
+            record.remark(error)
 
     def _magic(self) -> Any:
         try:
@@ -259,7 +268,7 @@ def wrapped(text: str, width: int = 100) -> str:
     return "\n".join(lines)
 
 
-def sit(minutes: float = 5, seed: int | None = None, history: History | None = None) -> Interview:
+def sit(minutes: float = 5, seed: int | None = None) -> Interview:
     """Draw a case, run it once for the evidence, show the ticket and start the clock.
 
     The same `seed` draws the same case; `$BUGZOO_INTERVIEW_SEED` sets it where none is given. Raises UserError.
@@ -268,7 +277,7 @@ def sit(minutes: float = 5, seed: int | None = None, history: History | None = N
         given = os.environ.get("BUGZOO_INTERVIEW_SEED", "")
         seed = int(given) if given.isdigit() else random.SystemRandom().randrange(1_000_000)
     print("A case is drawn and run once to collect the evidence; your time starts after that ...", flush=True)
-    desk = Interview(minutes, seed, history)
+    desk = Interview(minutes, seed)
     text = brief(desk._case, minutes)
     if headless():
         print(text)

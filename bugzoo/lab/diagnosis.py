@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bugzoo import diagnostics
+from bugzoo import diagnostics, record
 from bugzoo.diagnostics.causes import named, tidy, words
 from bugzoo.errors import UserError
-from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
 
@@ -65,7 +64,7 @@ class DiagnosisForm:
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
         if self.diagnosis.ticket:
-            progress.keep("diagnosis", self.diagnosis.ticket, self.diagnosis.record())
+            record.keep("diagnosis", self.diagnosis.ticket, self.diagnosis.record())
         return self.diagnosis
 
     def _named(self, said: Any) -> str:
@@ -136,9 +135,9 @@ class DiagnosisForm:
 
     def _left_out(self) -> str:
         """Whether it was kept whole; a healthy program has no line that is wrong."""
-        record = self.diagnosis
-        empty = ["a line"] if record.place is None and "nothing" not in record.cause else []
-        empty += [] if record.test else ["a test"]
+        found = self.diagnosis
+        empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
+        empty += [] if found.test else ["a test"]
         return f"Kept, without {' and '.join(empty)}; hand in again to add it." if empty else "Kept."
 
     def _say(self, text: str) -> None:

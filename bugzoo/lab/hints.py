@@ -4,8 +4,8 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
 
 _OPENED: dict[str, int] = {}
@@ -41,7 +41,7 @@ class Hints:
         self.opened += 1
         if self.ticket:
             _OPENED[self.ticket] = max(self.opened, opened(self.ticket))
-            progress.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost})
+            record.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost})
         return self._texts[self.opened - 1]
 
     def show(self) -> "Hints":

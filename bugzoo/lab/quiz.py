@@ -4,8 +4,8 @@ import html
 from dataclasses import dataclass, field
 from typing import Any
 
+from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.lab import progress
 from bugzoo.lab.frontend import headless
 
 LETTERS = "abcdefgh"
@@ -53,7 +53,7 @@ class QuickCheck:
         chosen = self.question.answers[index]
         self.tries.append(LETTERS[index])
         if self.key:
-            progress.keep("quick check", self.key, {"tries": self.tries, "solved": self.solved})
+            record.keep("quick check", self.key, {"tries": self.tries, "solved": self.solved})
         return f"{'Right' if chosen.right else 'Not quite'}: {chosen.why}"
 
     def show(self) -> "QuickCheck":

@@ -66,8 +66,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     quiet = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
     quiet.mkdir(parents=True)
     (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    environment = os.environ | own | {"BUGZOO_PROGRESS": str(home / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
-    environment |= {"BUGZOO_HISTORY": str(home / "interviews.sqlite"), "BUGZOO_INTERVIEW_SEED": "55"}
+    environment = os.environ | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
+    environment |= {"BUGZOO_INTERVIEW_SEED": "55"}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
     with open(home / "server.log", "w") as log:
         process = subprocess.Popen(

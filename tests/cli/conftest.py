@@ -20,7 +20,7 @@ def bugzoo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     """`bugzoo("list", "--json")` -> exit code, stdout and stderr; wide enough that nothing is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("BUGZOO_HISTORY", str(tmp_path / "history.sqlite"))
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
 
     def call(*arguments: str) -> Called:
         capsys.readouterr()

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -14,9 +13,8 @@ from typing import Any
 import pytest
 
 import bugzoo.proving.check as room
-from bugzoo.grading import progress
+from bugzoo import record
 from bugzoo.grading.files import build
-from bugzoo.grading.model import Result
 from bugzoo.proving.check import Proof, Report
 
 Bugzoo = Callable[..., Any]
@@ -25,7 +23,7 @@ NAME = "03_sudden_nan"
 
 @pytest.fixture(autouse=True)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "tries.sqlite"))
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
 
 
@@ -43,10 +41,10 @@ def test_reset_keeps_every_version_and_says_so(bugzoo: Bugzoo, tmp_path: Path) -
     assert "your version" not in untouched.out and len(list(file.parent.iterdir())) == 7 + 2
 
 
-def test_progress_is_kept_in_sqlite_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Path) -> None:
+def test_progress_is_kept_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Path) -> None:
     build(tmp_path)
     for status, points in (("wrong", 0.0), ("passed", 7.0), ("cannot be graded", 0.0), ("not attempted", 0.0)):
-        progress.keep(NAME, "repair", Result(status, points=points, max_points=7.0))
+        record.attempt(NAME, "repair", status, points, 7.0)
     rows = {row["id"]: row for row in json.loads(bugzoo("exercises", "progress", "--json").out)}
     assert len(rows) == 7 and {k: rows[NAME][k] for k in ("attempts", "best", "passed")} == {
         "attempts": 2,
@@ -56,7 +54,7 @@ def test_progress_is_kept_in_sqlite_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp
     assert rows["01_flat_loss"]["attempts"] == 0
     assert "passed" in bugzoo("exercises", "progress").out
     bugzoo("exercises", "reset", NAME, "--folder", str(tmp_path))
-    assert sqlite3.connect(progress.path()).execute("select count(*) from tried").fetchone() == (0,)
+    assert record.standing() == {}
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ class Course:
             "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
             "IPYTHONDIR": str(folder / "ipython"),
             "JUPYTER_CONFIG_DIR": str(folder / "config"),
-            "BUGZOO_EXERCISES": str(folder / "tries.sqlite"),
-            "BUGZOO_PROGRESS": str(folder / "lessons.sqlite"),
+            "BUGZOO_DATA": str(folder / "data"),
             "OMP_NUM_THREADS": "1",
         }
 

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from jupyter_client.manager import KernelManager
 
-from bugzoo.grading import progress
+from bugzoo import record
 from tests.exercises.course import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -26,7 +26,7 @@ class Kernel:
     def __init__(self, folder: Path, **own: str) -> None:
         book = nbformat.read(ROOT / "exercises" / f"{NAME}.ipynb", as_version=4)
         self.cells = {cell.id: cell.source for cell in book.cells}
-        environment = {"IPYTHONDIR": str(folder), "BUGZOO_EXERCISES": str(folder / "tries.sqlite")} | own
+        environment = {"IPYTHONDIR": str(folder), "BUGZOO_DATA": str(folder / "data")} | own
         self.manager = KernelManager(kernel_name="python3")
         quiet = ["--IPKernelApp.log_level=40"]
         self.manager.start_kernel(cwd=str(folder), extra_arguments=quiet, env=_whole(environment))
@@ -70,7 +70,7 @@ def _text(message: dict[str, Any]) -> str:
 
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
-    monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "tries.sqlite"))
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
     made = Kernel(tmp_path)
     yield made
     made.end()
@@ -93,7 +93,7 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert "not attempted" in kernel.run("diagnosis")
     edited = kernel.run(kernel.cells["repair"].replace(NAME, "01_flat_los").replace('")', '", program="x = 1")'))
     assert FREE in edited and NAME in edited
-    assert progress.standing() == {}
+    assert record.standing() == {}
 
 
 def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_training(kernel: Kernel) -> None:
@@ -105,19 +105,19 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     )
     kernel.run("%%program Settings\nseed = 0 +")
     slip = kernel.run("repair")
-    assert "cannot be graded" in slip and "line" in slip and progress.standing() == {}
+    assert "cannot be graded" in slip and "line" in slip and record.standing() == {}
     kernel.run("program-settings")
     same = kernel.run("repair")
     assert same.startswith("not attempted")  # as it was handed out, whatever the order
     assert "run it first, then this one again" in same
-    assert progress.standing() == {}
+    assert record.standing() == {}
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
     wrong = kernel.run("repair")
     assert wrong.startswith("wrong: 0 of 7 points") and "Grading" not in wrong and "run it first" not in wrong
     listed = re.findall(r"^(ok |NO ) ([a-z_ ]+): ", wrong, re.MULTILINE)
     assert {mark for mark, _ in listed} == {"ok ", "NO "}, wrong
     assert "; what passes: no alarm from this instrument" in wrong and "not listed here raised no alarm" in wrong
-    assert progress.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
+    assert record.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
 
 
 ERRORS = {"seed = 0 +": "SyntaxError", "seed = 0\n1 / 0": "ZeroDivisionError"}
@@ -173,7 +173,7 @@ def test_the_stop_button_ends_a_grading_and_costs_nothing(kernel: Kernel) -> Non
     timer = threading.Timer(8, kernel.manager.interrupt_kernel)
     timer.start()
     assert "KeyboardInterrupt" in kernel.run("repair")
-    assert progress.standing() == {}
+    assert record.standing() == {}
     assert kernel.run("print(1)").strip() == "1"  # the kernel lives on
 
 

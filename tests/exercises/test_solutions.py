@@ -17,8 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 
 @pytest.mark.parametrize("name", list(exercises()))
 def test_solution_runs_under_nbval(name: str, tmp_path: Path) -> None:
-    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_PROGRESS": str(tmp_path / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
-    own["BUGZOO_EXERCISES"] = str(tmp_path / "tries.sqlite")
+    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-q", "-p", "no:cacheprovider", "-W", "default"]
     file = ROOT / "solutions" / f"{name}.ipynb"
     done = subprocess.run(

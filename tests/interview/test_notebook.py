@@ -2,11 +2,10 @@
 
 import pytest
 
-from bugzoo import faults
+from bugzoo import faults, record
 from bugzoo.errors import UserError
 from bugzoo.interview import notebook, rubric, widgets
 from bugzoo.interview.deck import choose, draw
-from bugzoo.interview.history import History
 from bugzoo.interview.session import Session
 
 ID = "loop/stale_gradients"
@@ -17,8 +16,9 @@ NAMES = {part for fault in faults.catalogue() for part in (fault, fault.rsplit("
 @pytest.fixture
 def desk(evidence, clock, tmp_path, monkeypatch) -> notebook.Interview:
     """A visit with the evidence of a real run and a clock that the test winds."""
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
     monkeypatch.setattr(notebook, "collect", lambda scenario: evidence)
-    desk = notebook.Interview(5, SEED, History(tmp_path / "interviews.sqlite"))
+    desk = notebook.Interview(5, SEED)
     desk._session = Session(desk._case, evidence, desk._sheet, 5, notebook.grade, clock)
     return desk
 
@@ -36,7 +36,7 @@ def test_nothing_done_ends_nothing_and_tells_nothing(desk, capsys):
     said = capsys.readouterr().out
     assert said.count("Not attempted") == 2 and "of 30 points" in said
     assert not [name for name in NAMES if name in said + repr(desk) and name not in desk._session.case.scenario.source]
-    assert desk._history.rows() == [], "a visit without a single action is not kept"
+    assert record.interviews() == [], "a visit without a single action is not kept"
 
 
 def test_a_whole_visit_by_calls(desk, clock, capsys):
@@ -58,11 +58,11 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
     desk.close()
     said = capsys.readouterr().out
     assert ID in said and desk._result["score"] == 1.0, desk._result["rows"]
-    (row,) = desk._history.rows()
+    (row,) = record.interviews()
     assert row["status"] == "finished" and row["points"] == row["possible"]
     desk.close()
     assert ID in capsys.readouterr().out, "the debrief can be read again"
-    assert len(desk._history.rows()) == 1
+    assert len(record.interviews()) == 1
     with pytest.raises(UserError, match="closed"):
         desk.ask(1)
 
@@ -74,7 +74,7 @@ def test_when_time_is_over_only_the_score_is_left(desk, clock, capsys):
         with pytest.raises(UserError, match=r"desk\.close"):
             late()
     desk.close()
-    assert desk._history.rows()[0]["status"] == "time over"
+    assert record.interviews()[0]["status"] == "time over"
     assert "time over" in capsys.readouterr().out
 
 
@@ -123,9 +123,9 @@ def test_long_lines_are_broken_between_words():
 
 
 @pytest.mark.slow
-def test_a_real_visit(tmp_path, capsys):
+def test_a_real_visit(capsys):
     """Nothing replaced: a drawn case, its evidence, a half-hearted and then a real repair, graded."""
-    desk = notebook.Interview(5, SEED, History(tmp_path / "interviews.sqlite"))
+    desk = notebook.Interview(5, SEED)
     desk.ask("fresh_gradient")
     desk._keep("", desk._handed_out.replace("learning_rate = 1e-3", "learning_rate = 1e-4"))
     desk.hand_in()
@@ -135,3 +135,12 @@ def test_a_real_visit(tmp_path, capsys):
     assert "is healthy" in capsys.readouterr().out
     desk.close()
     assert "repair" in capsys.readouterr().out and desk._result["points"] > 0
+
+
+def test_a_record_that_cannot_be_used_is_a_remark(desk, capsys, tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "a file"))
+    desk.ask("fresh_gradient")
+    desk.close()
+    said = capsys.readouterr().out
+    assert said.count("Not kept for later") == 1 and "points" in said

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bugzoo import faults
+from bugzoo import faults, record
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
-from bugzoo.interview.history import History
 from bugzoo.scenario import fits
 
 SEED = next(
@@ -24,7 +23,7 @@ SEED = next(
 
 
 def start(folder: Path, *arguments: str, **extra) -> subprocess.Popen[str]:
-    environment = os.environ | {"BUGZOO_HISTORY": str(folder / "history.sqlite"), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"BUGZOO_DATA": str(folder / "data"), "OMP_NUM_THREADS": "1"}
     environment.pop("EDITOR", None)
     command = [sys.executable, "-m", "bugzoo", "interview", "--seed", str(SEED), "--folder", "case", *arguments]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -32,7 +31,9 @@ def start(folder: Path, *arguments: str, **extra) -> subprocess.Popen[str]:
 
 
 def rows(folder: Path) -> list[dict]:
-    return History(folder / "history.sqlite").rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUGZOO_DATA", str(folder / "data"))
+        return record.interviews()
 
 
 def numbers(text: str) -> dict[str, int]:
@@ -141,12 +142,15 @@ def test_mistakes_start_nothing(tmp_path, arguments, said):
     _, err = talk.communicate("", timeout=60)
     assert talk.returncode == 2
     assert said in err and "Traceback" not in err
-    assert not (tmp_path / "history.sqlite").exists() or rows(tmp_path) == []
+    assert not rows(tmp_path)
 
 
 def test_a_history_that_is_none(tmp_path):
-    (tmp_path / "history.sqlite").write_text("this is no database, and it is long enough to be noticed as such" * 20)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "record.sqlite").write_text(
+        "this is no database, and it is long enough to be noticed as such" * 20
+    )
     talk = start(tmp_path)
     _, err = talk.communicate("", timeout=60)
-    assert talk.returncode == 2 and "history" in err and "Traceback" not in err
+    assert talk.returncode == 2 and "record.sqlite cannot be used" in err and "Traceback" not in err
     assert not (tmp_path / "case").exists()

@@ -10,7 +10,7 @@ from bugzoo.lab import stop_all
 
 @pytest.fixture(autouse=True)
 def one_thread(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("BUGZOO_PROGRESS", str(tmp_path / "lessons.sqlite"))
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

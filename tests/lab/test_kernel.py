@@ -58,7 +58,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     home = tmp_path_factory.mktemp("kernel")
     import os
 
-    own = {"IPYTHONDIR": str(home), "BUGZOO_PROGRESS": str(home / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
+    own = {"IPYTHONDIR": str(home), "BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(Path(home)), env=os.environ | own)
     try:

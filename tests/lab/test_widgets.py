@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from bugzoo import Scenario, UserError, lab
-from bugzoo.lab import chart, progress, sliders, summary
+from bugzoo import Scenario, UserError, lab, record
+from bugzoo.lab import chart, sliders, summary
 
 BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
 
@@ -103,7 +103,7 @@ def test_quick_check_chooses_nothing_and_keeps_the_result(front_end) -> None:
     assert "Not quite" in check.told.value and not check.solved
     check.choice.value = "b"
     assert "Right" in check.told.value and check.solved
-    assert progress.kept("quick check", "03/finite_loss") == {"tries": ["a", "b"], "solved": True}
+    assert record.kept("quick check", "03/finite_loss") == {"tries": ["a", "b"], "solved": True}
     with pytest.raises(UserError, match="the answers are a, b, c"):
         check.answer("z")
 
@@ -123,7 +123,7 @@ def test_hints_come_one_at_a_time_and_are_counted(front_end) -> None:
         hints.button.click()
         assert hints.cost == cost
     assert hints.button.disabled and hints.next() == "There are no more hints."
-    assert progress.kept("hints", BROKEN.ticket)["cost"] == 6
+    assert record.kept("hints", BROKEN.ticket)["cost"] == 6
     assert "log_at_step" not in repr(hints)
 
 

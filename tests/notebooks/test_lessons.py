@@ -27,8 +27,8 @@ def test_committed_clean(file: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("file", LESSONS, ids=lambda file: file.stem)
 def test_runs_headless(file: Path, tmp_path: Path) -> None:
-    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_PROGRESS": str(tmp_path / "lessons.sqlite"), "OMP_NUM_THREADS": "1"}
-    own |= {"BUGZOO_HISTORY": str(tmp_path / "interviews.sqlite"), "BUGZOO_INTERVIEW_SEED": "55"}
+    own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+    own |= {"BUGZOO_INTERVIEW_SEED": "55"}
     begin = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:cacheprovider", "-W", "default", str(file)],

@@ -1,0 +1,242 @@
+"""A learner's record: attempts, interviews, and the latest word on each hint, quick check and diagnosis.
+
+One SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`; it never leaves this machine. Several
+processes may use it at once. A lesson goes on where it cannot be written: that is said once, and no error.
+
+Up to version 0.1 there were three files, `exercises.sqlite`, `lessons.sqlite` and `interviews.sqlite`, in
+`~/.local/share/bugzoo` (`$XDG_DATA_HOME/bugzoo`), or where `$BUGZOO_EXERCISES`, `$BUGZOO_PROGRESS` and `$BUGZOO_HISTORY`
+said. What they hold is taken over when the new file is made; they stay where they are and are not read again.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from bugzoo.errors import UserError
+
+VERSION = 1
+"""Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
+
+STATUS = ("open", "finished", "time over", "given up", "abandoned")
+"""How an interview can stand."""
+
+_TABLES = """
+create table attempts (at real not null, exercise text not null, kind text not null, status text not null,
+    points real not null, most real not null);
+create table kept (kind text not null, key text not null, at real not null, value text not null, primary key (kind, key));
+create table interviews (id integer primary key, started real not null, minutes real not null, ticket text not null,
+    seed integer not null, folder text not null, status text not null, points real, possible real, result text);
+"""
+
+_INTERVIEW = "started, minutes, ticket, seed, folder, status, points, possible, result"
+
+_OLD = {
+    "exercises.sqlite": ("BUGZOO_EXERCISES", "tried", "attempts", "at, exercise, kind, status, points, most"),
+    "lessons.sqlite": ("BUGZOO_PROGRESS", "kept", "kept", "kind, key, at, value"),
+    "interviews.sqlite": ("BUGZOO_HISTORY", "interviews", "interviews", _INTERVIEW),
+}
+"""File -> the variable that named it, its table, ours, and their columns."""
+
+_WAIT = 5
+"""Seconds for another process to finish its transaction, which takes it milliseconds."""
+
+_told: set[str] = set()
+
+
+def folder() -> Path:
+    """`$BUGZOO_DATA`, else the user's data folder as this system has it."""
+    return Path(os.environ.get("BUGZOO_DATA") or user_data_path("bugzoo", appauthor=False))
+
+
+def path() -> Path:
+    """The file, whether it is there or not."""
+    return folder() / "record.sqlite"
+
+
+# ---- attempts at exercises
+
+
+def attempt(exercise: str, kind: str, status: str, points: float, most: float) -> bool:
+    """Note an attempt at the `kind` (repair, diagnosis) of an exercise. False where it is none, or cannot be kept."""
+    if status in ("cannot be graded", "not attempted") or os.environ.get("NBGRADER_EXECUTION"):
+        return False
+    row = (time.time(), exercise, kind, status, points, most)
+    return _quietly("insert into attempts values (?, ?, ?, ?, ?, ?)", row)
+
+
+def standing() -> dict[str, dict[str, Any]]:
+    """exercise -> {"attempts", "best", "passed"} of its repairs. Raises UserError for a file that cannot be read."""
+    rows = _read(
+        "select exercise, count(*), max(points), max(status = 'passed') from attempts where kind = 'repair' group by exercise"
+    )
+    return {name: {"attempts": count, "best": best, "passed": bool(passed)} for name, count, best, passed in rows}
+
+
+def forget(exercise: str) -> None:
+    """Take an exercise's attempts away."""
+    if _there():
+        _quietly("delete from attempts where exercise = ?", (exercise,))
+
+
+# ---- the latest of each: hints opened, quick checks answered, diagnoses handed in
+
+
+def keep(kind: str, key: str, value: dict[str, Any]) -> bool:
+    """Remember the latest `value` under (kind, key). False where it cannot be written: a lesson goes on without."""
+    return _quietly("insert or replace into kept values (?, ?, ?, ?)", (kind, key, time.time(), json.dumps(value)))
+
+
+def kept(kind: str, key: str) -> dict[str, Any] | None:
+    """What `keep` stored last; None where nothing is, or where it cannot be read."""
+    try:
+        found = _read("select value from kept where kind = ? and key = ?", (kind, key))
+    except UserError as error:
+        remark(error)
+        return None
+    return json.loads(found[0][0]) if found else None
+
+
+# ---- interviews: a row is written when one starts and completed when it ends, whichever way it ends
+
+
+def start_interview(ticket: str, seed: int, minutes: float, place: Path) -> int:
+    """A new open row, which does not tell what the case is; returns its number. Raises UserError."""
+    with _open() as connection:
+        cursor = connection.execute(
+            "insert into interviews (started, minutes, ticket, seed, folder, status) values (?, ?, ?, ?, ?, 'open')",
+            (time.time(), minutes, ticket, seed, str(place)),
+        )
+        return int(cursor.lastrowid or 0)
+
+
+def end_interview(number: int, status: str, result: dict[str, Any]) -> None:
+    """Complete a row. `result` is the JSON of the report. Raises UserError."""
+    with _open() as connection:
+        connection.execute(
+            "update interviews set status = ?, points = ?, possible = ?, result = ? where id = ?",
+            (status, result.get("points"), result.get("of"), json.dumps(result), number),
+        )
+
+
+def interviews() -> list[dict[str, Any]]:
+    """All of them, the oldest first; one whose time is long over without an end was abandoned. Raises UserError."""
+    found = _read(f"select id, {_INTERVIEW} from interviews order by id")
+    rows = [dict(zip(("id", *_INTERVIEW.split(", ")), values, strict=True)) for values in found]
+    for row in rows:
+        row["result"] = json.loads(row["result"]) if row["result"] else None
+        if row["status"] == "open" and time.time() > row["started"] + 60 * row["minutes"] + 3600:
+            row["status"] = "abandoned"
+    return rows
+
+
+# ---- where it cannot be written
+
+
+def remark(error: UserError) -> None:
+    """Say that something is not kept: once a process, and on stdout, as a graded cell that writes to stderr earns nothing."""
+    if str(error) not in _told:
+        _told.add(str(error))
+        print(f"Not kept for later, everything else goes on: {error}")
+
+
+# ---- the file
+
+
+def _there() -> bool:
+    return path().exists() or any(old.exists() for old in _old_files())
+
+
+def _read(query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Rows; none where nothing was ever kept: asking makes no file."""
+    if not _there():
+        return []
+    with _open() as connection:
+        return connection.execute(query, values).fetchall()
+
+
+def _quietly(statement: str, values: tuple[Any, ...]) -> bool:
+    try:
+        with _open() as connection:
+            connection.execute(statement, values)
+        return True
+    except UserError as error:
+        remark(error)
+        return False
+
+
+@contextlib.contextmanager
+def _open() -> Iterator[sqlite3.Connection]:
+    """A connection inside one transaction: all of it or nothing. Raises UserError for whatever goes wrong.
+
+    The usual rollback journal and not a write-ahead log, which does not work on the network disks that homes lie on.
+    """
+    try:
+        path().parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path(), timeout=_WAIT, isolation_level=None)
+        try:
+            _upgrade(connection)
+            connection.execute("begin")
+            yield connection
+            connection.execute("commit")
+        finally:
+            connection.close()  # what is not committed is rolled back
+    except (sqlite3.Error, OSError) as error:
+        raise UserError(
+            f"The record {path()} cannot be used: {error}. Move it away and a new one is begun, or name another folder "
+            "with $BUGZOO_DATA."
+        ) from None
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Make the tables where there are none, and take over what the old files hold. Two processes may come at once."""
+    if _version(connection) == VERSION:
+        return
+    connection.execute("begin immediate")
+    found = _version(connection)
+    if found > VERSION:
+        raise UserError(
+            f"The record {path()} was written by a newer bugzoo (its version is {found}, this one knows {VERSION}). "
+            "Install that one again, or name another folder with $BUGZOO_DATA."
+        )
+    if found == 0:
+        for statement in filter(str.strip, _TABLES.split(";")):
+            connection.execute(statement)
+        for old in _old_files():
+            _take_over(connection, old)
+    connection.execute(f"pragma user_version = {VERSION}")
+    connection.execute("commit")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("pragma user_version").fetchone()[0])
+
+
+def _old_files() -> list[Path]:
+    """Where version 0.1 kept its three files: beside ours, in the place that it used everywhere, or where it was told."""
+    folders = [folder()]
+    if not os.environ.get("BUGZOO_DATA"):
+        folders.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "bugzoo")
+    places = [place / name for place in folders for name in _OLD]
+    places += [Path(given) for variable, *_ in _OLD.values() if (given := os.environ.get(variable))]
+    return list(dict.fromkeys(place.resolve() for place in places))
+
+
+def _take_over(connection: sqlite3.Connection, old: Path) -> None:
+    """Copy the rows of an old file; one that is broken has nothing to give."""
+    with contextlib.suppress(sqlite3.Error, OSError):
+        if not old.is_file():
+            return
+        with contextlib.closing(sqlite3.connect(f"{old.as_uri()}?mode=ro", uri=True)) as source:
+            held = {name for (name,) in source.execute("select name from sqlite_master where type = 'table'")}
+            for _, table, ours, columns in _OLD.values():
+                if table in held:
+                    marks = ", ".join("?" for _ in columns.split(", "))
+                    rows = source.execute(f"select {columns} from {table}").fetchall()
+                    connection.executemany(f"insert or ignore into {ours} ({columns}) values ({marks})", rows)
