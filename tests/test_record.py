@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,8 @@ def test_an_interview_is_open_until_it_ends():
     assert (row["ticket"], row["points"], row["possible"]) == ("X-1", 60, 100) and row["status"] in record.STATUS
 
 
-def test_eight_processes_at_once_lose_nothing(tmp_path):
-    """All of them find no file at the same moment, and want to make it."""
+def test_eight_processes_at_once_lose_nothing(data, tmp_path):
+    """All of them find a file without tables at the same moment, and want to make them."""
     code = """if True:
         import sys, time
         from pathlib import Path
@@ -76,7 +77,11 @@ def test_eight_processes_at_once_lose_nothing(tmp_path):
     started = [subprocess.Popen([sys.executable, "-c", code, str(go)], stdout=subprocess.PIPE) for _ in range(8)]
     for one in started:
         assert one.stdout and one.stdout.readline() == b"ready\n"
-    go.touch()
+    data.mkdir()
+    with contextlib.closing(sqlite3.connect(record.path(), isolation_level=None)) as held:
+        held.execute("begin immediate")  # they can read that there is nothing, and have to wait for writing
+        go.touch()
+        time.sleep(0.5)
     assert [len(one.communicate(timeout=120)) and one.returncode for one in started] == [0] * 8
     assert record.standing()["01"]["attempts"] == 8 * 25
 
