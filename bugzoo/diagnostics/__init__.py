@@ -1,24 +1,26 @@
 """Instruments: each file measures one thing about a training run and judges what it measured.
 
-An instrument is a module of this folder with `COST`, `measure(run) -> numbers` and `judge(numbers) -> Verdict`; putting
-a file here is all that it takes to add one. `COST` is 0 for what reads the trace, 1 for what needs the live model and a
-batch, 2 for what runs the script again.
+An instrument is a module of this folder with `COST`, `measure(run) -> numbers` (raises NotApplicable where it can say
+nothing) and `judge(numbers) -> Verdict`; `read` makes a Reading of what it measured. Putting a file here is all that it
+takes to add one. `COST` is 0 for what reads the trace, 1 for what needs the live model and a batch, 2 for what runs the
+script again.
 """
 
 import importlib
 import pkgutil
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import unknown
+from bugzoo.running.reading import Reading
 
 if TYPE_CHECKING:
     from bugzoo.diagnostics.checkup import Report
 
-__all__ = ["NotApplicable", "Suspect", "Verdict", "examine", "instrument", "judge_all", "measure_all", "names"]
+__all__ = ["NotApplicable", "Suspect", "Verdict", "examine", "instrument", "judge_all", "measure_all", "names", "read"]
 _NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
 
 
@@ -37,34 +39,38 @@ def instrument(name: str) -> ModuleType:
 
 def measure_all(
     run: Any, names: Iterable[str] | None = None, max_cost: int = 1, also: Iterable[str] = ()
-) -> dict[str, dict[str, Any]]:
-    """Numbers of every instrument up to `max_cost`; one that says nothing is there as {"not_applicable": why}.
-
-    `also` names instruments to measure whatever they cost.
-    An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
-    """
-    results: dict[str, dict[str, Any]] = {}
+) -> dict[str, Reading]:
+    """Readings of every instrument up to `max_cost`; `also` names instruments to measure whatever they cost."""
+    results: dict[str, Reading] = {}
     chosen = list(globals()["names"]() if names is None else names)
     for name in sorted(chosen, key=lambda name: instrument(name).COST):
         module = instrument(name)
         if module.COST > max_cost and name not in also:
             why = f"costs another run of the script (cost {module.COST}, allowed {max_cost})"
-            results[name] = {"not_applicable": why}
-            continue
-        try:
-            results[name] = module.measure(run)
-        except NotApplicable as why:
-            results[name] = {"not_applicable": str(why)}
-        except Exception as error:  # a target may do anything when its model is called again
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            results[name] = {"not_applicable": f"could not measure ({text}; {where.name}, line {where.lineno})"}
+            results[name] = Reading(why_not=why)
+        else:
+            results[name] = read(name, run)
     return results
 
 
-def judge_all(numbers: dict[str, dict[str, Any]]) -> list[Verdict]:
+def read(name: str, run: Any, *more: Any) -> Reading:
+    """What one instrument measures on `run` (and on `more` runs of the same script, where it compares them).
+
+    An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
+    """
+    try:
+        return Reading(instrument(name).measure(run, *more))
+    except NotApplicable as why:
+        return Reading(why_not=str(why))
+    except Exception as error:  # a target may do anything when its model is called again
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return Reading(why_not=f"could not measure ({text}; {where.name}, line {where.lineno})")
+
+
+def judge_all(readings: Mapping[str, Reading]) -> list[Verdict]:
     """A verdict for each instrument that measured something, those that fired first."""
-    verdicts = [instrument(name).judge(found) for name, found in numbers.items() if "not_applicable" not in found]
+    verdicts = [instrument(name).judge(found.numbers) for name, found in readings.items() if found.applies]
     return sorted(verdicts, key=lambda verdict: not verdict.fired)
 
 
@@ -74,5 +80,5 @@ def examine(trace: Any, max_cost: int = 1) -> "Report":
     from bugzoo.running.result import Run
 
     run = Run(trace)
-    run.numbers = measure_all(run, max_cost=max_cost)
+    run.readings = measure_all(run, max_cost=max_cost)
     return report(run)

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bugzoo.diagnostics import instrument, judge_all, names
+from bugzoo.diagnostics import instrument, judge_all, measure_all, names
+from bugzoo.diagnostics import read as read_instrument
 from bugzoo.diagnostics.causes import cause, locate
-from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.errors import UserError
+from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
 
 
@@ -95,14 +97,10 @@ def rank(verdicts: list[Verdict]) -> list[Suspect]:
 
 def report(run: Any, path: str | None = None) -> Report:
     """The report on a run whose numbers are measured."""
-    verdicts = judge_all(run.numbers)
+    verdicts = judge_all(run.readings)
     file = path or run.file or "the watched code"
     steps = len(run.trace.step)
-    skipped = [
-        {"check": name, "why": str(found["not_applicable"])}
-        for name, found in run.numbers.items()
-        if "not_applicable" in found
-    ]
+    skipped = [{"check": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies]
     suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
     fired = [v for v in verdicts if v.fired]
     if fired and not suspects:  # it broke, and the message is none whose cause is known
@@ -120,7 +118,7 @@ def report(run: Any, path: str | None = None) -> Report:
 
 def _unlearnt(run: Any) -> str:
     """A remark on a run in which nothing is wrong and nothing was learnt; "" where something was."""
-    numbers = run.numbers.get("loss_curve", {})
+    numbers = run.readings.get("loss_curve", Reading()).numbers
     if not numbers.get("stuck_at_chance"):
         return ""
     return (
@@ -230,36 +228,27 @@ def checkup(
         ranks=ranks,
     )
     run = run_worker(job, on_step)
-    if not run.numbers:  # the worker was ended from outside: what its trace tells is still there
-        from bugzoo.diagnostics import measure_all
-
-        run.numbers = measure_all(run, max_cost=0)
-        for found in run.numbers.values():
-            if "not_applicable" in found:
-                found["not_applicable"] = "the process was gone before it could be asked"
+    if not run.readings:  # the worker was ended from outside: what its trace tells is still there
+        gone = Reading(why_not="the process was gone before it could be asked")
+        run.readings = {name: r if r.applies else gone for name, r in measure_all(run, max_cost=0).items()}
     if ranks > 1:  # what compares the ranks can only be asked when all of them are back
-        from bugzoo.diagnostics import measure_all
-
-        run.numbers |= measure_all(run, names=["rank_check", "crash"])
+        run.readings |= measure_all(run, names=["rank_check", "crash"])
     left = seconds - (time.perf_counter() - began)
     for name in names():
         if instrument(name).COST == 2:
-            run.numbers[name] = _again(name, run, job, max_cost, left)
+            run.readings[name] = _again(name, run, job, max_cost, left)
     return report(run, str(path))
 
 
-def _again(name: str, run: Any, job: Any, max_cost: int, left: float) -> dict[str, Any]:
+def _again(name: str, run: Any, job: Any, max_cost: int, left: float) -> Reading:
     """Numbers of an instrument that runs the script once more, where there is time for it."""
     if max_cost < 2:
-        return {"not_applicable": "it would run the script again (max_cost=2 allows that)"}
+        return Reading(why_not="it would run the script again (max_cost=2 allows that)")
     if run.outcome not in ("finished", "non_finite"):
-        return {"not_applicable": f"the run did not finish ({run.outcome}), so a second one would show no more"}
+        return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
     if run.seconds > left or math.isnan(run.seconds):
-        return {"not_applicable": f"there is no time for another run of {run.seconds:.0f} s"}
-    try:
-        from bugzoo.running import Limits, run_worker
+        return Reading(why_not=f"there is no time for another run of {run.seconds:.0f} s")
+    from bugzoo.running import Limits, run_worker
 
-        second = run_worker(replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds))))
-        return instrument(name).measure(run, second)
-    except NotApplicable as why:
-        return {"not_applicable": str(why)}
+    second = run_worker(replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds))))
+    return read_instrument(name, run, second)

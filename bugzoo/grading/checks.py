@@ -1,7 +1,7 @@
 """Two groups of checks on one seed, vital signs and recovery; the third one is `integrity`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.grading import reference
 from bugzoo.grading.model import QUIET, Check
 from bugzoo.grading.twin import Twin, trusted, untouched, weights
-from bugzoo.running import Run
+from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 
 ACCURACY = 0.04
@@ -33,22 +33,26 @@ def verdict(name: str, good: bool, saw: str, expected: str, number: float | None
     return Check(name, "passed" if good else "wrong", saw, expected, number)
 
 
-def measured(run: Run) -> dict[str, dict[str, Any]]:
-    """Numbers of the instruments. What can be read off the trace is measured here, out of the submission's reach; the
+def measured(run: Run) -> dict[str, Reading]:
+    """Readings of the instruments. What can be read off the trace is measured here, out of the submission's reach; the
     rest needed its live model, so that its own process says it."""
-    said = {name: found for name, found in run.numbers.items() if isinstance(found, dict)}
-    here = measure_all(replace(run, arrays={}, numbers={}), max_cost=0)
-    sure = {name: found for name, found in here.items() if name not in said or "not_applicable" not in found}
-    return said | sure
+    here = measure_all(replace(run, arrays={}, readings={}), max_cost=0)
+    sure = {name: reading for name, reading in here.items() if name not in run.readings or reading.applies}
+    return run.readings | sure
 
 
-def judged(numbers: dict[str, Any]) -> tuple[list[Verdict], list[str]]:
+def account(run: Run) -> Mapping[str, Any]:
+    """What the submission's process said of its data, its tools and its size; empty where it said nothing."""
+    return run.readings.get("integrity", Reading()).numbers
+
+
+def judged(readings: Mapping[str, Reading]) -> tuple[list[Verdict], list[str]]:
     """(verdicts, names of instruments whose numbers are not theirs: the submission's process may say anything)."""
-    verdicts, spoilt = [], sorted(set(names()) - set(numbers))
-    for name, found in numbers.items():
+    verdicts, spoilt = [], sorted(set(names()) - set(readings))
+    for name, reading in readings.items():
         try:
-            if name != "integrity" and "not_applicable" not in found:
-                verdicts.append(instrument(name).judge(found))
+            if name != "integrity" and reading.applies:
+                verdicts.append(instrument(name).judge(reading.numbers))
         except Exception:  # whatever a made-up number may do
             spoilt.append(str(name)[:60])
     return verdicts, spoilt
@@ -70,7 +74,7 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
     shown = f"{run.outcome} after {len(losses)} steps{lost}"
     checks = [verdict("run", good, shown, "a run to the end, every loss finite", float(len(losses)))]
-    verdicts, spoilt = judged(run.numbers)
+    verdicts, spoilt = judged(run.readings)
     if spoilt:
         saw = f"the numbers of {', '.join(spoilt)[:200]} cannot be read"
         checks.append(Check("account", "wrong", saw, "what the instruments measure"))
@@ -191,7 +195,7 @@ def _by_its_weights(expected: np.ndarray, given: np.ndarray) -> Check:
 
 
 def _lives_by_its_weights(run: Run, own: reference.Score, targets: np.ndarray) -> Check:
-    answers = np.asarray(run.numbers.get("integrity", {}).get("control") or [])
+    answers = np.asarray(account(run).get("control") or [])
     right = targets.reshape(-1)
     share = float((answers.reshape(-1) == right).mean()) if answers.size == right.size else 1.0
     chance = float(np.unique(right, return_counts=True)[1].max() / right.size)

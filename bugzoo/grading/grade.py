@@ -166,7 +166,7 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -
     run = run_worker(job)
     if run.trouble:
         raise RuntimeError(run.trouble)
-    run.numbers = checks.measured(run)
+    run.readings = checks.measured(run)
     return run
 
 
@@ -177,7 +177,7 @@ def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> 
     if hidden := integrity.out_of_sight(run, case):
         return [hidden]
     other = twin(case)
-    found.append(checks.illness(any(shows(fault, run.numbers) for fault, _ in case.specs)))
+    found.append(checks.illness(any(shows(fault, run.readings) for fault, _ in case.specs)))
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
     how = (bool(exercise and exercise.own_forward), bool(exercise and exercise.same_forward))

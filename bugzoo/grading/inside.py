@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics import instrument, measure_all, names
 from bugzoo.grading.rows import digest
+from bugzoo.running.reading import Reading
 
 _WATCHED = (
     (F, ("cross_entropy", "nll_loss", "softmax", "log_softmax", "relu", "mse_loss", "scaled_dot_product_attention")),
@@ -41,6 +42,8 @@ def _parts() -> Iterator[tuple[str, Any]]:
             if isinstance(value, type) and value.__module__ == room:
                 for part, method in list(vars(value).items()):
                     yield from _function(f"{room}.{name}.{part}", method)
+            elif isinstance(value, type):
+                yield f"{room}.{name}", value
             else:
                 yield from _function(f"{room}.{name}", value)
 
@@ -106,25 +109,25 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
         model.load_state_dict(kept)
 
 
-def _sealed() -> Callable[..., dict[str, dict[str, Any]]]:
+def _sealed() -> Callable[..., dict[str, Reading]]:
     """`examine`, with all that it calls of this module bound before the submission's first line."""
     parts, measure, batches, shuffled, hooks = _parts, measure_all, _batches, _shuffled, _hooks
 
-    def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, dict[str, Any]]:
-        """Numbers of all instruments, and under "integrity" what concerns data, budget and size."""
+    def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, Reading]:
+        """Readings of all instruments, and under "integrity" what concerns data, budget and size."""
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
         if _hook.id not in hooks():
             changed.append("torch's hooks")
         note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
-        numbers = measure(run)
+        readings = measure(run)
         try:
             note["batches"] = batches(run)
             if control is not None:
                 note["control"] = shuffled(run, np.asarray(control, dtype=dtype))
         except Exception as error:  # the model may be anything; its absence is judged outside
             note["problem"] = f"{type(error).__name__}: {error}"[:300]
-        return numbers | {"integrity": note}
+        return readings | {"integrity": Reading(note)}
 
     before = dict(parts())
     return examine

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo.grading import reference
-from bugzoo.grading.checks import SAME, difference, verdict
+from bugzoo.grading.checks import SAME, account, difference, verdict
 from bugzoo.grading.model import Check
 from bugzoo.grading.twin import Twin, trusted, weights
 from bugzoo.running import Run
@@ -18,7 +18,7 @@ MANY = 60
 
 def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
     """Training that went on where the grader cannot look, and is no trick for all it knows; None where it could look."""
-    note, state, steps = run.numbers.get("integrity") or {}, weights(run.arrays), len(run.trace.step)
+    note, state, steps = account(run), weights(run.arrays), len(run.trace.step)
     if run.outcome not in ("finished", "non_finite") or "changed" not in note or note["changed"]:
         return None
     if not state:
@@ -38,7 +38,7 @@ def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
 
 def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
     """Same budget, same size, same data, an honest report, torch and bugzoo as they came."""
-    note: dict[str, Any] = run.numbers.get("integrity") or {}
+    note = account(run)
     steps = len(run.trace.step)
     checks = [verdict("budget", steps == twin.steps, f"{steps} optimiser steps", f"{twin.steps}", float(steps))]
     if changed := note.get("changed"):

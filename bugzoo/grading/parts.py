@@ -5,6 +5,7 @@ the faults must do at least about as well as the program in which exactly those 
 """
 
 import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -14,22 +15,23 @@ from bugzoo import faults
 from bugzoo.faults.evidence import number, parse
 from bugzoo.grading.model import Check
 from bugzoo.grading.twin import reached, untouched
-from bugzoo.running import Run
+from bugzoo.running import Reading, Run
+from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
 
 ACCURACY, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
 """Room around the half-repaired program's own numbers: wider than for a whole repair, as ill runs vary more."""
 
 
-def shows(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
-    """Does the evidence that the catalogue states for a fault hold on these numbers?"""
-    result = {"outcome": "", "numbers": numbers}
+def shows(fault: faults.Fault, readings: Mapping[str, Reading]) -> bool:
+    """Does the evidence that the catalogue states for a fault hold on what was measured?"""
+    result = {"outcome": "", "numbers": to_json(readings)}
     return bool(fault.evidence) and all(parse(text).holds(result) for text in fault.evidence)
 
 
-def _measured(fault: faults.Fault, numbers: dict[str, Any]) -> bool:
+def _measured(fault: faults.Fault, readings: Mapping[str, Reading]) -> bool:
     """Was everything measured that the fault's evidence speaks of?"""
-    return None not in [number({"numbers": numbers}, parse(text).left) for text in fault.evidence]
+    return None not in [number({"numbers": to_json(readings)}, parse(text).left) for text in fault.evidence]
 
 
 def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
@@ -38,7 +40,7 @@ def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
     The largest set whose signs were measured and are gone, and whose run is about as good as that of the program with
     just these repaired. Nothing is earned by a run that did not come to its end.
     """
-    gone = [fault.id for fault, _ in case.specs if not shows(fault, run.numbers) and _measured(fault, run.numbers)]
+    gone = [fault.id for fault, _ in case.specs if not shows(fault, run.readings) and _measured(fault, run.readings)]
     if run.outcome != "finished":
         return frozenset()
     for size in range(len(gone), 0, -1):

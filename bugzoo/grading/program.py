@@ -55,16 +55,16 @@ class Program:
     def instrument(self, name: str) -> dict[str, Any]:
         """Run the program once and print what one instrument says; returns its numbers. Raises UserError."""
         from bugzoo.diagnostics import instrument
-        from bugzoo.running import Job, run_worker
+        from bugzoo.running import Job, Reading, run_worker
 
         judge = instrument(name).judge
         arguments = {"names": [name], "max_cost": 2}
         run = run_worker(
             Job(self.source, file="program.py", after="bugzoo.diagnostics:measure_all", after_args=arguments)
         )
-        numbers = run.numbers.get(name, {"not_applicable": f"the run ended as {run.outcome}"})
-        print(f"{name}: {numbers.get('not_applicable') or judge(numbers).message}")
-        return numbers
+        reading = run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
+        print(f"{name}: {judge(reading.numbers).message if reading.applies else reading.why_not}")
+        return reading.to_json()
 
     def __repr__(self) -> str:
         return f"<program: {', '.join(name for name in SECTIONS if name in self.sections) or 'nothing run yet'}>"

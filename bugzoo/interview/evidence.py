@@ -6,7 +6,8 @@ from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo.faults.evidence import parse
-from bugzoo.running import Run, run_worker
+from bugzoo.running import Reading, Run, run_worker
+from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
 
 PRICES = {0: 2, 1: 4, 2: 8}
@@ -34,7 +35,7 @@ class Request:
 class Evidence:
     """The run's numbers, and what of them the candidate has seen."""
 
-    numbers: dict[str, dict[str, Any]]
+    readings: dict[str, Reading]
     losses: list[float]
     twin_losses: list[float]
     printed: str
@@ -71,18 +72,18 @@ class Evidence:
             ending = f"the run ended as: {self.outcome}"
             said = f"{self.error['type']}: {self.error['message']}" if self.error else ""
             return "\n".join(filter(None, [self.printed.strip()[-2000:], ending, said]))
-        found = self.numbers.get(name, {"not_applicable": "it was not measured"})
-        if "not_applicable" in found:
-            return f"{name}: cannot say anything here ({found['not_applicable']})"
-        return "\n".join(f"{name}.{key} = {value(number)}" for key, number in found.items())
+        reading = self.readings.get(name, Reading(why_not="it was not measured"))
+        if not reading.applies:
+            return f"{name}: cannot say anything here ({reading.why_not})"
+        return "\n".join(f"{name}.{key} = {value(number)}" for key, number in reading.numbers.items())
 
     def fired(self) -> list[str]:
         """Instruments that judge this run to be ill: what a good candidate looks at."""
-        return [verdict.instrument for verdict in diagnostics.judge_all(self.numbers) if verdict.fired]
+        return [verdict.instrument for verdict in diagnostics.judge_all(self.readings) if verdict.fired]
 
     def contradicts(self, claims: tuple[str, ...]) -> bool:
         """Whether something that the candidate has seen speaks against a cause with these evidence claims."""
-        result = {"numbers": self.numbers, "outcome": self.outcome, "metrics": {}}
+        result = {"numbers": to_json(self.readings), "outcome": self.outcome, "metrics": {}}
         for claim in map(parse, claims):
             known = claim.instrument in self.seen or (claim.instrument == "outcome" and PRINTED in self.seen)
             if known and not claim.holds(result):
@@ -123,10 +124,10 @@ def collect(scenario: Scenario) -> Evidence:
     for name in diagnostics.names():
         if diagnostics.instrument(name).COST == 2:  # it runs the script again, which a broken-off run is not worth
             again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1
-            found = diagnostics.measure_all(run, [name], max_cost=2) if again else {}
-            run.numbers[name] = found.get(name, {"not_applicable": f"the run ended as {run.outcome}"})
+            ended = Reading(why_not=f"the run ended as {run.outcome}")
+            run.readings[name] = diagnostics.read(name, run) if again else ended
     return Evidence(
-        numbers=run.numbers,
+        readings=run.readings,
         losses=[float(loss) for loss in run.trace.loss],
         twin_losses=[float(loss) for loss in twin.trace.loss],
         printed=run.stdout,

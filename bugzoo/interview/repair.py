@@ -48,8 +48,8 @@ def _under_conditions(case: Case, source: str) -> dict[str, Any]:
     """Integrity (the twin's budget and model) is the ground; vital signs and recovery are half of the share each."""
     scenario = case.scenario
     run, twin = _run(case, source), _run(case, scenario.base)
-    quiet = {verdict.instrument for verdict in judge_all(twin.numbers) if verdict.fired}
-    alarms = [v for v in judge_all(run.numbers) if v.fired and v.instrument not in quiet]
+    quiet = {verdict.instrument for verdict in judge_all(twin.readings) if verdict.fired}
+    alarms = [v for v in judge_all(run.readings) if v.fired and v.instrument not in quiet]
     low, high = scenario.facts["tiny_healthy"]
     metric = scenario.facts["metric"]
     value = run.trace.metrics.get(metric)

@@ -1,6 +1,6 @@
 """Pictures of what the instruments measured: one file per instrument, the same stem, drawn from numbers only.
 
-`draw(numbers, ax)` takes what the instrument's `measure` returned; where a picture needs a curve, it takes the Run (or
+`draw(numbers, ax)` takes what the instrument measured (numbers or a Reading); where a picture needs a curve, it takes the Run (or
 its Trace) instead. A plot whose data is absent leaves the axes with one quiet line of text and raises nothing.
 """
 

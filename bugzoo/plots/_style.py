@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.running.reading import Reading
+
 # Okabe and Ito, "Color Universal Design" (2008); black and yellow are left out: each vanishes on one of the two pages
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
 GREY = "#8a8a8a"
@@ -40,18 +42,17 @@ def legend(ax: Any) -> None:
 
 def trace_of(data: Any) -> Any:
     """The Trace of a Run, or the Trace itself; None for plain numbers."""
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping | Reading):
         return None
     return getattr(data, "trace", data)
 
 
 def numbers_of(data: Any, instrument: str) -> dict[str, Any] | None:
-    """Measured numbers: `data` itself, or those that a Run carries; None where the instrument did not apply."""
-    if isinstance(data, Mapping):
-        found = data
-    else:
-        found = getattr(data, "numbers", {}).get(instrument, {})
-    return None if not found or "not_applicable" in found else dict(found)
+    """Measured numbers: `data` itself, those of a Reading, or those that a Run carries; None where there are none."""
+    if not isinstance(data, Mapping | Reading):
+        data = getattr(data, "readings", {}).get(instrument)
+    found = data.numbers if isinstance(data, Reading) else data
+    return dict(found) if found else None
 
 
 def column(values: Any) -> np.ndarray:

@@ -48,7 +48,7 @@ def _one(scenario: Scenario, which: str, on_step: OnStep | None) -> dict[str, An
 def record(run: Run) -> dict[str, Any]:
     """What a run did: losses (one a step, step 1 first), gradient norms, metrics, and the instruments that fired."""
     trace = run.trace
-    numbers = run.numbers or measure_all(run, max_cost=1)
+    readings = run.readings or measure_all(run, max_cost=1)
     first = trace.first_non_finite()
     places = ("module", "op", "direction", "file", "line")
     error = {key: trace.error.get(key) for key in ("type", "message", "file", "line")} if trace.error else None
@@ -58,7 +58,7 @@ def record(run: Run) -> dict[str, Any]:
         "grad_norms": [float(value) for value in trace.grad_norm],
         "metrics": dict(trace.metrics),
         "seconds": round(run.seconds, 3),
-        "fired": [{"diagnostic": v.instrument, "message": v.message} for v in judge_all(numbers) if v.fired],
+        "fired": [{"diagnostic": v.instrument, "message": v.message} for v in judge_all(readings) if v.fired],
         "error": error,
         "first_non_finite": {"step": first.step} | {key: first.data.get(key) for key in places} if first else None,
         "environment": dict(trace.environment),

@@ -14,9 +14,10 @@ from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.faults.model import Fault
 from bugzoo.proving import cache
 from bugzoo.proving.matrix import Cell, Healthy, Report
-from bugzoo.running import Job, Run
+from bugzoo.running import Job, Reading, Run
 from bugzoo.running.many import run_job
 from bugzoo.running.pool import run_all
+from bugzoo.running.reading import from_json, to_json
 from bugzoo.scenario import Scenario, fits
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -34,7 +35,7 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
         results[index] = {
             "outcome": run.outcome,
             "metrics": run.trace.metrics,
-            "numbers": _numbers(run),
+            "numbers": to_json(_readings(run)),
             "error": {k: v for k, v in run.trace.error.items() if k in ("type", "message", "file", "line")},
             "seconds": run.seconds,
         }
@@ -48,21 +49,21 @@ def measured(jobs: Sequence[Job], executor: Executor | None, progress: Callable[
     return results, known
 
 
-def _numbers(run: Run) -> dict[str, Any]:
+def _readings(run: Run) -> dict[str, Reading]:
     """What the worker measured, and here what it could not: a run that was ended, or that only all ranks together tell."""
-    if run.numbers and not run.ranks:
-        return run.numbers
+    if run.readings and not run.ranks:
+        return run.readings
     outside = measure_all(run, max_cost=0)
-    if not run.numbers:
+    if not run.readings:
         return outside
-    return run.numbers | {
-        name: found for name, found in outside.items() if "not_applicable" in run.numbers.get(name, {})
+    return run.readings | {
+        name: found for name, found in outside.items() if name in run.readings and not run.readings[name].applies
     }
 
 
 def fired(result: dict[str, Any]) -> dict[str, str]:
-    """Diagnostics that fire on a result, with what they say."""
-    return {v.instrument: v.message for v in judge_all(result["numbers"]) if v.fired}
+    """Instruments that fire on a result, with what they say."""
+    return {v.instrument: v.message for v in judge_all(from_json(result["numbers"])) if v.fired}
 
 
 def missing_need(fault: Fault, device: str) -> str:

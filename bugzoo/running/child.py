@@ -19,6 +19,7 @@ from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
 from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import Job
+from bugzoo.running.reading import checked, to_json
 from bugzoo.running.result import Run
 
 _stack_file: Any = None
@@ -96,7 +97,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
     if job.after:
         try:
-            run.numbers = (after or resolve(job.after))(run, **job.after_args)
+            run.readings = checked((after or resolve(job.after))(run, **job.after_args))
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
@@ -191,7 +192,7 @@ def save(run: Run, folder: Path, rank: int) -> None:
     run.trace.save(folder / f"trace-{rank}.npz")
     if run.arrays:
         np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
-    result = {"seconds": run.seconds, "numbers": run.numbers}
+    result = {"seconds": run.seconds, "numbers": to_json(run.readings)}
     part = folder / f"result-{rank}.part"
     part.write_text(json.dumps(result, default=_plain), encoding="utf-8")
     part.replace(folder / f"result-{rank}.json")

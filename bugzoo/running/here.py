@@ -14,6 +14,7 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.running.endings import describe
 from bugzoo.running.printing import Printed
+from bugzoo.running.reading import checked
 from bugzoo.running.result import Run
 from bugzoo.running.torch_state import preserved
 from bugzoo.syntax import source_lines
@@ -43,7 +44,7 @@ def run_here(
     An error of the script is a result, not an exception here. `on_step` is called after each optimiser step with
     {"step", "loss", "grad_norm", "seconds"} and may raise `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as
     `stopped`, with the steps that were taken. `pass_output` shows the script's text as it comes, besides keeping it.
-    `watch_settings` go to `watch()`. `after` ("module:function") is called with the Run and fills `Run.numbers`.
+    `watch_settings` go to `watch()`. `after` ("module:function") is called with the Run and fills `Run.readings`.
     Torch's generators, default dtype, threads and flags are as before when it returns.
     Raises UserError when another thread of this process is running a script.
     """
@@ -63,7 +64,7 @@ def run_here(
     finally:
         _one_at_a_time.release()
     if after:
-        run.numbers = resolve(after)(run)
+        run.readings = checked(resolve(after)(run))
     return run
 
 
@@ -107,7 +108,7 @@ def execute(
     return run
 
 
-def resolve(name: str) -> Callable[[Run], dict[str, Any]]:
+def resolve(name: str) -> Callable[..., Any]:
     """The function behind `module:function`. Raises UserError when there is none."""
     import importlib
 

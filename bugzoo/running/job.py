@@ -43,7 +43,7 @@ class Job:
     ranks: int = 1
     """Processes started by torch's elastic launcher when above 1."""
     after: str | None = None
-    """`module:function`, called in the worker with the Run; returns {instrument: {name: number}} for `Run.numbers`."""
+    """`module:function`, called in the worker with the Run; returns {name: Reading} for `Run.readings`."""
     after_args: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of the `after` function, JSON-able."""
     argv: tuple[str, ...] = ()

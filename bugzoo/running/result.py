@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from bugzoo.running.reading import Reading
 from bugzoo.watching.trace import Trace
 
 
@@ -10,8 +11,7 @@ from bugzoo.watching.trace import Trace
 class Run:
     """A trace, what the script printed, and, when it ran in this process, its live objects.
 
-    `numbers` holds what instruments measured inside the worker: {"fresh_gradient": {"stale_share": 0.0}, ...};
-    an instrument that does not apply is there as {"not_applicable": "why"}.
+    `readings` holds what instruments measured inside the worker, by their names.
     """
 
     trace: Trace
@@ -19,7 +19,7 @@ class Run:
     file: str = ""
     stdout: str = ""
     namespace: dict[str, Any] = field(default_factory=dict)
-    numbers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    readings: dict[str, Reading] = field(default_factory=dict)
     seconds: float = 0.0
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""

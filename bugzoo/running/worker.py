@@ -21,6 +21,7 @@ from bugzoo.errors import UserError
 from bugzoo.running import warm
 from bugzoo.running.endings import from_exit
 from bugzoo.running.job import Job
+from bugzoo.running.reading import from_json
 from bugzoo.running.result import Run
 from bugzoo.watching.trace import Trace
 
@@ -155,7 +156,7 @@ def _handed_over(job: Job, folder: Path, rank: int) -> Run:
     """What the script's process saved; raises when there is no whole set of files."""
     result = json.loads(_checked(folder / f"result-{rank}.json").read_text(encoding="utf-8"))
     run = Run(Trace.load(_checked(folder / f"trace-{rank}.npz")), job.source, job.file)
-    run.seconds, run.numbers = float(result["seconds"]), dict(result["numbers"])
+    run.seconds, run.readings = float(result["seconds"]), from_json(result["numbers"])
     if (folder / f"arrays-{rank}.npz").exists():
         with np.load(_checked(folder / f"arrays-{rank}.npz"), allow_pickle=False) as stored:
             run.arrays = {name: stored[name] for name in stored.files}

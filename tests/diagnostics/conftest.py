@@ -27,5 +27,5 @@ with torch.no_grad():
 @pytest.fixture(scope="session")
 def tiny_run():
     run = run_here(SOURCE, file="tiny.py")
-    run.numbers = measure_all(run)
+    run.readings = measure_all(run)
     return run

@@ -32,12 +32,12 @@ def ran(**words):
         text = text.replace(name, str(value))
     run = run_here(text, file="contract.py")
     assert run.outcome == "finished", run.trace.error
-    run.numbers = measure_all(run, max_cost=1)
+    run.readings = measure_all(run, max_cost=1)
     return run
 
 
 def fired(run, name):
-    return instrument(name).judge(run.numbers[name])
+    return instrument(name).judge(run.readings[name].numbers)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def fired(run, name):
 def test_a_loss_that_is_summed_over_the_batch_is_told_by_its_size(loss):
     run = ran(LOSS=loss, RATE=0.001)
     verdict = fired(run, "initial_loss")
-    assert run.numbers["initial_loss"]["rows"] == 32
+    assert run.readings["initial_loss"].numbers["rows"] == 32
     assert [suspect.cause for suspect in verdict.suspects] == ["loss/sum_reduction"]
     assert "loss/sum_reduction" in [suspect.cause for suspect in report(run).suspects]
 
@@ -62,7 +62,7 @@ def test_a_mean_is_no_sum(loss):
 
 def test_a_mean_over_few_rows_that_happens_to_be_as_large_as_their_sum_is_none_either():
     confident = ran(LOSS=MEAN.replace("net(x[rows])", "FACTOR * net(x[rows])"), FACTOR=32, SIZE=4, EPOCHS=1)
-    assert 0.6 * 4 < confident.numbers["initial_loss"]["ratio"] < 1.6 * 4
+    assert 0.6 * 4 < confident.readings["initial_loss"].numbers["ratio"] < 1.6 * 4
     assert "loss/sum_reduction" not in [suspect.cause for suspect in fired(confident, "initial_loss").suspects]
 
 
@@ -70,7 +70,7 @@ def test_an_evaluation_that_keeps_its_graph_is_no_training():
     """One step an epoch, and an evaluation with eval() but without no_grad() after each: all as it should be."""
     run = ran(SIZE=256, EPOCHS=20, EVALUATION="net.eval(); net(x)")
     assert not fired(run, "mode_watch").fired, fired(run, "mode_watch").message
-    numbers = run.numbers["mode_watch"]
+    numbers = run.readings["mode_watch"].numbers
     assert (numbers["evaluations"], numbers["train_in_eval_mode"], numbers["train_in_eval_share"]) == (20, 0, 0)
     counts = {(f.training, f.followed_by_backward): f.count for f in run.trace.forwards if f.grad}
     assert counts == {(True, True): 20, (False, False): 20}
@@ -80,4 +80,4 @@ def test_training_that_goes_on_in_eval_mode_is_still_seen():
     run = ran(SIZE=64, EPOCHS=6, EVALUATION="net.eval(); net.train = lambda mode=True: net")
     verdict = fired(run, "mode_watch")
     assert [suspect.cause for suspect in verdict.suspects] == ["modes/train_mode_not_restored"]
-    assert run.numbers["mode_watch"]["train_in_eval_share"] == 20 / 24
+    assert run.readings["mode_watch"].numbers["train_in_eval_share"] == 20 / 24

@@ -5,6 +5,7 @@ import pytest
 
 from bugzoo import diagnostics
 from bugzoo.errors import UserError
+from bugzoo.running.reading import from_json, to_json
 from bugzoo.running.result import Run
 from bugzoo.watching.trace import Trace
 
@@ -31,22 +32,26 @@ def test_an_unknown_instrument_is_named_with_its_neighbours():
 
 
 def test_an_empty_trace_makes_every_instrument_say_why_it_cannot_judge():
-    numbers = diagnostics.measure_all(Run(Trace()), max_cost=2)
-    assert set(numbers) == set(diagnostics.names())
-    for name, found in numbers.items():
-        assert found.get("not_applicable") or not diagnostics.instrument(name).judge(found).fired, name
+    readings = diagnostics.measure_all(Run(Trace()), max_cost=2)
+    assert set(readings) == set(diagnostics.names())
+    for name, reading in readings.items():
+        assert not reading.applies or not diagnostics.instrument(name).judge(reading.numbers).fired, name
 
 
-def test_numbers_cross_a_process_border(tiny_run):
-    json.dumps(tiny_run.numbers)
-    assert diagnostics.judge_all(json.loads(json.dumps(tiny_run.numbers)))
+def test_readings_cross_a_process_border(tiny_run):
+    crossed = from_json(json.loads(json.dumps(to_json(tiny_run.readings))))
+    assert repr(diagnostics.judge_all(crossed)) == repr(diagnostics.judge_all(tiny_run.readings)) != "[]"
+    assert {name: reading.why_not for name, reading in crossed.items()} == {
+        name: reading.why_not for name, reading in tiny_run.readings.items()
+    }
+    assert from_json({"loss_curve": "forged", "crash": {"not_applicable": ""}})["crash"].why_not
 
 
 def test_one_broken_instrument_does_not_take_the_others_with_it(tiny_run, monkeypatch):
     monkeypatch.setattr(diagnostics.instrument("loss_curve"), "measure", lambda run: 1 / 0)
-    numbers = diagnostics.measure_all(tiny_run, max_cost=0)
-    assert "ZeroDivisionError" in numbers["loss_curve"]["not_applicable"]
-    assert numbers["fresh_gradient"]["stale_share"] == 0
+    readings = diagnostics.measure_all(tiny_run, max_cost=0)
+    assert "ZeroDivisionError" in readings["loss_curve"].why_not
+    assert readings["fresh_gradient"].numbers["stale_share"] == 0
 
 
 def test_examine_judges_the_trace_of_ones_own_code(tiny_run):

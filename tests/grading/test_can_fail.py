@@ -45,7 +45,7 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
     """Without the grader's own reading of the trace and the list of what was changed, patched instruments win."""
     trick = ATTACKS["clipped, and their code exchanged"](BROKEN)
     must_fail(trick)
-    monkeypatch.setattr(checks, "measured", lambda run: run.numbers)
+    monkeypatch.setattr(checks, "measured", lambda run: run.readings)
     deaf(monkeypatch, ("tools",))
     must_pass(trick)
 

@@ -28,7 +28,7 @@ def clock() -> Clock:
 @pytest.fixture
 def evidence(collected) -> Evidence:
     return Evidence(
-        collected.numbers,
+        collected.readings,
         collected.losses,
         collected.twin_losses,
         collected.printed,

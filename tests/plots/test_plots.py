@@ -5,7 +5,7 @@ import pytest
 matplotlib.use("Agg")
 
 from bugzoo import diagnostics, plots
-from bugzoo.running.result import Run
+from bugzoo.running import Reading, Run
 from bugzoo.watching.trace import Event, Graph, Trace
 
 
@@ -34,7 +34,7 @@ def test_every_instrument_has_a_plot():
 
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_a_plot_is_quiet_where_there_is_nothing_to_draw(name, ax):
-    plots.draw(name, {"not_applicable": "no"}, ax)
+    plots.draw(name, Reading(why_not="no"), ax)
     assert len(ax.texts) == 1 and not ax.lines
 
 

@@ -2,13 +2,20 @@
 
 import numpy as np
 
+from bugzoo.running import Reading
+
 
 def names(run):
-    return {"names": {name: value for name, value in run.namespace.items() if isinstance(value, int)}}
+    return {"names": Reading({name: value for name, value in run.namespace.items() if isinstance(value, int)})}
 
 
 def steps(run):
-    return {"steps": {"count": np.int64(len(run.trace.step)), "last": run.trace.loss[-1:], "bad": float("nan")}}
+    found = {"count": np.int64(len(run.trace.step)), "last": run.trace.loss[-1:], "bad": float("nan")}
+    return {"steps": Reading(found), "none": Reading(why_not="there is nothing to measure")}
+
+
+def plain(run):
+    return {"names": {"x": 1}}
 
 
 def failing(run):

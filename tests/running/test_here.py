@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bugzoo.errors import UserError
-from bugzoo.running import run_here
+from bugzoo.running import Reading, run_here
 from bugzoo.watching import StopRun
 
 from .conftest import training
@@ -171,6 +171,8 @@ def test_a_run_in_a_thread_leaves_the_other_threads_output_alone(capsys):
 
 def test_after_is_called_with_the_run():
     run = run_here("x = 1", after="tests.running.measures:names")
-    assert run.numbers == {"names": {"x": 1}}
+    assert run.readings == {"names": Reading({"x": 1})}
     with pytest.raises(UserError, match="cannot be found"):
         run_here("x = 1", after="tests.running.measures:missing")
+    with pytest.raises(TypeError, match=r"returns \{name: Reading\}.*gave \['dict'\]"):
+        run_here("x = 1", after="tests.running.measures:plain")

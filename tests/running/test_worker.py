@@ -29,7 +29,9 @@ def test_same_losses_as_here_and_everything_comes_back():
     assert run.trace.loss.tolist() == here.trace.loss.tolist()
     assert run.trace.metrics == here.trace.metrics
     assert run.stdout == "done\n"
-    assert run.numbers["steps"]["count"] == 20 and np.isnan(run.numbers["steps"]["bad"])
+    numbers = run.readings["steps"].numbers
+    assert numbers["count"] == 20 and np.isnan(numbers["bad"])
+    assert run.readings["none"].why_not == "there is nothing to measure"
     assert run.arrays["model.0.weight"].shape == (16, 8) and run.arrays["x"].shape == (64, 8)
     assert run.namespace == {}
 
@@ -179,7 +181,7 @@ def test_loader_workers_run_and_leave():
 def test_after_that_fails_is_told():
     with pytest.warns(RuntimeWarning, match="no such number"):
         run = run_worker(Job("x = 1", after="tests.running.measures:failing"))
-    assert run.numbers == {}
+    assert run.readings == {}
 
 
 def test_bad_jobs_are_refused_with_the_allowed_values():
