@@ -9,7 +9,10 @@ The names below are looked up when they are first used: importing bugzoo loads n
 """
 
 import importlib
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` itself is not needed to start
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -27,7 +30,7 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'bugzoo' has no attribute {name!r}; it has {', '.join(_HOMES)}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -17,6 +17,8 @@ from pathlib import Path
 from bugzoo.errors import UserError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/(?:fd/(\d+)|(stdin|stdout|stderr))")
+_ROOM = 1 << 16
+"""Bytes: more than most of what is written."""
 _STANDARD = ("stdin", "stdout", "stderr")
 
 
@@ -40,13 +42,28 @@ def check_place(path: str | os.PathLike[str]) -> None:
     """Raises UserError when `path` could not be written now: said before the work is done and not after it."""
     named = os.fspath(path)
     try:
-        if _descriptor(named) is not None or _special(named):
+        if _descriptor(named) is not None:
+            return
+        if _special(named):
+            _refuse_full(named)
             return
         handle, scratch = _scratch(_target(named))
-        os.close(handle)
-        os.unlink(scratch)
+        try:
+            with open(handle, "wb") as file:
+                file.write(bytes(_ROOM))  # an empty file fits on a full disk
+        finally:
+            os.unlink(scratch)
     except (OSError, ValueError) as error:
         raise UserError(_message(named, error)) from error
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raises UserError when files could not be written into this folder, which may be there or is to be made."""
+    path = Path(path)
+    there = next((folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder)), Path("/"))
+    if not there.is_dir():
+        raise UserError(f"{there} is no folder. Name another place, or move it away.")
+    check_place(there / "file")
 
 
 def _write_through(named: str, data: bytes) -> bool:
@@ -78,6 +95,16 @@ def _special(named: str) -> bool:
     except FileNotFoundError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _refuse_full(named: str) -> None:
+    """/dev/full says so when it is written to; of pipes and terminals nothing is asked."""
+    mode = os.stat(named).st_mode
+    if not stat.S_ISCHR(mode) or not os.access(named, os.W_OK):
+        return
+    with open(named, "wb", buffering=0) as file:
+        if not file.isatty():
+            file.write(b" ")
 
 
 def _target(named: str) -> str:

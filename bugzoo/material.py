@@ -1,13 +1,12 @@
 """Lessons and exercises: where they are, and how they get into a learner's folder without harm to anything there."""
 
-import contextlib
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 
 MANIFEST = ".bugzoo.json"
 """In the learner's folder: the hash of each file as it was copied, so that a change can be told from an old version."""
@@ -47,20 +46,14 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all. Raises UserError, for a full disk say."""
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(data)
-        os.replace(partial, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise UserError(
-            f"{path} could not be written: {error.strerror}. Nothing that was there has been changed; name a folder "
-            "that you may write to."
-        ) from None
+def lesson_file(number: str) -> str:
+    """The notebook of a lesson, by its number or name, as a path below `root()`. Raises UserError for an unknown one."""
+    found = sorted((root() / "notebooks").glob("*.ipynb"))
+    for file in found:
+        if number and (file.stem == number or file.stem.split("_")[0] == number.zfill(2)):
+            return file.relative_to(root()).as_posix()
+    numbers = [file.stem.split("_")[0] for file in found]
+    raise UserError(f"There is no lesson {number[:80]!r}; there is {', '.join(numbers)}. Type --lesson {numbers[0]}.")
 
 
 def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:
@@ -83,9 +76,11 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
             name = file.relative_to(source)
             if not any(part.startswith(".") or part == "__pycache__" for part in name.parts):
                 _copy(file.read_bytes(), folder, name.as_posix(), known, beside, done)
+    except OSError as error:  # one that cannot be read, say
+        raise UserError(f"{error.filename}: {error.strerror}. Name a folder of your own.") from None
     finally:
         if folder.is_dir():  # what was copied before a Ctrl-C or a full disk is known as copied
-            _write(manifest, json.dumps(known, indent=1, sort_keys=True).encode())
+            write_atomic(manifest, json.dumps(known, indent=1, sort_keys=True))
     return done
 
 
@@ -107,12 +102,12 @@ def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: 
         new = target.with_name(f"{target.stem}.new{target.suffix}")
         extra = new.relative_to(folder).as_posix()
         if beside and (not new.exists() or _hash(new.read_bytes()) == known.get(extra)):
-            _write(new, fresh)
+            write_atomic(new, fresh, parents=True)
             known[extra] = _hash(fresh)
             done.beside.append(extra)
         return
     (done.new if present is None else done.updated).append(name)
-    _write(target, fresh)
+    write_atomic(target, fresh, parents=True)
     known[name] = _hash(fresh)
 
 

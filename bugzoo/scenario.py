@@ -37,12 +37,16 @@ def parse_spec(text: str) -> tuple[str, dict[str, float | int]]:
         raise UserError(f"{text!r} is no fault spec; write family/name or family/name?param=value&param=value.")
     fault = catalogue.load(match["id"])
     values: dict[str, float | int] = {name: param.default for name, param in fault.params.items()}
+    given: dict[str, str] = {}
     for pair in filter(None, (match["params"] or "").split("&")):
         name, _, value = pair.partition("=")
         if name not in fault.params:
             if not fault.params:
                 raise UserError(f"{fault.id} has no parameters; {pair!r} was given. Type `bugzoo show {fault.id}`.")
             raise unknown(f"parameter of {fault.id}", name, fault.params, f"bugzoo show {fault.id}")
+        if name in given:
+            raise UserError(f"{text!r} gives {name} twice, {given[name]!r} and {value!r}; say it once.")
+        given[name] = value
         values[name] = _value(fault, name, value)
     return fault.id, values
 

@@ -4,16 +4,17 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from threading import current_thread, main_thread
 from typing import Annotated, Any
 
 import typer
 
+from bugzoo.cli.command import App
 from bugzoo.errors import UserError
 
-app = typer.Typer(
+app = App(
     name="bugzoo",
     no_args_is_help=True,
     add_completion=False,
@@ -89,7 +90,7 @@ def usage_mistake(error: Any, words: Sequence[str]) -> str:
     names = getattr(getattr(error, "param", None), "opts", [])
     given = [value for name, value in pairwise(words) if name in names]
     given += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
-    shown = f"; {given[-1]!r} was given" if given and repr(given[-1]) not in text else ""
+    shown = f"; {given[-1]!r} was given" if given and repr(given[-1]) not in text and given[-1] not in text else ""
     command = getattr(getattr(error, "ctx", None), "command_path", "bugzoo")
     end = "" if text.endswith("?") else "."
     return f"{text}{shown}{end}\nSee `{command} --help`."
@@ -108,14 +109,29 @@ def _hear_ctrl_c() -> list[int]:
     return pressed
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence."""
-    pressed = _hear_ctrl_c()
-    commands()
+def _can_be_heard(closed: Collection[str]) -> None:
+    """Raises UserError where the answer would go nowhere, or where we stand in a folder that is gone."""
+    if "stdout" in closed:
+        raise UserError("stdout is closed, so that nobody would see the answer. Leave `>&-` out, or type > /dev/null.")
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UserError(f"The working folder is gone ({error.strerror}). Type `cd` and the name of one.") from None
+
+
+def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> None:
+    """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence.
+
+    `closed` names the standard streams that were closed when the process began (`streams.mend` puts others there).
+    """
     code: int | str | None = 0
+    pressed: list[int] = []
     words = optional_value(sys.argv[1:] if argv is None else argv)
     try:
-        code = app(words, prog_name="bugzoo", standalone_mode=False)
+        pressed = _hear_ctrl_c()
+        _can_be_heard(closed)
+        commands()
+        code = app(words, prog_name="bugzoo", standalone_mode=False, obj={"closed": closed})
     except SystemExit as stop:
         code = stop.code
     except UserError as error:
@@ -138,12 +154,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         elif error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
             print(f"bugzoo: {usage_mistake(error, words)}", file=sys.stderr)
         code = 2 if usage else 130
+    sys.exit(_flushed(code))
+
+
+def _flushed(code: int | str | None) -> int | str | None:
+    """`code`, or 2 where what was printed has not arrived: the disk behind stdout is full."""
     try:
         sys.stdout.flush()
+        return code
     except OSError as error:
-        # `bugzoo list | head -1`: nobody is listening any more, and that is fine; a full disk is not
-        if not isinstance(error, BrokenPipeError) and not code:
+        if not code:
             print(f"bugzoo: The output could not be written: {error.strerror}.", file=sys.stderr)
-            code = 2
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python says it again at its end
+        return code or 2

@@ -6,11 +6,13 @@ import socket
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bugzoo.cli import app
+from bugzoo.cli.arguments import place
+from bugzoo.cli.output import emit, json_option
 from bugzoo.errors import UserError
 
 
@@ -18,7 +20,7 @@ from bugzoo.errors import UserError
 def lab(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the notebooks go; it is made when it is missing.")
+        Path, typer.Argument(metavar="DIR", parser=place, help="Where the notebooks go; it is made when it is missing.")
     ] = Path("bugzoo_lab"),
     lesson: Annotated[str, typer.Option(help="The lesson to open, by its number.")] = "03",
     update: Annotated[
@@ -26,6 +28,7 @@ def lab(
     ] = False,
     solutions: Annotated[bool, typer.Option("--solutions", help="Copy the solutions as well.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Copy only.")] = False,
+    json: Annotated[str | None, json_option("What was copied, as JSON.")] = None,
 ) -> None:
     """Copy lessons and exercises to a folder and open them in JupyterLab.
 
@@ -38,12 +41,23 @@ def lab(
     - `bugzoo lab my_lab -- --port 9000 --no-browser`
     - `bugzoo lab my_lab --update --no-open`
     """
-    from bugzoo.material import copy_to
+    from bugzoo.material import copy_to, lesson_file
 
     extra = list(context.args)
     if str(folder).startswith("-"):  # `bugzoo lab -- --no-browser`: an option of Jupyter's, not a folder
         folder, extra = Path("bugzoo_lab"), [str(folder), *extra]
+    notebook = lesson_file(lesson)  # an unknown one is told before anything is copied
     done = copy_to(folder, solutions=solutions, beside=update)
+    if json:
+        emit({"folder": folder, "notebook": notebook} | vars(done), json)
+    if json != "-":
+        _tell(done, update)
+    if not no_open:
+        _installed(folder)
+        _open(folder, notebook, extra)
+
+
+def _tell(done: Any, update: bool) -> None:
     for names, text in ((done.new, "new"), (done.updated, "updated to the newer version")):
         if names:
             print(f"{text}: {len(names)} file{'s' if len(names) > 1 else ''}")
@@ -55,10 +69,6 @@ def lab(
         print(f"Newer versions exist of {len(done.newer)}; `--update` writes them beside yours, as NAME.new.ipynb.")
     elif len(done.newer) > len(done.beside):
         print("A NAME.new.ipynb that you changed is kept as well: move it away, then `--update` writes it again.")
-    notebook = _lesson(folder, lesson)
-    if not no_open:
-        _installed(folder)
-        _open(folder, notebook, extra)
 
 
 def _installed(folder: Path) -> None:
@@ -79,15 +89,6 @@ def _taken(extra: list[str]) -> int | None:
                 if probe.connect_ex(("127.0.0.1", int(word))) == 0:
                     return int(word)
     return None
-
-
-def _lesson(folder: Path, number: str) -> str:
-    found = sorted((folder / "notebooks").glob("*.ipynb"))
-    for file in found:
-        if file.stem == number or file.stem.split("_")[0] == number.zfill(2):
-            return file.relative_to(folder).as_posix()
-    names = ", ".join(file.stem.split("_")[0] for file in found) or "none"
-    raise UserError(f"There is no lesson {number!r}; there is {names}.")
 
 
 def _open(folder: Path, notebook: str, extra: list[str]) -> None:

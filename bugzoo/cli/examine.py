@@ -1,14 +1,15 @@
 """`checkup`: a training script of one's own under every instrument that applies, told to a tired engineer."""
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import emit, json_option
-from bugzoo.cli.runs import Progress
+from bugzoo.cli.arguments import finite, place
+from bugzoo.cli.output import emit, json_option, steps
 from bugzoo.errors import UserError
 from bugzoo.syntax import source_lines
 
@@ -18,7 +19,9 @@ WIDTH = 112
 @app.command(context_settings={"allow_extra_args": True})
 def checkup(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="TARGET.py", help="A training script; it is run, once or twice.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script; it is run, once or twice.")
+    ],
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
     ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
     json: Annotated[str | None, json_option()] = None,
@@ -34,13 +37,13 @@ def checkup(
     - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
     - `bugzoo checkup --ranks 2 train_ddp.py`
     """
-    if not seconds > 0:
-        raise UserError(f"--seconds {seconds:g} is not allowed; it is a number above 0.")
+    finite("--seconds", seconds, 0)
     from bugzoo.diagnostics.checkup import checkup as examine
+    from bugzoo.diagnostics.checkup import read
 
-    with Progress() as progress:
-        listen = (lambda info: progress.step("checkup", info)) if progress.shown else None
-        report = examine(target, context.args, seconds=seconds, ranks=ranks, on_step=listen)
+    read(target)  # a file that is no script is told before torch is loaded
+    with steps(json) as step:
+        report = examine(target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"))
     if json:
         emit(report.to_json(), json)
     if json != "-":

@@ -6,15 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import emit, json_option, table
-from bugzoo.cli.proof import counting
+from bugzoo.cli.arguments import place
+from bugzoo.cli.command import App
+from bugzoo.cli.output import emit, json_option, progress, table
 
 Json = Annotated[str | None, json_option()]
 Folder = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The folder that holds `exercises/`; here by default.")
+    Path | None, typer.Option(metavar="DIR", parser=place, help="The folder that holds `exercises/`; here by default.")
 ]
 
-group = typer.Typer(no_args_is_help=True, help="Exercises: build them, put one back, see how far you are.")
+group = App(no_args_is_help=True, help="Exercises: build them, put one back, see how far you are.")
 app.add_typer(group, name="exercises")
 
 
@@ -38,9 +39,13 @@ def check(
     - `bugzoo check 03 05_mixed_lengths`
     - `bugzoo check --json proof.json`
     """
-    from bugzoo.proving.check import check as prove
+    from bugzoo.grading.exercises import load
 
-    report = prove(exercises or (), counting("submissions"), fresh)
+    names = [load(name).name for name in exercises or ()]  # an unknown one is told before torch is loaded
+    with progress("submissions", json) as tell:
+        from bugzoo.proving.check import check as prove
+
+        report = prove(names, tell, fresh)
     if json:
         emit(report.to_json(), json)
     if json != "-":
@@ -68,6 +73,7 @@ def build(
         bool, typer.Option("--check", help="Write nothing; exit code 1 when a notebook is not what it should be.")
     ] = False,
     folder: Folder = None,
+    json: Json = None,
 ) -> None:
     """Make exercises/ and solutions/ from their declarations. They are never edited by hand.
 
@@ -80,11 +86,17 @@ def build(
 
     if only_check:
         problems = files.stray(folder)
+        if json:
+            emit({"notebooks": len(files.texts()), "problems": problems}, json)
+            raise typer.Exit(1 if problems else 0)
         for text in problems:
             print(text)
         print(f"{len(files.texts())} notebooks looked at, {len(problems)} problems")
         raise typer.Exit(1 if problems else 0)
     written = files.build(folder)
+    if json:
+        emit({"notebooks": len(files.texts()), "written": written}, json)
+        return
     for name in written:
         print(f"written: {name}")
     print(f"{len(files.texts())} notebooks, {len(written)} written")
@@ -92,7 +104,10 @@ def build(
 
 @group.command()
 def instructor(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a course that nbgrader knows.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", parser=place, help="A new folder, or a course that nbgrader knows.")
+    ],
+    json: Json = None,
 ) -> None:
     """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
 
@@ -103,7 +118,11 @@ def instructor(
     """
     from bugzoo.grading import files
 
-    for path in files.course(folder):
+    written = files.course(folder)
+    if json:
+        emit({"written": written}, json)
+        return
+    for path in written:
         print(f"written: {path}")
     print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss --create")
 
@@ -112,21 +131,28 @@ def instructor(
 def reset(
     exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
     folder: Folder = None,
+    json: Json = None,
 ) -> None:
     """Put an exercise back as it was handed out. Your version stays beside it, as NAME.before.ipynb.
 
     Example: `bugzoo exercises reset 03`
     """
+    from bugzoo.grading.exercises import load
+
+    load(exercise)  # an unknown one is told before torch is loaded
     from bugzoo.grading import files
 
     path, before = files.reset(exercise, folder)
+    if json:
+        emit({"file": path, "before": before}, json)
+        return
     print(f"as it was handed out: {path}")
     if before:
         print(f"your version: {before}")
 
 
-@group.command()
-def progress(json: Json = None) -> None:
+@group.command("progress")
+def show_progress(json: Json = None) -> None:
     """Show how far you are: attempts and best points of each exercise."""
     from bugzoo.grading.exercises import exercises
     from bugzoo.record import standing

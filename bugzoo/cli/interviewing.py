@@ -1,5 +1,6 @@
 """`interview`: five minutes, an unknown fault, a score and a debrief."""
 
+import os
 import sys
 import time
 from functools import partial
@@ -9,15 +10,19 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
+from bugzoo.cli.arguments import finite, place, seed_option
 from bugzoo.cli.output import emit, json_option, table
+from bugzoo.errors import UserError
 
 
 @app.command()
 def interview(
+    context: typer.Context,
     minutes: Annotated[float, typer.Option(help="Your time; collecting the evidence is not part of it.")] = 5,
-    seed: Annotated[int | None, typer.Option(help="The same seed draws the same case; drawn at random else.")] = None,
+    seed: Annotated[int | None, seed_option("The same seed draws the same case; drawn at random else.")] = None,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the script goes; interview-TICKET when left out.")
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Where the script goes; interview-TICKET when left out."),
     ] = None,
     past: Annotated[bool, typer.Option("--history", help="Show past interviews.")] = False,
     json: Annotated[str | None, json_option()] = None,
@@ -60,6 +65,11 @@ def interview(
         ]
         table(["started", "ticket", "seed", "ended", "points", "folder"], lines, f"{len(lines)} interviews")
         return
+    finite("--minutes", minutes, 0, room.LONGEST)
+    if "stdin" in (context.obj or {}).get("closed", ()):
+        raise UserError("stdin is closed, and an interview reads its commands there. Leave `<&-` out.")
+    if folder is not None and os.path.lexists(folder):
+        raise room.taken(folder)
     say = partial(print, file=sys.stderr) if json == "-" else print
     result = room.interview(minutes, seed, folder, say=say)
     if json:

@@ -1,31 +1,18 @@
 """`verify`: the catalogue, put to the proof."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import emit, json_option, table
+from bugzoo.cli.arguments import check_faults, place
+from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.cli.runs import Device, check_device
+from bugzoo.errors import UserError
+from bugzoo.files import check_place
 
 Json = Annotated[str | None, json_option()]
-
-
-def counting(label: str) -> Any:
-    """A progress function (done, all) that writes to stderr: one line that moves, or every tenth part in a log."""
-    moving = sys.stderr.isatty()
-    shown = [-1]
-
-    def tell(done: int, of: int) -> None:
-        if moving:
-            print(f"\r\x1b[K{label}: {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
-        elif of and done * 10 // of != shown[0]:
-            shown[0] = done * 10 // of
-            print(f"{label}: {done} of {of}", file=sys.stderr, flush=True)
-
-    return tell
 
 
 @app.command()
@@ -34,7 +21,9 @@ def verify(
     program: Annotated[list[str] | None, typer.Option(help="Only on this program; may be repeated.")] = None,
     device: Device = "cpu",
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is known already.")] = False,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the matrix: a .png or .svg file.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Draw the matrix: a .png or .svg file.")
+    ] = None,
     json: Json = None,
 ) -> None:
     """Prove faults by real runs: five matched seeds each, broken beside healthy.
@@ -48,10 +37,17 @@ def verify(
     - `bugzoo verify loop/stale_gradients --program mlp`
     - `bugzoo verify --device cuda --json results.json`
     """
+    for name in program or (None,):
+        check_faults(faults or (), name)  # what is unknown is told before torch is loaded
+    if picture:
+        if picture.suffix not in (".png", ".svg"):
+            raise UserError(f"--picture {picture}: the file's ending says the format; it is .png or .svg.")
+        check_place(picture)
     check_device(device)
-    from bugzoo.proving.verify import verify as prove
+    with progress("runs", json) as tell:
+        from bugzoo.proving.verify import verify as prove
 
-    report = prove(faults or (), program or (), device=device, progress=counting("runs"), fresh=fresh)
+        report = prove(faults or (), program or (), device=device, progress=tell, fresh=fresh)
     if json:
         emit(report.to_json(), json)
     if picture:

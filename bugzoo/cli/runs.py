@@ -1,16 +1,17 @@
 """`run` and `break`: a broken program beside its healthy twin, and a fault put into a script of one's own."""
 
 import math
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bugzoo.cli import app
+from bugzoo.cli.arguments import place, seed_option
 from bugzoo.cli.catalogue import Faults
-from bugzoo.cli.output import console, emit, json_option, table, write_text
+from bugzoo.cli.output import console, emit, json_option, steps, table
 from bugzoo.errors import UserError
+from bugzoo.files import check_place, write_atomic
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
@@ -31,11 +32,11 @@ def check_device(device: str) -> None:
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
     fault: Faults = None,
-    seed: Annotated[int, typer.Option(help="Both twins start from it.")] = 0,
+    seed: Annotated[int, seed_option("Both twins start from it.")] = 0,
     device: Device = "cpu",
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw both runs: a .png, .svg or .pdf file.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Draw both runs: a .png, .svg or .pdf file.")
     ] = None,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
@@ -55,20 +56,16 @@ def run(
     check_device(device)
     if picture and picture.suffix not in (".png", ".svg", ".pdf"):
         raise UserError(f"--picture {picture}: the file's ending says the format; it is .png, .svg or .pdf.")
-    for out in filter(None, (picture, Path(json) if json and json != "-" else None)):
-        if out.is_dir():
-            raise UserError(f"{out} is a folder; name a file.")
-    from bugzoo.proving.comparison import compare
+    if picture:
+        check_place(picture)
+    with steps(json) as tell:
+        from bugzoo.proving.comparison import compare
 
-    with Progress() as progress:
-        found = compare(scenario, progress.step)
+        found = compare(scenario, tell)
     if picture:
         from bugzoo.plots.twins import save
 
-        try:
-            save(found, picture, _title(found))
-        except OSError as error:
-            raise UserError(f"{picture} could not be written: {error.strerror}.") from None
+        save(found, picture, _title(found))
     if json:
         emit(found, json)
     if json != "-":
@@ -79,31 +76,6 @@ def run(
 
 def _title(found: dict[str, Any]) -> str:
     return f"{found['program']}, seed {found['seed']}: {' + '.join(found['faults']) or 'healthy'}"
-
-
-class Progress:
-    """A line on stderr that says which run is at which step; silent where stderr is no terminal."""
-
-    def __enter__(self) -> "Progress":
-        self._last = 0.0
-        self.shown = sys.stderr.isatty()
-        if self.shown:
-            print("starting (torch is being loaded) ...", end="\r", file=sys.stderr, flush=True)
-        return self
-
-    def step(self, which: str, info: dict[str, Any]) -> None:
-        import time
-
-        now = time.monotonic()
-        if self.shown and now - self._last > 0.1:  # ten times a second are enough for an eye
-            self._last = now
-            loss = info.get("loss")
-            text = f"{which:8} step {info['step']:5}   loss {loss if loss is None else f'{loss:.4f}'}"
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _number(value: float | None) -> str:
@@ -152,9 +124,11 @@ def report(found: dict[str, Any]) -> None:
 
 @app.command("break")
 def break_(
-    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A training script of your own.")],
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", parser=place, help="A training script of your own.")],
     fault: Faults = None,
-    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="OUT", help="The broken script to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="OUT", parser=place, help="The broken script to write.")
+    ] = None,
     at: Annotated[
         int | None, typer.Option(metavar="LINE", help="The line to change where a fault fits several places.")
     ] = None,
@@ -181,7 +155,7 @@ def break_(
             raise UserError(f"{out} is the script itself; write the broken one to another file.")
         if out.exists() and not force:
             raise UserError(f"{out} exists; choose another name, or add --force to write over it.")
-        write_text(out, made.broken)
+        write_atomic(out, made.broken)
     if diff:
         from bugzoo.injection import diff as unified
 

@@ -8,22 +8,26 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import emit, json_option, table
-from bugzoo.cli.proof import counting
+from bugzoo.cli.arguments import check_assignment, check_faults, finite, place, seed_option
+from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.errors import UserError
+from bugzoo.files import check_folder, check_place, write_atomic
 
 Json = Annotated[str | None, json_option()]
+MOST_POINTS = 1000
 
 
 @app.command()
 def assign(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to make; it must not be there, or be empty.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", parser=place, help="The folder to make; it must not be there, or be empty.")
+    ],
     program: Annotated[str, typer.Option(metavar="NAME", help="The program that is broken; `bugzoo list programs`.")],
     fault: Annotated[
         list[str],
         typer.Option("--fault", "-f", metavar="SPEC", help="`family/name` or with `?param=value`; repeatable."),
     ],
-    seed: Annotated[int, typer.Option(help="Seed of the program that is handed out.")] = 0,
+    seed: Annotated[int, seed_option("Seed of the program that is handed out.")] = 0,
     title: Annotated[str, typer.Option(help="What students read first; files are named after it.")] = (
         "Something is wrong with this training"
     ),
@@ -31,7 +35,8 @@ def assign(
     points: Annotated[float, typer.Option(help="Points for the repair.")] = 7.0,
     diagnosis_points: Annotated[float, typer.Option(help="Points for the diagnosis.")] = 3.0,
     students: Annotated[
-        Path | None, typer.Option(metavar="ROSTER.csv", help="A notebook of their own for each student listed here.")
+        Path | None,
+        typer.Option(metavar="ROSTER.csv", parser=place, help="A notebook of their own for each student listed here."),
     ] = None,
     secret: Annotated[
         str | None, typer.Option(metavar="FILE|ENV", help="The course secret from which the variants are drawn.")
@@ -58,6 +63,12 @@ def assign(
     - `bugzoo assign --program mlp --fault "numerics/log_at_step?step=40..60&eps=0" --students class.csv
       --secret course.secret week_4`
     """
+    check_faults(fault, program)  # what can be told without torch is told first
+    for name, value in (("--points", points), ("--diagnosis-points", diagnosis_points)):
+        finite(name, value, 0, MOST_POINTS)
+    if not any(letter.isascii() and letter.isalnum() for letter in title):
+        raise UserError(f"--title {title!r} holds no letter from a to z and no digit; files are named after it.")
+    check_folder(out)
     from bugzoo.instructor import layout, proof, roster, variants
     from bugzoo.instructor.model import STORY, Assignment
     from bugzoo.instructor.students import draw_all
@@ -75,21 +86,23 @@ def assign(
     settled = tuple(variants.settle(spec) for spec in fault)
     draft = Assignment(program, settled, seed, title, story or STORY, (points, diagnosis_points))
     try:
-        done = proof.prove(draft, counting("proof"), fresh)
+        with progress("proof", json) as tell:
+            done = proof.prove(draft, tell, fresh)
         if not done.ok and json:
             emit({"refused": True} | done.to_json(), json)
         proof.refuse(done)
-        own = draw_all(draft, fault, people, word, counting("variants")) if people else []
+        with progress("variants", json) as tell:
+            own = draw_all(draft, fault, people, word, tell) if people else []
     except KeyboardInterrupt:
         print(
             "\nNothing was written. What was measured is kept, so that the same command takes less time.",
             file=sys.stderr,
         )
         raise
-    place = layout.write(done, out, own, force)
+    made = layout.write(done, out, own, force)
     if json:
         emit(
-            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(place)} | done.to_json(),
+            {"refused": False, "folder": str(out), "assignment": draft.name, "files": _files(made)} | done.to_json(),
             json,
         )
     if json != "-":
@@ -97,10 +110,10 @@ def assign(
         _tell(draft, out, len(own))
 
 
-def _files(place: Path) -> list[str]:
+def _files(made: Path) -> list[str]:
     from bugzoo.instructor import key
 
-    return sorted(key.manifest(place)["files"])
+    return sorted(key.manifest(made)["files"])
 
 
 def _tell(draft: Any, out: Path, variants: int) -> None:
@@ -121,17 +134,24 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
 @app.command()
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder for each student, or STUDENT.ipynb for each.")
+        Path,
+        typer.Argument(
+            metavar="SUBMISSIONS", parser=place, help="A folder for each student, or STUDENT.ipynb for each."
+        ),
     ],
     assignment: Annotated[
         str, typer.Option(metavar="FOLDER|EXERCISE", help="What `bugzoo assign` made, or an exercise: 01_flat_loss.")
     ],
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a gradebook as nbgrader exports it.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Write a gradebook as nbgrader exports it.")
+    ] = None,
     students: Annotated[
-        Path | None, typer.Option(metavar="ROSTER.csv", help="Who is in the class: names, and who handed nothing in.")
+        Path | None,
+        typer.Option(metavar="ROSTER.csv", parser=place, help="Who is in the class: names, and who handed nothing in."),
     ] = None,
     results: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where results are kept; beside SUBMISSIONS when left out.")
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Where results are kept; beside SUBMISSIONS when left out."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Submissions at once; one a core when left out.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has been graded already.")] = False,
@@ -154,32 +174,32 @@ def grade(
     - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
     - `bugzoo grade submitted --assignment 01_flat_loss`
     """
-    from bugzoo.cli.output import write_text
-
     if not submissions.is_dir():  # said before anything heavy is loaded
         raise UserError(f"{submissions} is no folder; name the one that holds the submissions.")
-    for file in (csv, Path(json) if json and json != "-" else None):
-        if file and not file.absolute().parent.is_dir():  # not after an hour of grading
-            raise UserError(f"{file} could not be written: there is no folder {file.parent}.")
+    check_assignment(assignment)
+    if csv:  # not after an hour of grading
+        check_place(csv)
+    kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
+    check_folder(kept)
     from bugzoo.instructor import classroom, gradebook, roster, tasks
 
     task = tasks.load(assignment)
     if students is not None:
         task.people = {one.id: vars(one) for one in roster.read(students)} | task.people
-    place = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
-    place = place / task.name
+    kept = kept / task.name
     try:
-        records = classroom.grade_class(submissions, task, place, counting("graded"), jobs, fresh, trust)
+        with progress("graded", json) as tell:
+            records = classroom.grade_class(submissions, task, kept, tell, jobs, fresh, trust)
     except KeyboardInterrupt:
-        print(f"\nWhat was graded is kept in {place}; the same command goes on from there.", file=sys.stderr)
+        print(f"\nWhat was graded is kept in {kept}; the same command goes on from there.", file=sys.stderr)
         raise
     if csv:
-        write_text(csv, gradebook.nbgrader(records, task.name, task.people))
+        write_atomic(csv, gradebook.nbgrader(records, task.name, task.people))
     if json:
         emit({"assignment": task.name, "max_points": task.max_points, "students": [vars(r) for r in records]}, json)
     if json != "-":
         _class_table(records, task.name)
-        print(f"Every check of every student is in {place}." + (f" The gradebook is {csv}." if csv else ""))
+        print(f"Every check of every student is in {kept}." + (f" The gradebook is {csv}." if csv else ""))
 
 
 def _class_table(records: list[Any], name: str) -> None:

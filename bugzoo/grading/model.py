@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from bugzoo.plain import plain
+
 STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
 """What a check can answer. "cannot be graded" is the machine's or the file's fault and costs no attempt."""
 
@@ -51,7 +53,7 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Plain values, any JSON reader takes them: numbers that are not finite become text."""
         checks = [
-            {"name": c.name, "status": c.status, "saw": c.saw, "expected": c.expected, "number": _plain(c.number)}
+            {"name": c.name, "status": c.status, "saw": c.saw, "expected": c.expected, "number": plain(c.number)}
             for c in self.checks
         ]
         return {
@@ -83,12 +85,6 @@ class Result:
                 "The instruments that are not listed here raised no alarm, or had nothing to measure in this program."
             ]
         return []
-
-
-def _plain(value: float | None) -> float | str | None:
-    import math
-
-    return value if value is None or math.isfinite(value) else str(value)
 
 
 @dataclass(frozen=True)

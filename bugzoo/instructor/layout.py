@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof, refuse
 from bugzoo.instructor.students import Own
 from bugzoo.instructor.variants import VERSION
+from bugzoo.plain import plain
 
 MANIFEST = f"{key.FOLDER}/manifest.json"
 
@@ -143,13 +143,4 @@ def _hash(data: bytes) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Numbers that are not finite as text: any JSON reader takes the files."""
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

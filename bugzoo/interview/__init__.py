@@ -6,12 +6,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.interview.deck import draw
-from bugzoo.interview.play import Say, Talk, debrief, edit
+
+if TYPE_CHECKING:  # what is behind these takes seconds to import, and a wrong argument needs none of it
+    from bugzoo.interview.play import Say
 
 LONGEST = 240
 """Minutes."""
@@ -22,7 +23,7 @@ def interview(
     seed: int | None = None,
     folder: Path | None = None,
     stream: TextIO | None = None,
-    say: Say = print,
+    say: "Say" = print,
     only: str | None = None,
 ) -> dict[str, Any]:
     """Hold one interview over `stream` (stdin) and return its report, which is in the record by then as well.
@@ -31,8 +32,10 @@ def interview(
     """
     if not 0 < minutes <= LONGEST:
         raise UserError(f"--minutes {minutes:g} is not allowed; it is a number above 0, up to {LONGEST}.")
+    from bugzoo.interview.deck import draw
     from bugzoo.interview.evidence import collect
     from bugzoo.interview.lines import Lines
+    from bugzoo.interview.play import Talk, debrief, edit
     from bugzoo.interview.repair import grade
     from bugzoo.interview.session import Session, brief, open_folder
 
@@ -61,6 +64,11 @@ def interview(
                 record.end_interview(number, status, result)
     debrief(result, say)
     return result
+
+
+def taken(folder: Path) -> UserError:
+    """What is said of a folder that is there already."""
+    return UserError(f"{folder} exists; name another folder with --folder, or move it away.")
 
 
 @contextlib.contextmanager

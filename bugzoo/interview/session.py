@@ -1,6 +1,7 @@
 """One interview: what was asked, guessed and handed in, against the clock. Knows nothing of terminals."""
 
 import random
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
-from bugzoo.interview import rubric
+from bugzoo.files import write_atomic
+from bugzoo.interview import rubric, taken
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
@@ -31,17 +33,23 @@ def brief(case: Case, minutes: float) -> str:
 
 
 def open_folder(case: Case, folder: Path, minutes: float) -> Path:
-    """Write the broken script and the ticket into a new folder. Raises UserError when there is something already."""
+    """Write the broken script and the ticket into a new folder, both or neither.
+
+    Raises UserError when there is something already, or where they cannot be written.
+    """
     try:
         folder.mkdir(parents=True)
-        (folder / TICKET).write_text(brief(case, minutes), encoding="utf-8")
-        script = folder / SCRIPT
-        script.write_text(case.scenario.source, encoding="utf-8")
     except FileExistsError:
-        raise UserError(f"{folder} exists; name another folder with --folder, or move it away.") from None
+        raise taken(folder) from None
     except OSError as error:
-        raise UserError(f"{folder} could not be written: {error.strerror}.") from None
-    return script
+        raise UserError(f"{folder} could not be made: {error.strerror}. Name another one with --folder.") from None
+    try:
+        write_atomic(folder / TICKET, brief(case, minutes))
+        write_atomic(folder / SCRIPT, case.scenario.source)
+    except BaseException:  # a full disk, a Ctrl-C
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder / SCRIPT
 
 
 class Session:

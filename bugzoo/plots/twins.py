@@ -4,6 +4,7 @@ Read it from the left: while the curves lie on each other nothing has gone wrong
 where to look. A cross marks the first number that was not finite.
 """
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from bugzoo.files import write_atomic
 
 BROKEN, HEALTHY = "#b5380f", "#4b98c9"  # dark orange and light blue: told apart with every kind of colour vision
 
@@ -67,10 +70,11 @@ def picture(numbers: Mapping[str, Any], title: str = "") -> Figure:
 def save(numbers: Mapping[str, Any], path: Path, title: str = "") -> Path:
     """Write the picture; the file's ending says in which format (.png, .svg, .pdf).
 
-    Raises ValueError for an ending that matplotlib does not know and OSError when the file cannot be written.
+    Raises ValueError for an ending that matplotlib does not know and UserError when the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     # no date in the file: the same numbers give the same bytes
     extra = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
-    picture(numbers, title).savefig(path, dpi=130, **extra)
+    drawn = io.BytesIO()
+    picture(numbers, title).savefig(drawn, format=path.suffix.lstrip("."), dpi=130, **extra)
+    write_atomic(path, drawn.getvalue())
     return path

@@ -94,6 +94,8 @@ def detail(name: str) -> Row:
         file = Path(diagnostics.__file__).parent / f"{name}.py"
         return _diagnostic(name) | {"doc": ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))}
     found = {file.stem: file for file in exercise_files()}
+    numbers = {stem.split("_")[0]: stem for stem in found}
+    name = numbers.get(name.zfill(2), name)  # as `check` and `reset` take them
     if name in found:
         return _exercise(found[name])
     known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]

@@ -1,8 +1,11 @@
 """The verify matrix as a still picture: which diagnostic fires on which fault, and where a fault shows nothing."""
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from bugzoo.files import write_atomic
 
 
 def draw(report: Mapping[str, Any], path: str | Path) -> None:
@@ -43,4 +46,6 @@ def draw(report: Mapping[str, Any], path: str | Path) -> None:
     axes.set_xlim(-1.2, len(columns) - 0.5)
     axes.set_xlabel("share of broken runs on which the diagnostic fires, in percent (healthy runs: none)", fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=Path(path).suffix.lstrip(".") or "png", dpi=150)
+    write_atomic(path, drawn.getvalue())

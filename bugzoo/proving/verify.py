@@ -1,6 +1,5 @@
 """`bugzoo verify`: every fault on every program that it names, broken against healthy, over matched seeds."""
 
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -12,6 +11,7 @@ from bugzoo.diagnostics import instrument, judge_all, measure_all
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import number, parse, sign_test
 from bugzoo.faults.model import Fault
+from bugzoo.plain import plain
 from bugzoo.proving import cache
 from bugzoo.proving.matrix import Cell, Healthy, Report
 from bugzoo.running import Job, Reading, Run
@@ -187,19 +187,14 @@ def _effect(cell: Cell, fault: Fault, broken: list[dict], healthy: list[dict]) -
     if claim.left == "outcome":
         agreeing = sum(claim.holds(b) and not claim.holds(h) for b, h in zip(broken, healthy, strict=True))
     else:
-        cell.broken = [_plain(number(result, claim.left)) for result in broken]
-        cell.healthy = [_plain(number(result, claim.left)) for result in healthy]
+        cell.broken = [plain(number(result, claim.left)) for result in broken]
+        cell.healthy = [plain(number(result, claim.left)) for result in healthy]
         agreeing = sum(claim.holds(b, h) for b, h in zip(broken, healthy, strict=True))
     cell.agreeing, cell.p = agreeing, sign_test(agreeing, len(broken))
     if agreeing < len(broken):
         cell.problems.append(
             f"`{fault.effect}` on {agreeing} of {len(broken)} seeds (broken {cell.broken}, healthy {cell.healthy})"
         )
-
-
-def _plain(value: float | None) -> float | str | None:
-    """JSON has no infinity."""
-    return str(value) if value is not None and not math.isfinite(value) else value
 
 
 def _control(program: str, results: list[dict]) -> Healthy:

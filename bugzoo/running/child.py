@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.plain import plain
 from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
 from bugzoo.running.isolation import confine, isolate
@@ -194,9 +195,5 @@ def save(run: Run, folder: Path, rank: int) -> None:
         np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
     result = {"seconds": run.seconds, "numbers": to_json(run.readings)}
     part = folder / f"result-{rank}.part"
-    part.write_text(json.dumps(result, default=_plain), encoding="utf-8")
+    part.write_text(json.dumps(plain(result, finite=False)), encoding="utf-8")
     part.replace(folder / f"result-{rank}.json")
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -5,29 +5,16 @@ import os
 import tempfile
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
 from bugzoo.errors import UserError
+from bugzoo.plain import plain
 from bugzoo.watching.trace import Event, Forward, Graph, Parameter, Trace
 
 FORMAT = 2
 _SKIPPED = ("live",)
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it; what JSON has no word for becomes text."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
-        return value.item()
-    return str(value)
 
 
 def save(trace: Trace, path: str | Path) -> Path:
@@ -46,11 +33,11 @@ def save(trace: Trace, path: str | Path) -> Path:
         if isinstance(value, np.ndarray):
             arrays[part.name] = value
         elif part.name in ("parameters", "events", "forwards"):
-            rest[part.name] = [_plain(asdict(entry)) for entry in value]
+            rest[part.name] = [plain(asdict(entry), finite=False) for entry in value]
         elif part.name == "graph":
-            rest[part.name] = _plain(asdict(value))
+            rest[part.name] = plain(asdict(value), finite=False)
         else:
-            rest[part.name] = _plain(value)
+            rest[part.name] = plain(value, finite=False)
     arrays["json"] = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
     scratch = None
     try:

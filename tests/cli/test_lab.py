@@ -86,17 +86,17 @@ def test_a_changed_new_version_is_kept_too(bugzoo, source, tmp_path):
 
 
 def test_what_was_copied_before_an_interrupt_is_known(source, tmp_path, monkeypatch):
-    lab, write = tmp_path / "lab", material._write
+    lab, write = tmp_path / "lab", material.write_atomic
 
-    def interrupted(path, data):
+    def interrupted(path, data, **how):
         if path.name == "01_two.ipynb":
             raise KeyboardInterrupt
-        write(path, data)
+        write(path, data, **how)
 
-    monkeypatch.setattr(material, "_write", interrupted)
+    monkeypatch.setattr(material, "write_atomic", interrupted)
     with pytest.raises(KeyboardInterrupt):
         copy_to(lab)
-    monkeypatch.setattr(material, "_write", write)
+    monkeypatch.setattr(material, "write_atomic", write)
     assert json.loads((lab / material.MANIFEST).read_text()).keys() == {"notebooks/03_one.ipynb"}
     (source / "notebooks/03_one.ipynb").write_text("newer")
     assert copy_to(lab).updated == ["notebooks/03_one.ipynb"]

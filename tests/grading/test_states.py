@@ -65,7 +65,7 @@ def test_passed_on_every_seed_and_as_json():
 
 def test_numbers_that_are_not_finite_become_text():
     made = Result("wrong", checks=[Check("loss", "wrong", "nan", "less", math.nan)]).to_json()
-    assert made["checks"][0]["number"] == "nan"
+    assert made["checks"][0]["number"] == "NaN"
 
 
 def test_one_bad_seed_is_enough():

@@ -33,7 +33,7 @@ def load(name: str) -> Exercise:
     """One exercise by name or by its number. Raises UserError with the nearest names for an unknown one."""
     known = exercises()
     numbered = {stem.split("_")[0]: stem for stem in known}
-    name = numbered.get(name, name)
+    name = numbered.get(name.zfill(2), name) if name else name
     if name not in known:
         raise unknown("exercise", name, known, "bugzoo list exercises")
     return known[name]
