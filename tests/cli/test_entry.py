@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -113,14 +112,12 @@ def test_listing_loads_no_torch():
     assert done.stdout.splitlines()[-1] == "heavy: []"
 
 
-@pytest.mark.serial
 def test_help_starts_quickly():
-    best = 9.0
-    for _ in range(3):
-        begin = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "bugzoo", "--help"], capture_output=True, check=True)
-        best = min(best, time.perf_counter() - begin)
-    assert best < 1.0, f"bugzoo --help takes {best:.2f} s"
+    before = os.times()
+    subprocess.run([sys.executable, "-m", "bugzoo", "--help"], capture_output=True, check=True)
+    after = os.times()  # processor time: a busy machine makes nothing slow that is not
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert spent < 1.0, f"bugzoo --help takes {spent:.2f} s"
 
 
 def test_ctrl_c_that_a_library_swallowed_is_no_traceback():
