@@ -3,6 +3,9 @@
 A starved model waits: most of a step is spent before the forward pass begins. Shares alone mislead on tiny models,
 where a millisecond of Python is half a step, so the milliseconds count as well. Cures: more workers, cheaper or cached
 transforms, pinned memory; first find out which part is slow.
+
+A machine that is busy with other programs makes everything slow. The time in which the training waited for a processor is
+not counted; whether its loader's worker processes did is not known, so that they are not blamed while others take it all.
 """
 
 import math
@@ -14,7 +17,10 @@ from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+TIMED = True
 SLOW_MS = 8.0
+BUSY = 0.1
+"""A machine whose processors are idle less than this share of the time has nothing left for worker processes."""
 
 
 def _workers(run: Any) -> float:
@@ -45,11 +51,16 @@ def measure(run: Any) -> dict[str, Any]:
     everything = sum(np.nansum(column(getattr(trace, f"{name}_ms"))[2:]) for name in parts)
     numbers["data_share_of_all"] = float(data.sum() / everything) if everything else 0.0
     numbers["mean_data_ms"] = float(data.mean()) if len(data) else math.nan
+    idle = trace.environment.get("idle")
+    numbers["idle_share"] = float(idle) if isinstance(idle, int | float) else math.nan
     return numbers | {"num_workers": _workers(run)}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than 60 % of a step, and more than 8 ms, go by before the forward pass."""
+    """Fires when more than 60 % of a step, and more than 8 ms, go by before the forward pass.
+
+    Not for a loader with worker processes on a machine that is busy with something else.
+    """
     shown = pick(numbers, "data_share", "data_ms", "forward_ms", "backward_ms", "step_ms", "num_workers")
     text = (
         f"a step takes {numbers['data_ms']:.3g} ms for data, {numbers['forward_ms']:.3g} forward, "
@@ -60,6 +71,11 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("step_timeline", False, text, shown)
     text += f": {share(numbers['data_share'])} of it passes before the model sees the batch"
     workers = numbers["num_workers"]
+    if workers > 0 and numbers.get("idle_share", math.nan) < BUSY:
+        text += (
+            ". The machine is busy, so that its worker processes may just get no processor: look again when it is not"
+        )
+        return Verdict("step_timeline", False, text, shown)
     if workers == 0:
         text += ", and the DataLoader has num_workers=0"
     score = 0.75 if workers == 0 else 0.5

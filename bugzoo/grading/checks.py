@@ -46,6 +46,11 @@ def account(run: Run) -> Mapping[str, Any]:
     return run.readings.get("integrity", Reading()).numbers
 
 
+def timed() -> tuple[str, ...]:
+    """The instruments that judge how long something took."""
+    return tuple(name for name in names() if getattr(instrument(name), "TIMED", False))
+
+
 def judged(readings: Mapping[str, Reading]) -> tuple[list[Verdict], list[str]]:
     """(verdicts, names of instruments whose numbers are not theirs: the submission's process may say anything)."""
     verdicts, spoilt = [], sorted(set(names()) - set(readings))

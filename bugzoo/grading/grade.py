@@ -8,7 +8,7 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, integrity, reference
+from bugzoo.grading import checks, integrity, reference, speed
 from bugzoo.grading.edits import with_docstring, without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
@@ -65,8 +65,11 @@ def grade(
         except (UserError, SyntaxError) as error:
             return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            run = _run(text, case, exercise, isolated)
+            job = _job(text, case, exercise, isolated)
+            run = _run(job)
             judged = _judge(run, case, exercise, wide)
+            if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
+                judged.append(speed.beside(job, case))
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that
@@ -148,11 +151,10 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _run(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -> Run:
-    """Raises RuntimeError where the machine, not the submission, is at fault."""
+def _job(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -> Job:
     with trusted:
         inputs, _ = reference.questions(case)
-    job = Job(
+    return Job(
         text,
         file="program.py",
         limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16),
@@ -163,6 +165,10 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -
         predict=(inputs,),
         quiet=True,  # a script that has no model is judged below
     )
+
+
+def _run(job: Job) -> Run:
+    """Raises RuntimeError where the machine, not the submission, is at fault."""
     run = run_worker(job)
     if run.trouble:
         raise RuntimeError(run.trouble)
@@ -171,7 +177,7 @@ def _run(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -
 
 
 def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> list[Check]:
-    found = checks.vital(run, exercise.ignore if exercise else ())
+    found = _judge_vital(run, case, exercise)
     if found[0].status == "your code raised":
         return found
     if hidden := integrity.out_of_sight(run, case):
@@ -186,6 +192,13 @@ def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> 
     if exercise is not None and exercise.trap:
         found.append(integrity.unchanged(run, case, other))
     return found
+
+
+def _judge_vital(run: Run, case: Scenario, exercise: Exercise | None) -> list[Check]:
+    ignore = exercise.ignore if exercise else ()
+    if not speed.about_time(case):  # how long a step takes is the machine's business as well
+        ignore += checks.timed()
+    return checks.vital(run, ignore)
 
 
 def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:

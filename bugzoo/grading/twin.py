@@ -36,7 +36,7 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bugzoo"
 
 
-_JUDGING = ("checks", "edits", "grade", "inside", "integrity", "model", "parts", "reference", "rows", "twin")
+_JUDGING = ("checks", "edits", "grade", "inside", "integrity", "model", "parts", "reference", "rows", "speed", "twin")
 
 
 @cache

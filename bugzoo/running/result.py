@@ -21,6 +21,8 @@ class Run:
     namespace: dict[str, Any] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
     seconds: float = 0.0
+    elapsed: float = 0.0
+    """Seconds of the whole process, by the supervisor's clock; `seconds` is what the process itself says."""
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
     trouble: str = ""

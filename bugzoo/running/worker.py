@@ -112,7 +112,7 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
         run.trace.outcome, run.trace.error = from_exit(done["exit_code"])
         if job.ranks > 1:
             run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}")
-    run.stdout = done["stdout"]
+    run.stdout, run.elapsed = done["stdout"], float(done["seconds"])
     run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
     reason = done["reason"]
     if done["trouble"]:

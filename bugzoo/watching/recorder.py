@@ -13,6 +13,7 @@ from torch import nn
 from bugzoo.watching import graph as graphs
 from bugzoo.watching.alive import Alive
 from bugzoo.watching.byhand import ByHand
+from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
@@ -29,6 +30,7 @@ from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
 from bugzoo.watching.trace import Event, Trace
 
 _now = time.perf_counter
+_SHORT = 5e-4
 
 
 class Recorder:
@@ -56,6 +58,8 @@ class Recorder:
         self.backwards = 0
         self.step_places: list[tuple[str, int] | None] = []
         self.meant = Meant()
+        self.waits, self.machine = Waits(), Machine()
+        self.waited = self.waits.seconds()
         self.published = self.began = self.mark = _now()
         self._reset_step()
 
@@ -68,13 +72,24 @@ class Recorder:
         self.unscaled: Any = None
         self.by_hand: ByHand | None = None
 
+    def _took(self, began: float, ended: float) -> float:
+        """Seconds of a part of the step, less those in which other programs had the processors.
+
+        Less than half a millisecond cannot hold much waiting, so that it is not asked for: tiny models stay cheap to watch.
+        """
+        wall = ended - began
+        if wall > _SHORT:
+            before, self.waited = self.waited, self.waits.seconds()
+            wall -= min(self.waited - before, wall)
+        return wall
+
     # -- forward ------------------------------------------------------------------------------------------------------
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """The first root module call, with gradients, since the last backward or step."""
         if self.forward_at is None:  # on sampled steps every root module's call comes by here
             now = self.forward_at = _now()
-            self.data_s += now - self.mark
+            self.data_s += self._took(self.mark, now)
             if self.history is not None:
                 self.history.at_forward(args)
 
@@ -86,7 +101,7 @@ class Recorder:
             self.backwards -= len(self.losses)
             self.losses, self.by_hand = [], None
         if self.forward_at is not None:
-            self.forward_s += now - self.forward_at
+            self.forward_s += self._took(self.forward_at, now)
         for state in self.optimizers.values():
             if not state.fresh:
                 state.look_for_leftover()
@@ -101,7 +116,7 @@ class Recorder:
 
     def after_backward(self) -> None:
         now = _now()
-        self.backward_s += now - self.mark
+        self.backward_s += self._took(self.mark, now)
         self.mark = now
         self.forward_at = None
         self.forwards.arm()
@@ -210,7 +225,7 @@ class Recorder:
         self.table.append((
             *numbers, len(self.losses), state.index,
             self.data_s * 1e3 if timed and not self.forwards.evaluated else NAN,
-            self.forward_s * 1e3 if timed else NAN, self.backward_s * 1e3, (ended - self.step_started) * 1e3,
+            self.forward_s * 1e3 if timed else NAN, self.backward_s * 1e3, self._took(self.step_started, ended) * 1e3,
             memory_mib(state.params, self.history) if with_memory(step) else NAN,
         ))  # fmt: skip
         if self.layout is not None:
@@ -282,8 +297,9 @@ class Recorder:
         self.closing = True
         self.trace.environment |= {
             "graphs_alive": self.alive.peak, "graphs_marked": self.alive.marked, "backwards": self.backwards,
-            "step_places": self.step_places,
+            "step_places": self.step_places, "idle": self.machine.idle(),
         }  # fmt: skip
+        self.waits.close()
         self.waiting.finish()
         self.judge.late()
         self.publish()

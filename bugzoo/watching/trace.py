@@ -125,8 +125,9 @@ class Trace:
     forward_ms: Any = field(default_factory=_empty(0))
     backward_ms: Any = field(default_factory=_empty(0))
     step_ms: Any = field(default_factory=_empty(0))
-    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward;
-    optimiser. On CUDA the first three are the times of launching, not of computing."""
+    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimiser.
+    What the thread waited for a processor that other programs had is not counted. On CUDA the first three are the times
+    of launching, not of computing."""
     memory_mib: Any = field(default_factory=_empty(0))
     """(S,) MiB: the process's resident memory on the CPU (sampled, NaN between), allocated memory on CUDA."""
     parameters: list[Parameter] = field(default_factory=list)

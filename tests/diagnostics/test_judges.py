@@ -144,3 +144,16 @@ def test_torchs_messages_are_explained(message, cause):
 def test_a_skipped_step_of_a_scaler_is_no_accident():
     verdict = instrument("scale_watch").judge(HEALTHY["scale_watch"] | {"skipped_share": 0.2})
     assert not verdict.fired
+
+
+@pytest.mark.parametrize(
+    ("workers", "idle", "fired"), [(2, 0.02, False), (2, 0.5, True), (0, 0.02, True), (2, NAN, True)]
+)
+def test_worker_processes_are_not_blamed_for_a_busy_machine(workers, idle, fired):
+    numbers = HEALTHY["step_timeline"] | {
+        "data_ms": 80.0,
+        "data_share": 0.9,
+        "num_workers": workers,
+        "idle_share": idle,
+    }
+    assert instrument("step_timeline").judge(numbers).fired is fired

@@ -1,0 +1,45 @@
+"""How long a repair takes, where slowness is the fault: beside a healthy twin that runs at the same time.
+
+Seconds alone say as much about the machine as about the program. Whatever else the machine does, it does to both.
+"""
+
+from dataclasses import replace
+
+from bugzoo.grading import checks
+from bugzoo.grading.model import Check
+from bugzoo.running import Job, Run, run_worker
+from bugzoo.running.pool import run_all
+from bugzoo.scenario import Scenario
+
+SLOWER = 2.0
+"""How many times as long as the twin a repair may take; what a fault costs in speed is three times and more."""
+PAIRS = 2
+"""A pair may be disturbed unevenly: one that is in order is enough."""
+
+
+def about_time(case: Scenario) -> bool:
+    """Is one of the faults that a run is slow?"""
+    return any(fault.symptom == "slow" for fault, _ in case.specs)
+
+
+def beside(job: Job, case: Scenario) -> Check:
+    """Run the submission's `job` and the healthy text under the same conditions, both at once.
+
+    The time is the supervisor's, from outside. Raises RuntimeError where the machine fails.
+    """
+    least = float("inf")
+    for _ in range(PAIRS):
+        ours, usual = run_all(run_worker, [job, replace(job, source=case.healthy().source)], workers=2)
+        least = min(least, _ratio(ours, usual))
+        if least <= SLOWER:
+            break
+    saw = f"it takes {least:.2g} times as long as the reference that ran beside it"
+    return checks.verdict("speed", least <= SLOWER, saw, f"at most {SLOWER:g} times", least)
+
+
+def _ratio(ours: Run, usual: Run) -> float:
+    if trouble := ours.trouble or usual.trouble:
+        raise RuntimeError(trouble)
+    if usual.outcome != "finished":
+        raise RuntimeError(f"The reference run ended as {usual.outcome}.")
+    return ours.elapsed / usual.elapsed if ours.outcome == "finished" else float("inf")

@@ -1,0 +1,102 @@
+"""A busy grader's slowness costs nobody a point; only where a fault is about time it counts, and then beside a twin."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+import bugzoo.grading.grade as room
+from bugzoo.grading import checks, speed
+from bugzoo.grading.exercises import load
+from bugzoo.grading.model import Check
+from bugzoo.running import Job, Run
+from bugzoo.running.reading import Reading
+from bugzoo.scenario import Scenario
+from bugzoo.watching.trace import Trace
+from tests.grading.attempt import must_pass
+from tests.grading.tricks import MENDED
+
+SLOW = Scenario("image_pipeline", ("speed/starved_loader",), size="tiny")
+
+
+@pytest.fixture
+def busy():
+    """Twice as many other programs as there are processors."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+    yield
+    for other in others:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.slow
+def test_six_model_solutions_at_once_beside_other_work_all_pass(busy, sandboxed):
+    exercise = replace(load("02_restless_loss"), seconds=60.0)
+    scenario = room.scenario_of(exercise)
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda _: room.grade(MENDED, scenario, exercise=exercise, seeds=(0, 1, 2)), range(6)))
+    assert all(result.passed for result in results), "\n".join(map(str, results))
+
+
+LATE = {"data_ms": 90.0, "data_share": 0.9, "forward_ms": 1.0, "backward_ms": 1.0, "step_ms": 1.0, "num_workers": 0.0}
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """Every run looks starved, as one on a busy machine may."""
+    usual = checks.measured
+    monkeypatch.setattr(checks, "measured", lambda run: usual(run) | {"step_timeline": Reading(dict(LATE))})
+
+
+def test_an_instrument_of_time_decides_nothing_where_time_is_not_the_fault(late):
+    must_pass(MENDED)
+
+
+def test_but_where_it_is(late):
+    run = Run(Trace(outcome="finished"), readings={"step_timeline": Reading(LATE)})
+    assert "step_timeline" in {check.name for check in room._judge_vital(run, SLOW, None)}
+    assert "step_timeline" not in {check.name for check in room._judge_vital(run, Scenario("mlp"), None)}
+    assert checks.timed() == ("step_timeline",)
+
+
+def beside(monkeypatch, seconds: list[tuple[float, float]], **usual: str) -> Check:
+    """The check, with the supervisor's seconds of (submission, twin) for one pair after the other."""
+    pairs = iter(seconds)
+
+    def both(function, jobs, **options):
+        assert jobs[1].source == SLOW.healthy().source and jobs[1].isolated == jobs[0].isolated
+        ours, twin = next(pairs)
+        return [
+            Run(Trace(outcome="finished"), elapsed=ours),
+            Run(Trace(outcome=usual.get("outcome", "finished")), elapsed=twin, trouble=usual.get("trouble", "")),
+        ]
+
+    monkeypatch.setattr(speed, "run_all", both)
+    return speed.beside(Job(SLOW.source, isolated=True), SLOW)
+
+
+def test_slowness_is_a_ratio_to_a_twin_that_runs_beside(monkeypatch):
+    assert beside(monkeypatch, [(80.0, 50.0)]).passed  # slow in seconds, on a machine on which everything is
+    assert beside(monkeypatch, [(9.0, 3.0), (4.0, 3.0)]).passed  # one of two pairs was disturbed
+    check = beside(monkeypatch, [(0.9, 0.2), (0.8, 0.2)])
+    assert not check.passed and check.number == pytest.approx(4.0) and "times as long" in check.saw
+
+
+def test_a_machine_that_fails_a_pair_is_nobodys_fault(monkeypatch):
+    with pytest.raises(RuntimeError, match="disk"):
+        beside(monkeypatch, [(1.0, 1.0)], trouble="the disk is full")
+    with pytest.raises(RuntimeError, match="timed_out"):
+        beside(monkeypatch, [(1.0, 1.0)], outcome="timed_out")
+
+
+@pytest.mark.slow
+def test_the_starved_loader_takes_longer_than_its_twin_also_on_a_busy_machine(busy):
+    assert not speed.beside(Job(SLOW.source, isolated=True), SLOW).passed
+    assert speed.beside(Job(SLOW.healthy().source, isolated=True), SLOW).passed
+
+
+def test_time_is_asked_about_only_there():
+    assert speed.about_time(SLOW) and not speed.about_time(Scenario("mlp", ("loop/stale_gradients",)))
