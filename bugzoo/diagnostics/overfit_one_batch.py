@@ -21,6 +21,8 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
 STEPS, SAMPLES, SECONDS = 150, 32, 4.0
+ENOUGH = 0.1
+"""Part of the first loss at which the question is answered; more steps could not change what `judge` says."""
 
 
 def _few(batch: Any) -> Any:
@@ -61,7 +63,8 @@ def measure(run: Any) -> dict[str, Any]:
                 parameter.grad = gradient
             _adam(optimizer)
             losses.append(loss.item())
-            if time.perf_counter() - began > SECONDS or not math.isfinite(losses[-1]):
+            learnt = 0 < losses[-1] < ENOUGH * losses[0]
+            if learnt or time.perf_counter() - began > SECONDS or not math.isfinite(losses[-1]):
                 break
     finite = [value for value in losses if math.isfinite(value)]
     if len(finite) < 2:
