@@ -1,0 +1,206 @@
+"""A hash of the code that a function needs, so that a result is believed as long as nothing that made it has changed.
+
+From a function (`bugzoo.diagnostics.loss_curve:measure`) the names that it uses are followed, through this package's own
+modules, to the functions, classes and values behind them. What stands in the same file and is not used does not count:
+a `judge` beside a `measure`, for example. Nor do comments, docstrings, layout and the type hints of functions.
+Modules are read, not imported. What is looked up by name at run time is not seen: name it as a root of its own.
+"""
+
+import ast
+import hashlib
+from collections.abc import Container, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).parent
+_PACKAGE = _ROOT.name
+Place = tuple[str, str]
+"""(module, name at its top level); the name is "" for the statements that run when the module is imported."""
+_Targets = dict[str, tuple[str, str | None]]
+"""Name in a file -> (module, name in it); None for a module itself."""
+_SKIPPED = {"ctx", "kind", "type_comment", "returns", "annotation"}
+
+
+@cache
+def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
+    """One hash over everything that `roots` ("module:name", or "module" for all of it) reach.
+
+    `without`: modules that do not count. Raises LookupError for a root that does not exist.
+    """
+    digest = hashlib.sha256()
+    for module, name in sorted(reached(*roots, without=without)):
+        digest.update(f"{module}:{name}\n{_module(module).text(name)}\n".encode())
+    return digest.hexdigest()
+
+
+def reached(*roots: str, without: Container[str] = ()) -> set[Place]:
+    """The places that `roots` need. Raises LookupError for a root that does not exist."""
+    waiting: list[Place] = []
+    for root in roots:
+        module, _, name = root.partition(":")
+        if _file(module) is None or (name and name not in _module(module).nodes | _module(module).imports):
+            raise LookupError(f"there is no {root}")
+        waiting += list(_resolve(module, name or None))
+    found: set[Place] = set()
+    while waiting:
+        place = waiting.pop()
+        if place in found or place[0] in without:
+            continue
+        found.add(place)
+        waiting.append((place[0], ""))
+        for module, name in _module(place[0]).uses(place[1]):
+            waiting += _resolve(module, name)
+    return found
+
+
+def _resolve(module: str, name: str | None) -> Iterator[Place]:
+    """Where a name of a module really stands; every place of the module for None."""
+    if _file(module) is None:
+        return
+    known = _module(module)
+    if name is None:
+        yield module, ""
+        yield from ((module, each) for each in known.nodes)
+    elif name in known.nodes:
+        yield module, name
+    elif name in known.imports:
+        yield from _resolve(*known.imports[name])
+    elif _file(f"{module}.{name}") is not None:
+        yield from _resolve(f"{module}.{name}", None)
+
+
+@cache
+def _file(module: str) -> Path | None:
+    """The file of one of this package's modules; None for any other module."""
+    package, *parts = module.split(".")
+    if package != _PACKAGE:
+        return None
+    path = _ROOT.joinpath(*parts)
+    for file in (path / "__init__.py", path.with_suffix(".py")):
+        if file.is_file():
+            return file
+    return None
+
+
+class _Module:
+    """One file, taken apart at its top level."""
+
+    def __init__(self, module: str, file: Path) -> None:
+        self.name, self.package = module, module if file.name == "__init__.py" else module.rpartition(".")[0]
+        self.nodes: dict[str, list[ast.stmt]] = {}
+        """Name -> the statements that define it."""
+        self.imports: _Targets = {}
+        self.nodes_of_import: list[ast.stmt] = []
+        self._sort(ast.parse(file.read_text(encoding="utf-8")).body)
+
+    def _sort(self, body: list[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self.imports |= self._imported(node)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.nodes.setdefault(node.name, []).append(node)
+            elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+                continue
+            elif names := _assigned(node):
+                for name in names:
+                    self.nodes.setdefault(name, []).append(node)
+            elif not _is_text(node):
+                self.nodes_of_import.append(node)
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> _Targets:
+        if isinstance(node, ast.Import):
+            ours = [alias for alias in node.names if alias.name.split(".")[0] == _PACKAGE]
+            return {alias.asname or _PACKAGE: (alias.name if alias.asname else _PACKAGE, None) for alias in ours}
+        base = node.module or ""
+        if node.level:
+            parent = self.package.split(".")
+            base = ".".join(filter(None, [*parent[: len(parent) - node.level + 1], base]))
+        found: _Targets = {}
+        for alias in node.names:
+            whole = _file(f"{base}.{alias.name}") is not None and not _defines(base, alias.name)
+            found[alias.asname or alias.name] = (f"{base}.{alias.name}", None) if whole else (base, alias.name)
+        return found if base.split(".")[0] == _PACKAGE else {}
+
+    def _of(self, name: str) -> list[ast.stmt]:
+        return self.nodes[name] if name else self.nodes_of_import
+
+    def text(self, name: str) -> str:
+        return "\n".join(_dump(node) for node in self._of(name))
+
+    def uses(self, name: str) -> set[tuple[str, str | None]]:
+        """(module, name) of everything of this package that a place mentions; None for a whole module."""
+        found: set[tuple[str, str | None]] = set()
+        for top in self._of(name):
+            own = dict(self.imports)
+            for node in ast.walk(top):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    own |= self._imported(node)
+            inner = set()
+            for node in ast.walk(top):  # module.name first, as the outer node comes before the inner one
+                if isinstance(node, ast.Attribute):
+                    found |= _attribute(node, own, inner)
+                elif isinstance(node, ast.Name) and node not in inner:
+                    found.add(own.get(node.id, (self.name, node.id)))
+        return found
+
+
+def _attribute(node: ast.Attribute, known: _Targets, inner: set[ast.AST]) -> set[tuple[str, str | None]]:
+    """What `a.b.c` means where `a` is a module: the longest part that is one, and the name in it."""
+    parts: list[ast.AST] = [node]
+    while isinstance(parts[-1], ast.Attribute):
+        parts.append(parts[-1].value)
+    first = parts[-1]
+    if node in inner or not isinstance(first, ast.Name) or known.get(first.id, ("", ""))[1] is not None:
+        return set()
+    inner.update(parts)
+    module, names = known[first.id][0], [part.attr for part in reversed(parts) if isinstance(part, ast.Attribute)]
+    while names and _file(f"{module}.{names[0]}") is not None and not _defines(module, names[0]):
+        module, names = f"{module}.{names[0]}", names[1:]
+    return {(module, names[0] if names else None)}
+
+
+def _defines(module: str, name: str) -> bool:
+    if _file(module) is None:
+        return False
+    known = _module(module)
+    return name in known.nodes or name in known.imports
+
+
+@cache
+def _module(module: str) -> _Module:
+    file = _file(module)
+    if file is None:
+        raise LookupError(f"there is no module {module}")
+    return _Module(module, file)
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """Names that a statement of the top level gives a value to."""
+    if isinstance(node, ast.Assign):
+        places = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        places = [node.target]
+    else:
+        return []
+    return [name.id for place in places for name in ast.walk(place) if isinstance(name, ast.Name)]
+
+
+def _is_text(node: ast.AST) -> bool:
+    """A docstring, of whatever."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _dump(value: Any) -> str:
+    """A syntax tree as text that is the same under every version of Python; `ast.dump` is not."""
+    if isinstance(value, list):
+        return "[" + ",".join(_dump(item) for item in value if not _is_text(item)) + "]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    hints = isinstance(value, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
+    fields = [
+        f"{name}={_dump(part)}"
+        for name, part in ast.iter_fields(value)
+        if part not in (None, []) and not (name in _SKIPPED and (hints or name not in ("returns", "annotation")))
+    ]
+    return f"{type(value).__name__}({','.join(sorted(fields))})"

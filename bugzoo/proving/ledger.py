@@ -1,0 +1,130 @@
+"""The ledger: what was proved, written down in `proofs/` and committed, so that nobody proves it twice.
+
+    proofs/faults/<family>/<name>.json    each program that the fault fits: numbers, outcomes, problems, what fired
+    proofs/programs/<name>.json           the healthy program: the negative control
+    proofs/exercises/<name>.json          each submission: what came of it
+    proofs/matrix.md                      made from the first two, for people
+
+An entry is believed while its keys are those of today: hashes over the texts that ran and the code that measured and
+judged. Versions of Python and torch are noted and decide nothing. A file is rewritten only when a key or a verdict
+changes, so that a diff shows what did. An installed bugzoo has no `proofs/` and does with its cache of numbers alone.
+"""
+
+import json
+import math
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import bugzoo
+from bugzoo.files import write_atomic
+
+Entry = dict[str, Any]
+KINDS = ("faults", "programs", "exercises")
+
+
+def home() -> Path | None:
+    """The folder of the ledger: $BUGZOO_PROOFS, else that of this checkout; None where there is none."""
+    if (given := os.environ.get("BUGZOO_PROOFS")) is not None:
+        return Path(given) if given else None
+    root = Path(bugzoo.__file__).parent.parent
+    return root / "proofs" if (root / "pyproject.toml").exists() else None
+
+
+def ours(fault_id: str) -> bool:
+    """Is a fault of this catalogue, and not of somebody's pack, whose ids have three parts?"""
+    return fault_id.count("/") == 1
+
+
+def read(kind: str, name: str) -> Entry:
+    """An entry; {} when there is none, or it cannot be read."""
+    place = home()
+    try:
+        found = json.loads((place / kind / f"{name}.json").read_text(encoding="utf-8")) if place else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write(kind: str, name: str, entry: Entry) -> None:
+    """Write an entry, where there is a ledger and it says something new."""
+    if (place := home()) is not None and read(kind, name) != (entry := plain(entry)):
+        write_atomic(place / kind / f"{name}.json", to_text(entry), parents=True)
+
+
+def names(kind: str) -> list[str]:
+    """What has an entry."""
+    place = home()
+    folder = place / kind if place else Path("nowhere")
+    return sorted(file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.json"))
+
+
+def newer(old: Entry, new: Entry) -> Entry:
+    """`old` where `new` says the same of the same content: numbers differ a little from machine to machine."""
+    same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share")
+    return old if old and all(old.get(name) == plain(new.get(name)) for name in same) else new
+
+
+def environment() -> str:
+    """What a result was measured with, in one line."""
+    versions = ", ".join(f"{name} {version(name).split('+')[0]}" for name in ("torch", "numpy"))
+    return f"python {platform.python_version()}, {versions}, {platform.machine()}"
+
+
+def plain(value: Any) -> Any:
+    """As it comes back out of the file: numbers of six digits, texts for those that are not finite, lists for tuples."""
+    if isinstance(value, dict):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else str(value)
+    return value
+
+
+def to_text(value: Any, indent: str = "") -> str:
+    """JSON of which a person can read the differences: a line for each name, lists of short things in one line."""
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{json.dumps(name)}: {to_text(part, inner).rstrip()}" for name, part in value.items()]
+        text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    elif isinstance(value, list) and any(isinstance(part, dict | list) or len(str(part)) > 60 for part in value):
+        lines = [f"{inner}{to_text(part, inner).rstrip()}" for part in value]
+        text = "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if indent else text + "\n"
+
+
+def matrix() -> str:
+    """Which fault is proved on which program, and which instruments fire there: the ledger as a table."""
+    lines = [
+        "# What is proved",
+        "",
+        "Written by `bugzoo verify` from the entries beside it. Instruments: those that fire on the first seed.",
+        "",
+        "| fault | program | result | instruments that fire |",
+        "|---|---|---|---|",
+    ]
+    for name in names("faults"):
+        for program, cell in read("faults", name).get("cells", {}).items():
+            lines.append(f"| {name} | {program} | {_result(cell)} | {', '.join(cell.get('fired', [])) or '-'} |")
+    for name in names("programs"):
+        entry = read("programs", name)
+        lines.append(f"| (healthy) | {name} | {_result(entry)} | {', '.join(entry.get('fired', [])) or '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _result(entry: Entry) -> str:
+    return "**not proved**" if entry.get("problems") else "proved"
+
+
+def write_matrix() -> None:
+    """Bring `matrix.md` up to date."""
+    if (place := home()) is None:
+        return
+    file = place / "matrix.md"
+    if not file.exists() or file.read_text(encoding="utf-8") != matrix():
+        write_atomic(file, matrix(), parents=True)

@@ -1,0 +1,162 @@
+"""What a hash of code notices and what it does not; and that nothing runs in a measurement which it has not seen."""
+
+import ast
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bugzoo
+from bugzoo import fingerprint
+from bugzoo.fingerprint import code_of, reached
+
+FILE = '''"""What it asks."""
+from bugzoo.pack.tools import helper, other
+import bugzoo.pack.tools as tools
+from bugzoo.pack import far
+
+LIMIT = 3
+THRESHOLD = 0.5
+
+
+class Reader:
+    """Reads."""
+
+    def read(self): return helper(LIMIT)
+
+
+def measure(run: int) -> dict:
+    # why
+    from bugzoo.pack.late import late
+    return Reader().read() + late() + far.far()
+
+
+def judge(numbers):
+    return numbers > THRESHOLD and other() and tools.third()
+'''
+OTHERS = {
+    "tools": "def helper(n): return n\n\ndef other(): return 1\n\ndef third(): return 3\n",
+    "late": "def late(): return 1\n",
+    "far": "def far(): return 1\n\ndef near(): return 2\n",
+    "__init__": "",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    folder = tmp_path / "bugzoo" / "pack"
+    folder.mkdir(parents=True)
+    (folder / "one.py").write_text(FILE)
+    for name, text in OTHERS.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(fingerprint, "_ROOT", tmp_path / "bugzoo")
+    forget()
+    yield folder
+    forget()
+
+
+def forget() -> None:
+    for cached in (fingerprint._file, fingerprint._module, code_of):
+        cached.cache_clear()
+
+
+def both() -> tuple[str, str]:
+    forget()
+    return code_of("bugzoo.pack.one:measure"), code_of("bugzoo.pack.one:judge")
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "changed"),
+    [
+        ("one", '"""What it asks."""', '"""What it asks now."""', ""),
+        ("one", "# why", "# why not", ""),
+        ("one", '"""Reads."""', "", ""),
+        ("one", "run: int) -> dict", "run)", ""),
+        ("one", "    return Reader().read()", "\n    return (Reader().read())", ""),
+        ("tools", "def helper(n): return n", "def helper(n):\n    '''It helps.'''\n    return n", ""),
+        ("far", "return 2", "return 3", ""),
+        ("one", "THRESHOLD = 0.5", "THRESHOLD = 0.6", "judge"),
+        ("one", "and other()", "or other()", "judge"),
+        ("tools", "return 1", "return 2", "judge"),
+        ("tools", "return 3", "return 4", "judge"),
+        ("one", "LIMIT = 3", "LIMIT = 4", "measure"),
+        ("one", "return helper(LIMIT)", "return helper(LIMIT + 1)", "measure"),
+        ("tools", "return n", "return n + 1", "measure"),
+        ("late", "return 1", "return 2", "measure"),
+        ("far", "return 1", "return 2", "measure"),
+        ("one", "LIMIT = 3", "LIMIT = 3\nprint(LIMIT)", "measure judge"),
+    ],
+)
+def test_what_is_noticed(package: Path, file: str, before: str, after: str, changed: str) -> None:
+    measure, judge = both()
+    text = (package / f"{file}.py").read_text()
+    assert text.count(before) == 1
+    (package / f"{file}.py").write_text(text.replace(before, after))
+    now = both()
+    assert [name for name, old, new in zip(("measure", "judge"), (measure, judge), now, strict=True) if old != new] == (
+        changed.split()
+    )
+
+
+def test_a_module_may_be_left_out(package: Path) -> None:
+    assert "bugzoo.pack.late" in {module for module, _ in reached("bugzoo.pack.one:measure")}
+    without = reached("bugzoo.pack.one:measure", without={"bugzoo.pack.late"})
+    assert "bugzoo.pack.late" not in {module for module, _ in without}
+
+
+def test_unknown_roots() -> None:
+    for root in ("bugzoo.nowhere", "bugzoo.errors:Nothing", "torch:nn"):
+        with pytest.raises(LookupError, match=root):
+            reached(root)
+
+
+def test_a_dump_is_the_same_under_every_python() -> None:
+    tree = ast.parse("def f(a: int, *b, c=1) -> str:\n    return f'{a!r:>{c}} x' if b else (1.5, None, ...)")
+    assert fingerprint._dump(tree) == (
+        "Module(body=[FunctionDef(args=arguments(args=[arg(arg='a')],kw_defaults=[Constant(value=1)],"
+        "kwonlyargs=[arg(arg='c')],vararg=arg(arg='b')),body=[Return(value=IfExp(body=JoinedStr(values=["
+        "FormattedValue(conversion=114,format_spec=JoinedStr(values=[Constant(value='>'),FormattedValue(conversion=-1,"
+        "value=Name(id='c'))]),value=Name(id='a')),Constant(value=' x')]),orelse=Tuple(elts=[Constant(value=1.5),"
+        "Constant(),Constant(value=Ellipsis)]),test=Name(id='b')))],name='f')])"
+    )
+
+
+@pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
+def test_nothing_runs_that_was_not_reached(spec: str) -> None:
+    """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
+    from bugzoo.diagnostics import measure_all, names
+    from bugzoo.proving.measured import CORE, measuring_roots
+    from bugzoo.running.here import execute
+    from bugzoo.running.torch_state import preserved
+    from bugzoo.scenario import Scenario
+
+    program, settings = ("mini_transformer", {"steps": 20}) if "attention" in spec else ("mlp", {"epochs": 1})
+    source = Scenario(program, (spec,) if spec else (), settings).source
+    root, seen = str(Path(bugzoo.__file__).parent) + os.sep, set()
+
+    def look(frame, event, _) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(root):
+            seen.add((file, frame.f_code.co_qualname))
+
+    with preserved():
+        threading.setprofile(look)
+        sys.setprofile(look)
+        try:
+            run = execute(source, f"{program}.py")
+            measure_all(run, [name for name in names() if name != "determinism"], max_cost=2)  # it starts workers
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+    known = reached(*CORE, *(root for name in names() for root in measuring_roots(name)))
+    modules = {module for module, _ in known}
+    missing = set()
+    for file, name in seen:
+        module = "bugzoo." + file.removeprefix(root).removesuffix(".py").removesuffix("/__init__").replace(os.sep, ".")
+        top = name.split(".")[0]
+        if module not in modules if top.startswith("<") else (module, top) not in known:
+            missing.add((module, name))
+    assert len(seen) > 100 and not missing
