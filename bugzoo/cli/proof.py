@@ -74,4 +74,6 @@ def _matrix(report: Any) -> None:
     table(["fault", "program", "result", "instruments that fire"], lines)
     for text in said:
         print(text)
+    if report.believed:
+        print(f"{report.believed} of {len(report.cells) + len(report.controls)} results stand in the ledger")
     print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")

@@ -12,14 +12,15 @@ from bugzoo.faults.evidence import number, parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.parts import without
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
-from bugzoo.proving.verify import fired, measured
+from bugzoo.proving.cells import fired
+from bugzoo.proving.code import everything
+from bugzoo.proving.measured import measured
 from bugzoo.running import Limits
 from bugzoo.scenario import Scenario
 
 Progress = Callable[[int, int], None]
 RUNS = 3
 """Seeds: the assignment's own, and as many of the grader's as make three."""
-_MEASURE = "bugzoo.diagnostics:measure_all"
 
 
 @dataclass
@@ -69,8 +70,8 @@ def look(assignment: Assignment, progress: Progress | None = None, fresh: bool =
 def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: bool = False) -> list[dict[str, Any]]:
     """{"outcome", "metrics", "numbers", ...} of each scenario, in a worker; what is known already is not run again."""
     # matched: everything under the same limits, so that the cache may share twins
-    jobs = [case.job(after=_MEASURE, after_args={"max_cost": 1}, limits=Limits(seconds=120)) for case in cases]
-    return measured(jobs, None, progress, fresh)[0]
+    wanted = [(case.job(limits=Limits(seconds=120)), everything()) for case in cases]
+    return measured(wanted, None, progress, fresh)[0]
 
 
 Results = dict[frozenset[str], list[dict[str, Any]]]

@@ -1,4 +1,4 @@
-"""The matrix fault x program x diagnostic: what `bugzoo verify` found, as plain data."""
+"""What `bugzoo verify` found, as plain data: cells of fault x program, healthy programs, the whole report."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -6,31 +6,31 @@ from typing import Any
 
 @dataclass
 class Cell:
-    """One fault on one program over matched seeds."""
+    """One fault on one program over matched seeds. Lists are by seed."""
 
     fault: str
     program: str
-    spec: str
     applied: bool = False
     undone: bool = False
-    """Taking the swap back restored the program byte for byte."""
-    claims: dict[str, list[bool]] = field(default_factory=dict)
-    """Evidence text -> whether it held on the broken run, per seed."""
-    false_claims: dict[str, list[bool]] = field(default_factory=dict)
-    """Evidence text -> whether it held on the healthy twin, per seed. All must be false."""
-    effect: str = ""
-    broken: list[float | None] = field(default_factory=list)
-    healthy: list[float | None] = field(default_factory=list)
-    """The effect's number per seed."""
-    agreeing: int = 0
-    p: float = 1.0
+    """Taking the edits back restored the program byte for byte."""
     outcomes: list[str] = field(default_factory=list)
-    fired: dict[str, float] = field(default_factory=dict)
-    """Diagnostic -> share of seeds on which it fired on the broken run."""
-    accuracy: dict[str, list[float]] = field(default_factory=dict)
+    numbers: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    """What evidence and effect name -> {"broken": its number, "healthy": the same of the twin}."""
+    claims: dict[str, list[bool]] = field(default_factory=dict)
+    """Evidence -> whether it held on the broken run."""
+    false_claims: dict[str, list[bool]] = field(default_factory=dict)
+    """Evidence -> whether it held on the healthy twin. All must be false."""
+    effect: str = ""
+    agreeing: int = 0
+    """Seeds on which the effect is seen."""
+    p: float = 1.0
+    fired: list[str] = field(default_factory=list)
+    """Of all instruments, those that fire on the broken run of the first seed."""
     problems: list[str] = field(default_factory=list)
     """Sentences; an empty list means proved."""
     skipped: str = ""
+    in_ledger: bool = False
+    """Believed: the ledger holds it, and nothing that it depends on has changed."""
 
     @property
     def proved(self) -> bool:
@@ -39,19 +39,20 @@ class Cell:
 
 @dataclass
 class Healthy:
-    """A healthy program (under one set of settings): the negative control."""
+    """A healthy program, the negative control: all instruments on all seeds."""
 
     program: str
-    outcomes: list[str]
-    fired: dict[str, list[str]]
-    """Diagnostic -> what it said, where it fired although nothing is wrong."""
-    metrics: list[dict[str, float]]
+    outcomes: list[str] = field(default_factory=list)
+    fired: dict[str, list[str]] = field(default_factory=dict)
+    """Instrument -> what it said, where it fired although nothing is wrong."""
+    metrics: list[dict[str, float]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    in_ledger: bool = False
 
 
 @dataclass
 class Report:
-    """Everything that one verification found."""
+    """Everything that one verification found. `runs` were looked at, of which `cached` were known already."""
 
     cells: list[Cell]
     controls: list[Healthy]
@@ -63,6 +64,11 @@ class Report:
     @property
     def ok(self) -> bool:
         return not any(cell.problems for cell in self.cells) and not any(c.problems for c in self.controls)
+
+    @property
+    def believed(self) -> int:
+        """Cells and healthy programs that stood in the ledger."""
+        return sum(one.in_ledger for one in [*self.cells, *self.controls])
 
     def to_json(self) -> dict[str, Any]:
         return {"ok": self.ok, **asdict(self)}

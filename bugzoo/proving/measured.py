@@ -12,46 +12,18 @@ from importlib.metadata import version
 from typing import Any
 
 from bugzoo import kept
-from bugzoo.fingerprint import code_of
-from bugzoo.running import Job, Run, run_worker
-from bugzoo.running.endings import record
+from bugzoo.diagnostics import measure_all
+from bugzoo.proving.code import core, measuring
+from bugzoo.running import Job, Run
+from bugzoo.running.many import run_job
 from bugzoo.running.pool import cores, run_all
-from bugzoo.watching.trace import Trace
+from bugzoo.running.reading import Reading, to_json
 
-CORE = (
-    "bugzoo.running.worker:run_worker",
-    "bugzoo.running.supervisor:supervise",
-    "bugzoo.running.zygote:serve",
-    "bugzoo.running.child:enter",
-    "bugzoo.diagnostics:measure_all",
-)
-"""Where the code begins that every run needs, whatever is measured."""
-ASIDE = frozenset({"bugzoo.running.isolation", "bugzoo.running.identity"})
-"""The sandbox, which programs of our own do not go through."""
 SHORT = 60
 """Seconds: a job with a lower limit is one that is expected to hang."""
 Progress = Callable[[int, int], None]
 Result = dict[str, Any]
 """{"outcome", "metrics", "numbers", "error", "seconds"}"""
-
-
-def measuring_roots(name: str) -> tuple[str, ...]:
-    return (f"bugzoo.diagnostics.{name}:measure",)
-
-
-def core() -> str:
-    """Hash of the code that runs and watches."""
-    return code_of(*CORE, without=ASIDE)
-
-
-def measuring(name: str) -> str:
-    """Hash of what an instrument's `measure` needs."""
-    return code_of(*measuring_roots(name))
-
-
-def judging(name: str) -> str:
-    """Hash of what an instrument's `judge` needs."""
-    return code_of(f"bugzoo.diagnostics.{name}:judge")
 
 
 def measured(
@@ -96,35 +68,26 @@ def measured(
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
     """Run a job and measure these instruments. What goes wrong with the machinery is a crash of the run."""
     job, names = asked
-    try:
-        run = run_worker(
-            replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": names, "max_cost": 2})
-        )
-        trouble = False
-    except Exception as error:
-        run, trouble = Run(Trace(outcome="crashed", error=record(error, job.file)), job.source, job.file), True
+    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": names, "max_cost": 2}))
     return {
         "outcome": run.outcome,
         "metrics": run.trace.metrics,
-        "numbers": _numbers(run, names),
+        "numbers": to_json(_readings(run, names)),
         "error": {name: run.trace.error.get(name) for name in ("type", "message", "file", "line")},
         "seconds": run.seconds,
-        "trouble": trouble,
+        "trouble": run.trouble,
     }
 
 
-def _numbers(run: Run, names: tuple[str, ...]) -> dict[str, Any]:
+def _readings(run: Run, names: tuple[str, ...]) -> dict[str, Reading]:
     """What the worker measured, and here what it could not: a run that was ended, or that only all ranks together tell."""
-    from bugzoo.diagnostics import measure_all
-
-    if run.numbers and not run.ranks:
-        return run.numbers
+    if run.readings and not run.ranks:
+        return run.readings
     outside = measure_all(run, names, max_cost=0)
-    if not run.numbers:
+    if not run.readings:
         return outside
-    return run.numbers | {
-        name: found for name, found in outside.items() if "not_applicable" in run.numbers.get(name, {})
-    }
+    silent = {name for name, reading in run.readings.items() if not reading.applies}
+    return run.readings | {name: found for name, found in outside.items() if name in silent}
 
 
 def _key(job: Job) -> str:

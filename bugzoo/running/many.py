@@ -39,4 +39,6 @@ def run_job(job: Job) -> Run:
     try:
         return run_worker(job)
     except Exception as error:
-        return Run(Trace(outcome="crashed", error=record(error, job.file)), job.source, job.file)
+        run = Run(Trace(outcome="crashed", error=record(error, job.file)), job.source, job.file)
+        run.trouble = f"{type(error).__name__}: {error}"
+        return run

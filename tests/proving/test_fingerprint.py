@@ -128,7 +128,7 @@ def test_a_dump_is_the_same_under_every_python() -> None:
 def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
     from bugzoo.diagnostics import measure_all, names
-    from bugzoo.proving.measured import CORE, measuring_roots
+    from bugzoo.proving.code import CORE
     from bugzoo.running.here import execute
     from bugzoo.running.torch_state import preserved
     from bugzoo.scenario import Scenario
@@ -151,7 +151,7 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
-    known = reached(*CORE, *(root for name in names() for root in measuring_roots(name)))
+    known = reached(*CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()))
     modules = {module for module, _ in known}
     missing = set()
     for file, name in seen:

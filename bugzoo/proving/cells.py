@@ -1,0 +1,127 @@
+"""One fault on one program: what is asked of its runs, and what they must say to prove it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bugzoo import programs
+from bugzoo.diagnostics import judge_all
+from bugzoo.faults.evidence import number, parse, sign_test
+from bugzoo.faults.model import Fault
+from bugzoo.fingerprint import code_of
+from bugzoo.proving import code
+from bugzoo.proving.matrix import Cell, Healthy
+from bugzoo.running.reading import from_json
+from bugzoo.scenario import Scenario
+
+SEEDS = (0, 1, 2, 3, 4)
+"""Seeds of a proof. The first is the one on which all instruments are measured."""
+Result = dict[str, Any]
+
+
+def named(fault: Fault) -> frozenset[str]:
+    """Instruments that evidence and effect name. A trap is quiet on every one of them, on all seeds."""
+    if fault.trap:
+        return code.everything()
+    texts = [text for text in (*fault.evidence, fault.effect) if " " in text]
+    return frozenset(parse(text).instrument for text in texts) - {"outcome", "metrics"}
+
+
+def evidence_key(fault: Fault, first: Scenario) -> str:
+    """Everything that a cell's verdict over the seeds depends on; `first` is the scenario of the first seed."""
+    said = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)
+    by = code_of("bugzoo.proving.cells:judge_seeds")
+    return code.short(first.source, first.base, SEEDS, said, code.core(), by, code.instruments(named(fault)))
+
+
+def full_key(fault: Fault | None, first: Scenario) -> str:
+    """Everything that the verdict of all instruments on one seed depends on."""
+    wanted = code.everything() | (named(fault) if fault else set())
+    by = code_of("bugzoo.proving.cells:judge_full", "bugzoo.proving.cells:judge_control")
+    facts = programs.load(first.program).facts
+    return code.short(first.source, first.base, SEEDS, facts, code.core(), by, code.instruments(wanted))
+
+
+def fired(result: Result) -> dict[str, str]:
+    """Instruments that fire on a result, with what they say."""
+    return {v.instrument: v.message for v in judge_all(from_json(result["numbers"])) if v.fired}
+
+
+def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
+    """Fill a cell from the results of matched seeds and write down every way in which it is not proved."""
+    cell.outcomes = [result["outcome"] for result in broken]
+    for result in healthy:
+        if result["outcome"] != "finished":
+            cell.problems.append(f"the healthy twin ended as {result['outcome']}: {result.get('error')}")
+            break
+    alarms = [fired(result) for result in broken]
+    if fault.trap:
+        for name in sorted({name for said in alarms for name in said}):
+            seen = [said[name] for said in alarms if name in said]
+            cell.problems.append(f"a trap, but {name} fires on {len(seen)} of {len(broken)} seeds: {seen[0]}")
+        if set(cell.outcomes) != {"finished"}:
+            cell.problems.append(f"a trap, but it ended as {', '.join(sorted(set(cell.outcomes)))}")
+        return
+    for text in fault.evidence:
+        claim = parse(text)
+        if claim.instrument not in ("outcome", "metrics"):  # the number is there; does the instrument say so as well?
+            silent = sum(claim.instrument not in names for names in alarms)
+            if silent:
+                cell.problems.append(f"{claim.instrument} does not fire on {silent} of {len(broken)} broken runs")
+        _note(cell, claim.left, broken, healthy)
+        cell.claims[text] = [claim.holds(result) for result in broken]
+        cell.false_claims[text] = [claim.holds(result) for result in healthy]
+        if not all(cell.claims[text]):
+            seen = [number(result, claim.left) for result in broken]
+            cell.problems.append(f"`{text}` holds on {sum(cell.claims[text])} of {len(seen)} broken runs (saw {seen})")
+        if any(cell.false_claims[text]):
+            seen = [number(result, claim.left) for result in healthy]
+            cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {seen})")
+    _effect(cell, fault, broken, healthy)
+
+
+def _effect(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
+    claim = parse(fault.effect)
+    _note(cell, claim.left, broken, healthy)
+    if claim.left == "outcome":
+        agreeing = sum(claim.holds(b) and not claim.holds(h) for b, h in zip(broken, healthy, strict=True))
+    else:
+        agreeing = sum(claim.holds(b, h) for b, h in zip(broken, healthy, strict=True))
+    cell.agreeing, cell.p = agreeing, sign_test(agreeing, len(broken))
+    if agreeing < len(broken):
+        seen = cell.numbers.get(claim.left, cell.outcomes)
+        cell.problems.append(f"`{fault.effect}` on {agreeing} of {len(broken)} seeds (saw {seen})")
+
+
+def _note(cell: Cell, name: str, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
+    if name != "outcome":
+        both = {"broken": broken, "healthy": healthy}
+        cell.numbers[name] = {which: [number(one, name) for one in results] for which, results in both.items()}
+
+
+def judge_full(cell: Cell, broken: Result, healthy: Result) -> None:
+    """What all instruments say of the first seed: of the broken run for the matrix, of its twin nothing."""
+    cell.fired = sorted(fired(broken))
+    cell.problems += [f"{name} fires on the healthy twin: {said}" for name, said in sorted(fired(healthy).items())]
+
+
+def judge_control(control: Healthy, results: Sequence[Result]) -> None:
+    """A healthy program must finish within its band, and no instrument may fire."""
+    control.outcomes, control.metrics = [r["outcome"] for r in results], [r["metrics"] for r in results]
+    for result in results:
+        for name, message in fired(result).items():
+            control.fired.setdefault(name, []).append(message)
+    for name, said in control.fired.items():
+        control.problems.append(f"{name} fires on {len(said)} of {len(results)} healthy runs: {said[0]}")
+    control.problems += out_of_band(control.program, results)
+
+
+def out_of_band(program: str, results: Sequence[Result]) -> list[str]:
+    """Each healthy run whose metric is not what the program promises."""
+    facts = programs.load(program).facts
+    (low, high), metric = facts["tiny_healthy"], facts["metric"]
+    values = [result["metrics"].get(metric) for result in results]
+    return [
+        f"{metric} is {value}, outside the healthy band {low} to {high}"
+        for value in values
+        if value is None or not low <= value <= high
+    ]
