@@ -18,6 +18,9 @@ if threading.current_thread() is threading.main_thread():
 os.environ["BUGZOO_DATA"] = tempfile.mkdtemp(prefix="bugzoo-tests-")
 atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 
+# nor is what a test proves written into the ledger of this checkout
+os.environ["BUGZOO_PROOFS"] = ""
+
 
 @pytest.fixture(scope="session")
 def sandboxed():

@@ -110,6 +110,8 @@ def judge_control(control: Healthy, results: Sequence[Result]) -> None:
     for result in results:
         for name, message in fired(result).items():
             control.fired.setdefault(name, []).append(message)
+    ended = sorted({outcome for outcome in control.outcomes if outcome != "finished"})
+    control.problems += [f"it ended as {outcome}" for outcome in ended]
     for name, said in control.fired.items():
         control.problems.append(f"{name} fires on {len(said)} of {len(results)} healthy runs: {said[0]}")
     control.problems += out_of_band(control.program, results)

@@ -19,11 +19,6 @@ from bugzoo.proving.trials import MUST_PASS, trials
 NAME = "02_restless_loss"
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
-
-
 @pytest.fixture
 def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Another grader in place of the real one, and no notebook executed: what is tested is what check makes of it."""

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import bugzoo.faults as faults
-import bugzoo.proving.verify as room
 from bugzoo import programs
 from bugzoo.faults import Swap
+from bugzoo.proving import cells, measured
 from bugzoo.proving.verify import verify
 
 STALE = "loop/stale_gradients"
@@ -36,7 +36,7 @@ def test_a_sound_fault_is_proved_and_the_second_time_is_cached():
     assert cell.applied and cell.undone and cell.agreeing == 2 and cell.p == 1 / 4
     assert cell.claims == {"fresh_gradient.stale_share > 0.5": [True, True]}
     assert cell.false_claims == {"fresh_gradient.stale_share > 0.5": [False, False]}
-    assert cell.fired["fresh_gradient"] == 1.0
+    assert "fresh_gradient" in cell.fired
     again = run()
     assert again.cached == again.runs and again.to_json()["cells"] == report.to_json()["cells"]
 
@@ -59,33 +59,31 @@ def test_a_fault_whose_swap_changes_nothing_is_noticed(monkeypatch):
 
 
 def test_a_deaf_diagnostic_is_noticed(monkeypatch):
-    measure = room.measured
+    measure = measured.measured
 
     def deaf(*args):
-        results, known = measure(*args)
+        results, *counts = measure(*args)
         for result in results:
             result["numbers"]["fresh_gradient"]["stale_share"] = 0.0
-        return results, known
+        return results, *counts
 
-    monkeypatch.setattr(room, "measured", deaf)
+    monkeypatch.setattr(measured, "measured", deaf)
     assert any("holds on 0 of 2 broken runs" in text for text in problems(run()))
 
 
 def test_a_judge_that_never_fires_is_noticed(monkeypatch):
-    judge = room.judge_all
-    monkeypatch.setattr(room, "judge_all", lambda numbers: [replace(v, fired=False) for v in judge(numbers)])
-    assert any(
-        "fresh_gradient does not fire on 2 of 2 broken runs (instruments that do: " in text for text in problems(run())
-    )
+    judge = cells.judge_all
+    monkeypatch.setattr(cells, "judge_all", lambda numbers: [replace(v, fired=False) for v in judge(numbers)])
+    assert any("fresh_gradient does not fire on 2 of 2 broken runs" in text for text in problems(run()))
 
 
 def test_a_diagnostic_that_always_fires_is_noticed(monkeypatch):
-    judge = room.judge_all
+    judge = cells.judge_all
 
     def nervous(numbers):
         return [replace(v, fired=True, message="always") if v.instrument == "loss_curve" else v for v in judge(numbers)]
 
-    monkeypatch.setattr(room, "judge_all", nervous)
+    monkeypatch.setattr(cells, "judge_all", nervous)
     report = run()
     assert any(
         "loss_curve fires on 2 of 2 healthy runs: always" in text for c in report.controls for text in c.problems
