@@ -35,7 +35,7 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
 
 
 def reached(*roots: str, without: Container[str] = ()) -> set[Place]:
-    """The places that `roots` need. Raises LookupError for a root that does not exist."""
+    """The places that `roots` need. Raises LookupError for a root, or a name on the way, that is not found."""
     waiting: list[Place] = []
     for root in roots:
         module, _, name = root.partition(":")
@@ -50,7 +50,10 @@ def reached(*roots: str, without: Container[str] = ()) -> set[Place]:
         found.add(place)
         waiting.append((place[0], ""))
         for module, name in _module(place[0]).uses(place[1]):
-            waiting += _resolve(module, name)
+            places = list(_resolve(module, name))
+            if not places and module != place[0] and _file(module) and not (name or "").startswith("__"):
+                raise LookupError(f"{place[0]} uses {module}.{name}, and nobody sees where that is")
+            waiting += places
     return found
 
 
@@ -101,7 +104,8 @@ class _Module:
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.nodes.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-                continue
+                for one in node.body:  # where `__getattr__` looks names up, this is what it finds
+                    self.imports |= self._imported(one) if isinstance(one, ast.Import | ast.ImportFrom) else {}
             elif names := _assigned(node):
                 for name in names:
                     self.nodes.setdefault(name, []).append(node)

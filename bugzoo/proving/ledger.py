@@ -11,7 +11,6 @@ changes, so that a diff shows what did. An installed bugzoo has no `proofs/` and
 """
 
 import json
-import math
 import os
 import platform
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from typing import Any
 
 import bugzoo
 from bugzoo.files import write_atomic
+from bugzoo.plain import plain as as_json
 
 Entry = dict[str, Any]
 KINDS = ("faults", "programs", "exercises")
@@ -79,9 +79,7 @@ def plain(value: Any) -> Any:
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else str(value)
-    return value
+    return as_json(float(f"{value:.6g}") if isinstance(value, float) else value)
 
 
 def to_text(value: Any, indent: str = "") -> str:

@@ -113,6 +113,20 @@ def test_unknown_roots() -> None:
             reached(root)
 
 
+def test_a_name_that_is_looked_up_when_it_is_used(package: Path) -> None:
+    """As in packages with a `__getattr__`: what TYPE_CHECKING imports is what it finds; else nobody could follow."""
+    lazy = "def __getattr__(name): ...\n"
+    (package / "__init__.py").write_text(lazy)
+    (package / "one.py").write_text("from bugzoo.pack import helper\n\ndef measure(run): return helper(run)\n")
+    forget()
+    with pytest.raises(LookupError, match=r"bugzoo\.pack\.helper"):
+        reached("bugzoo.pack.one:measure")
+    known = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bugzoo.pack.tools import helper\n"
+    (package / "__init__.py").write_text(known + lazy)
+    forget()
+    assert ("bugzoo.pack.tools", "helper") in reached("bugzoo.pack.one:measure")
+
+
 def test_a_dump_is_the_same_under_every_python() -> None:
     tree = ast.parse("def f(a: int, *b, c=1) -> str:\n    return f'{a!r:>{c}} x' if b else (1.5, None, ...)")
     assert fingerprint._dump(tree) == (
@@ -124,6 +138,7 @@ def test_a_dump_is_the_same_under_every_python() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
 def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""

@@ -120,9 +120,9 @@ def test_how_it_is_written() -> None:
     told = {"a": {"b": [1.23456789, float("inf"), float("nan"), None]}, "c": [], "d": ["x" * 70, "é"], "e": {}}
     text = ledger.to_text(ledger.plain(told))
     assert json.loads(text) == {
-        "a": {"b": [1.23457, "inf", "nan", None]}, "c": [], "d": ["x" * 70, "é"], "e": {}
+        "a": {"b": [1.23457, "Infinity", "NaN", None]}, "c": [], "d": ["x" * 70, "é"], "e": {}
     }  # fmt: skip
-    assert text.splitlines()[1:4] == ['  "a": {', '    "b": [1.23457, "inf", "nan", null]', "  },"]
+    assert text.splitlines()[1:4] == ['  "a": {', '    "b": [1.23457, "Infinity", "NaN", null]', "  },"]
     assert text.endswith("}\n") and "é" in text
 
 
