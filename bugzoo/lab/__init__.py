@@ -10,12 +10,13 @@ Everything degrades to text where nobody looks: under nbgrader, nbclient, nbval 
 from collections.abc import Sequence
 from typing import Any
 
+from bugzoo import lessons
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, warm_up
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.panel import Panel
-from bugzoo.lab.quiz import QuickCheck
+from bugzoo.lab.quiz import Answer, Question, QuickCheck
 from bugzoo.lab.timer import Timer
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
@@ -30,10 +31,8 @@ warm_up()  # only in a notebook's kernel: what a first run would import comes in
 
 def case(name: str) -> Scenario:
     """A lesson's case, such as `03/incident`: what is wrong with it stays out of the notebook."""
-    from bugzoo.lab.lessons import find
-
-    program, faults = find("CASES", name)
-    return Scenario(program, faults)
+    number, _, key = name.partition("/")
+    return Scenario(*lessons.load(number).case(key))
 
 
 def live(what: Scenario | str, **options: Any) -> LiveView:
@@ -48,9 +47,9 @@ def break_it(scenario: Scenario, **options: Any) -> Panel:
 
 def quick_check(name: str) -> QuickCheck:
     """Ask a lesson's question, such as `03/guess`."""
-    from bugzoo.lab.lessons import find
-
-    return QuickCheck(find("QUESTIONS", name), key=name).show()
+    number, _, key = name.partition("/")
+    asked = lessons.load(number).question(key)
+    return QuickCheck(Question(asked.text, tuple(Answer(*one) for one in asked.answers)), key=name).show()
 
 
 def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -> Hints:

@@ -1,0 +1,145 @@
+"""A lesson held to its word: what can be seen without running it, and what its proof cells measure when it is run."""
+
+import os
+import re
+import symtable
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+from unittest.mock import patch
+
+from bugzoo.lessons._source import Cell, Claim, Lesson
+
+_NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
+_MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
+"""Numbers that somebody must have measured: decimals and percentages."""
+
+_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\{[^{}=]+? = \w+\}|\]\([^)]*\)", re.DOTALL)
+"""Code, what is marked already, and the addresses of links."""
+
+SECONDS = 600
+"""A cell's limit: lessons train, and the machine may have other work."""
+
+
+def read_through(lesson: Lesson) -> list[str]:
+    """What is wrong with a lesson as it stands. Sentences, empty where nothing is.
+
+    A number that nobody proves, a proof that the learner's cells lean on or that would change them, a case that is not there.
+    """
+    problems = []
+    bound = {name: cell for cell in lesson.of("proof") for name in _names(cell)[0]}
+    for claim in lesson.claims:
+        if claim.name not in bound:
+            problems.append(f"{claim.where}: {claim.shown} is {claim.name}, which no proof cell measures")
+    for cell in lesson.cells:
+        if cell.kind in ("markdown", "check"):
+            for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.text)):
+                problems.append(
+                    f"{lesson.where(cell)}: nobody proves {found}: write {{{found} = name}}, and measure `name` in a proof cell"
+                )
+        if cell.kind == "code":
+            mine, used = _names(cell)
+            for name in sorted(mine & set(bound)):
+                problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
+            for name in sorted(used & set(bound) - mine):
+                problems.append(
+                    f"{lesson.where(cell)}: {name} is known from a proof cell only, which the learner never gets"
+                )
+            for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
+                if name not in lesson.cases:
+                    problems.append(f"{lesson.where(cell)}: there is no [case] {name}")
+    return problems
+
+
+def _names(cell: Cell) -> tuple[set[str], set[str]]:
+    """(names that a cell binds for those behind it, names that it takes from those before it)."""
+    table = symtable.symtable(cell.text, cell.name, "exec")
+    bound = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+    used = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
+    inner = list(table.get_children())
+    while inner:
+        child = inner.pop()
+        used |= {one.get_name() for one in child.get_symbols() if one.is_global()}
+        inner += child.get_children()
+    return bound, used
+
+
+def run(lesson: Lesson) -> list[str]:
+    """Run a lesson with its proof cells in, in a kernel of its own without a front end. Sentences, empty where all holds."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    from bugzoo import notebooks
+
+    book = lesson.notebook(proofs=True)
+    claims = [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
+    call = f"from bugzoo.lessons._proof import judge\n\njudge({claims!r}, globals())"
+    book.cells.append(notebooks.code("claims", call))
+    with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
+        own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
+        with patch.dict(os.environ, own):
+            client = NotebookClient(
+                book,
+                timeout=SECONDS,
+                kernel_name="python3",
+                extra_arguments=["--IPKernelApp.log_level=40"],
+                resources={"metadata": {"path": folder}},
+            )
+            try:
+                client.execute()
+            except CellExecutionError:
+                return [_failure(lesson, book)]
+            except (CellTimeoutError, DeadKernelError) as error:
+                return [f"{lesson.file.name}: {error}"]
+    return []
+
+
+def _failure(lesson: Lesson, book: Any) -> str:
+    """Which cell raised, where it stands in the source, and the end of what it said."""
+    failed = next(cell for cell in book.cells if any(o.output_type == "error" for o in cell.get("outputs", ())))
+    error = next(output for output in failed.outputs if output.output_type == "error")
+    if failed.id == "claims":
+        return error.evalue
+    source = next(cell for cell in lesson.cells if cell.key == failed.id)
+    told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).splitlines()
+    return "\n".join([f"{lesson.where(source)} raised {error.ename}", *told[-12:]])
+
+
+def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
+    """Called in the lesson's kernel at its end. Raises AssertionError with every claim that is not so."""
+    wrong = [
+        f"{where}: the text says {shown!r}, and {name} is {values[name]!r}"
+        for shown, name, where in claims
+        if not holds(shown, values[name])
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def holds(shown: str, value: Any) -> bool:
+    """Whether what stands in the text agrees with what was measured.
+
+    A bool is a claim in words, which holds or not; a text must be the same; of a pair the number in the text must lie
+    between its two. Any other number must be right to two units of the last digit that is written, as another processor
+    rounds otherwise, and a whole number exactly. `82 %` is 0.82.
+    """
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return shown == value
+    found = re.search(_NUMBER, shown)
+    if not found:
+        return False
+    number = float(found[0].replace(",", ""))
+    if isinstance(value, tuple):
+        low, high = value
+        return low <= number <= high
+    scale = 100 if "%" in shown else 1
+    decimals = len(found[0].partition(".")[2].partition("e")[0])
+    if "e" in found[0]:
+        return number == value
+    return abs(number - scale * value) <= 2 * 10**-decimals if decimals else abs(number - scale * value) < 0.5
+
+
+__all__ = ["Claim", "holds", "judge", "read_through", "run"]

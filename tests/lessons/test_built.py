@@ -1,0 +1,70 @@
+"""The notebooks in git are what the lessons make; the folder is the list; and every lesson holds."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from bugzoo import lessons
+from bugzoo.lessons import _proof
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_committed_are_built_ones() -> None:
+    assert lessons.stray(ROOT) == []
+
+
+def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
+    assert len(lessons.build(tmp_path)) == len(lessons.files())
+    assert lessons.build(tmp_path) == lessons.stray(tmp_path) == []
+    first, second = (tmp_path / f"notebooks/{name}.ipynb" for name in list(lessons.files())[:2])
+    first.write_text(first.read_text().replace("## ", "### "))
+    second.unlink()
+    (tmp_path / "notebooks/by_hand.ipynb").write_text("{}")
+    said = "\n".join(lessons.stray(tmp_path))
+    assert len(said.splitlines()) == 3
+    assert f"{first.stem}.ipynb is not what" in said and f"{second.stem}.ipynb is missing" in said
+    assert "by_hand.ipynb belongs to no lesson" in said
+    assert lessons.build(tmp_path) == [f"notebooks/{first.name}", f"notebooks/{second.name}"]
+
+
+def test_a_file_is_all_that_a_lesson_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a copy of the folder: list, question and notebook are there at once."""
+    for file in lessons.files().values():
+        shutil.copy(file, tmp_path)
+    (tmp_path / "04_next.py").write_text(
+        "# %% [markdown] title\n# # 04 · Next\n\n# %% [check] why\n# Why?\n# ( ) So\n#     no.\n# (x) Because\n#     yes.\n"
+    )
+    monkeypatch.setattr(lessons, "__file__", str(tmp_path / "__init__.py"))
+    assert "04_next" in lessons.files() and lessons.load("4").title == "04 · Next"
+    assert "notebooks/04_next.ipynb" in lessons.build(tmp_path)
+    from bugzoo import lab
+
+    assert lab.quick_check("04/why").answer("b") == "Right: yes."
+
+
+@pytest.mark.parametrize("name", lessons.files())
+def test_a_learner_gets_a_valid_notebook_without_proofs(name: str) -> None:
+    text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
+    book = nbformat.reads(text, as_version=nbformat.NO_CONVERT)
+    nbformat.validate(book)
+    assert (book.nbformat, book.nbformat_minor) == (4, 5)
+    assert len({cell.id for cell in book.cells}) == len(book.cells)
+    proofs = lessons.load(name).of("proof")
+    assert proofs and not any(json.dumps(cell.text)[1:-1] in text for cell in proofs), "a lesson proves something"
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in book.cells)
+
+
+@pytest.mark.parametrize("name", lessons.files())
+def test_what_can_be_seen_without_running_it(name: str) -> None:
+    assert _proof.read_through(lessons.load(name)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", lessons.files())
+def test_every_lesson_holds(name: str) -> None:
+    """All cells run without a front end, and every number of the text is what the proof cells measure."""
+    assert _proof.run(lessons.load(name)) == []
