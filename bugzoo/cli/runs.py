@@ -63,7 +63,7 @@ def run(
 
         found = compare(scenario, tell)
     if picture:
-        from bugzoo.plots.twins import save
+        from bugzoo.plots.comparison import save
 
         save(found, picture, _title(found))
     if json:

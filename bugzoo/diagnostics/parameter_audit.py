@@ -49,7 +49,6 @@ def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
     live = getattr(run.trace, "live", None)
     if live is None or not live.models:
         return None
-    meant = getattr(getattr(live, "recorder", None), "meant", ())
     moved = {p.name for p in run.trace.parameters if p.changed > 0}
     elements, found, seen, tables = 0, [], set(), 0
     for model in live.models:
@@ -64,7 +63,7 @@ def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
             if parameter.requires_grad or id(parameter) in seen:
                 continue
             seen.add(id(parameter))
-            untouched = not {name, prefix + name} & moved and parameter not in meant
+            untouched = not {name, prefix + name} & moved and parameter not in live.frozen_on_purpose
             if untouched and _random_looking(parameter):
                 elements += parameter.numel()
                 found.append(name)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bugzoo.lab.engine import Point
-from bugzoo.plots.twins import BROKEN, HEALTHY
+from bugzoo.plots.comparison import BROKEN, HEALTHY
 
 PAPER, INK, GRID = "#ffffff", "#24292f", "#e3e6ea"
 """Explicit colours: the same readable sheet in a light and in a dark notebook, and in the static picture."""

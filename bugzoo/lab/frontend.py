@@ -13,7 +13,13 @@ def warm_up() -> None:
     import threading
 
     def load() -> None:
-        for name in ("plotly.graph_objects", "ipywidgets", "sklearn.datasets", "torch._dynamo", "bugzoo.plots.twins"):
+        for name in (
+            "plotly.graph_objects",
+            "ipywidgets",
+            "sklearn.datasets",
+            "torch._dynamo",
+            "bugzoo.plots.comparison",
+        ):
             importlib.import_module(name)
 
     threading.Thread(target=load, name="bugzoo-warm-up", daemon=True).start()

@@ -55,14 +55,14 @@ def text_table(
 
 def picture(points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "") -> bytes:
     """PNG on a white sheet, readable in light and dark notebooks."""
-    from bugzoo.plots import twins
+    from bugzoo.plots import comparison
 
     numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points)}
     event = run.trace.first_non_finite() if run is not None else None
     bad = first_bad(points)
     if bad:
         numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
-    figure = twins.picture(numbers, title)
+    figure = comparison.picture(numbers, title)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100, facecolor="white")
     return buffer.getvalue()

@@ -4,6 +4,7 @@ import math
 import sys
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
+from bugzoo.watching.moment import Moment
 from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
 
 _pre_hooks = torch_module._global_forward_pre_hooks
@@ -25,8 +27,10 @@ Circumstance = tuple[int, bool, bool, bool, bool]
 class Forwards:
     """A global forward-pre hook that is there only until the first root module of a training step was called."""
 
-    def __init__(self, recorder: Any) -> None:
-        self.recorder = recorder
+    def __init__(self, moment: Moment, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]) -> None:
+        self.moment = moment
+        self.on_training = on_training
+        """Called at a step's first forward with gradients; in a replay it returns the arguments of the first time."""
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
         self._roots: dict[int, nn.Module] = {}
@@ -59,12 +63,12 @@ class Forwards:
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """None, or in a replay the arguments that the forward had the first time."""
-        recorder = self.recorder
+        moment = self.moment
         if (
             module is self._usual
             and module.training is self._usual_mode
-            and not recorder.sampling
-            and recorder.thread is None
+            and not moment.sampling
+            and moment.thread is None
             and torch.is_grad_enabled()
         ):  # the same call as a step ago: nothing new to find out
             if self._open:  # no backward came of those
@@ -72,19 +76,19 @@ class Forwards:
             self._open = self._usual_key
             _pre_hooks.pop(self._pre_id, None)
             try:
-                return recorder.training_forward(module, args)
+                return self.on_training(module, args)
             except Exception as error:
-                recorder.note(error)
+                moment.note(error)
                 return None
         key = id(module)
-        if key in self._children or (self.recorder.thread is not None and self.recorder.thread != get_ident()):
+        if key in self._children or (moment.thread is not None and moment.thread != get_ident()):
             return None
         if key not in self._roots and not self._is_model(module):
             return None
         try:
             return self._root_called(module, args)
         except Exception as error:
-            self.recorder.note(error)
+            moment.note(error)
             return None
 
     def _is_model(self, module: nn.Module) -> bool:
@@ -100,19 +104,19 @@ class Forwards:
     def _root_called(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         if id(module) not in self._roots:
             self._add_root(module)
-        recorder = self.recorder
+        moment = self.moment
         grad = torch.is_grad_enabled()
         if not grad and module.training and _recalibrates(module):
             return None
         key = (id(module), grad)
         if self._modes.get(key) is not module.training:
             if key in self._modes:
-                recorder.trace.events.append(Event(recorder.step, "mode", {
+                moment.events.append(Event(moment.step, "mode", {
                     "module": type(module).__name__, "training": module.training, "grad": grad}))  # fmt: skip
             self._modes[key] = module.training
-        frame = None if grad else recorder.loop.current()
+        frame = None if grad else moment.loop.current()
         inside = grad or frame is not None
-        after = frame is not None and frame.f_lineno > recorder.loop.step_line > 0
+        after = frame is not None and frame.f_lineno > moment.loop.step_line > 0
         full = (id(module), grad, module.training, inside, after)
         if not grad:
             self._counts[full] += 1
@@ -120,14 +124,14 @@ class Forwards:
             return None
         self._open = [*self._open, full]
         self._candidate = key[0]
-        if recorder.sampling:
+        if moment.sampling:
             # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
             self.last_call = (module, args, self._keywords())
             self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
         self._usual, self._usual_mode, self._usual_key = module, module.training, [full]
-        return recorder.training_forward(module, args)
+        return self.on_training(module, args)
 
     @staticmethod
     def _keywords() -> dict[str, Any]:
@@ -145,7 +149,7 @@ class Forwards:
                 self._names[id(child)] = len(self._modules)
                 kind = type(child).__name__
                 self._modules.append((f"{type(module).__name__}.{name} ({kind})" if name else kind, child))
-        self.recorder.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
+        self.moment.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
 
     def before_backward(self, sampling: bool) -> None:
         """A backward follows: the forward before it was a training forward.
@@ -167,7 +171,7 @@ class Forwards:
             self._trained[self._candidate] = self._trained.get(self._candidate, 0) + 1
         self._candidate = None
         if self._sampling is not None:
-            self._stats.append((self.recorder.step, self._sampling))
+            self._stats.append((self.moment.step, self._sampling))
             self._sampling = None
             _hooks.pop(self._post_id, None)
 
@@ -186,7 +190,7 @@ class Forwards:
         column = self._names.get(id(module))
         if column is None or self._sampling is None or not torch.is_grad_enabled():
             return
-        if self.recorder.thread is not None and self.recorder.thread != get_ident():
+        if self.moment.thread is not None and self.moment.thread != get_ident():
             return
         try:
             while isinstance(output, list | tuple) and output:
@@ -194,7 +198,7 @@ class Forwards:
             if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
                 self._sampling[column] = statistics(output)
         except Exception as error:
-            self.recorder.note(error)
+            self.moment.note(error)
 
     def models(self) -> list[nn.Module]:
         """Root modules seen, those that were trained first."""

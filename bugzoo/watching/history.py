@@ -4,16 +4,18 @@ import math
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.between import Between, own
-from bugzoo.watching.loop import Loop, LoopFinder, user_frames
+from bugzoo.watching.loop import Loop, user_frames
+from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import State, torch_rng
 
 BATCH_MIB = 48
@@ -76,9 +78,11 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 class History:
     """Called at each step's first forward; decides when to take a snapshot so that it costs about a hundredth at most."""
 
-    def __init__(self, recorder: Any) -> None:
-        self.recorder = recorder
-        self.finder: LoopFinder = recorder.loop
+    def __init__(self, moment: Moment, models: Callable[[], list[nn.Module]]) -> None:
+        self.moment = moment
+        self.models = models
+        """The root modules that were seen until now."""
+        self.finder = moment.loop
         self.iterations: deque[Iteration] = deque()
         self.snapshots: deque[Snapshot] = deque()
         self.pinned: Snapshot | None = None
@@ -103,7 +107,7 @@ class History:
             return
         finder, loop = self.finder, self.finder.loop
         if loop is None:
-            if self.recorder.step > 1 or self._number > 64:
+            if self.moment.step > 1 or self._number > 64:
                 return
             guess = finder.guess()
             if guess is None:
@@ -113,7 +117,7 @@ class History:
             frame = finder.current()
             if frame is None:
                 return
-        names, line, step = frame.f_locals, frame.f_lineno, self.recorder.step
+        names, line, step = frame.f_locals, frame.f_lineno, self.moment.step
         values = {name: names[name] for name in loop.names if name in names}
         last = self.iterations[-1] if self.iterations else None
         if last is not None and not self._begins(loop, last, line, values, frame):
@@ -132,8 +136,8 @@ class History:
         # drew before is not known there
         new_epoch = self._new_epoch(loop, last, values, frame)
         if new_epoch and last is not None:
-            now.between = Between.of(names, self.recorder.live.optimizers, args)
-        met = len(self.recorder.live.optimizers)  # with another optimiser another training begins
+            now.between = Between.of(names, self.moment.optimizers, args)
+        met = len(self.moment.optimizers)  # with another optimiser another training begins
         if (
             step >= self._due
             or (step >= self._soon and new_epoch is not self.nested)
@@ -179,12 +183,12 @@ class History:
             self.snapshots.popleft()
 
     def _take(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...]) -> None:
-        recorder, began = self.recorder, time.perf_counter()
-        if recorder.parameters.bytes() * 4 > SNAPSHOT_MIB * 2**20:
+        parameters, began = self.moment.parameters, time.perf_counter()
+        if parameters.bytes() * 4 > SNAPSHOT_MIB * 2**20:
             self._soon = self._due = math.inf
             return
         self.snapshots.append(self.snapshot(now, frame, loop, args))
-        small = recorder.parameters.bytes() < 16 * 2**20
+        small = parameters.bytes() < 16 * 2**20
         while len(self.snapshots) > (3 if small else 2):
             self.snapshots.popleft()
             while self.iterations[0].number < self.snapshots[0].iteration.number:
@@ -201,21 +205,20 @@ class History:
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = {name: own(value) for name, value in frame.f_locals.items()}
-        forwards, live = self.recorder.forwards, self.recorder.live
-        state = State(forwards.models(), live.optimizers, names, rng=True)
+        state = State(self.models(), self.moment.optimizers, names, rng=True)
         return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)
 
     def pin(self) -> None:
         """Something went wrong at this very step: keep the moment, and take no more."""
         if self.stopped:
             return
-        self.stopped, self.last = True, self.recorder.step
+        self.stopped, self.last = True, self.moment.step
         frame, loop = self.finder.current(), self.finder.loop
         if loop is None and self.snapshots:
             return  # the first step: the snapshot at its forward is all there is
         if frame is None or not self.iterations:
             return
-        if any(not state.fresh for state in self.recorder.optimizers.values()):
+        if any(not state.fresh for state in self.moment.states.values()):
             return  # older gradients were there before: only the ring knows them
         pinned = self.snapshot(self.iterations[-1], frame, loop, None)
         pinned.state.grads = [None] * len(pinned.state.grads)
@@ -225,7 +228,7 @@ class History:
     def stop(self, step: int) -> None:
         """`step` turned out to have gone wrong a while ago: keep what leads up to it."""
         if not self.stopped:
-            self.stopped, self.last = True, self.recorder.step - 1
+            self.stopped, self.last = True, self.moment.step - 1
 
     def held_mib(self) -> float:
         return self._held / 2**20
@@ -237,7 +240,7 @@ class History:
         if not self.snapshots or not self.iterations:
             return None
         first = self.snapshots[0].iteration.step
-        last = self.last if self.last is not None else self.recorder.step - 1
+        last = self.last if self.last is not None else self.moment.step - 1
         return (first, last) if first <= last else None
 
     def plan(self, step: int) -> tuple[Snapshot, list[Iteration]] | None:

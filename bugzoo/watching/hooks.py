@@ -37,7 +37,7 @@ class Hooks:
             try:
                 recorder.before_step(optimizer, args, kwargs)
             except Exception as error:
-                recorder.note(error)
+                recorder.moment.note(error)
 
         def post(optimizer: Any, args: Any, kwargs: Any) -> None:
             if self._foreign() or (type(optimizer) in self._layered and self._nested(optimizer)):
@@ -51,13 +51,13 @@ class Hooks:
         self._patch(_Scaler, "scale", self._scale(_Scaler.scale))
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
         self._patch(torch.nn.Module, "load_state_dict", self._load(torch.nn.Module.load_state_dict))
-        self._handles.append(register_module_parameter_registration_hook(recorder.meant.registered))
+        self._handles.append(register_module_parameter_registration_hook(recorder.frozen.registered))
         recorder.forwards.arm()
         recorder.forwards.sample()
 
     def _foreign(self) -> bool:
         """torch's global hooks hear every thread; a notebook's cell may train beside the run that is watched."""
-        thread = self.recorder.thread
+        thread = self.recorder.moment.thread
         return thread is not None and thread != get_ident()
 
     def _nested(self, optimizer: Any) -> bool:
@@ -76,7 +76,7 @@ class Hooks:
         try:
             info = recorder.after_step(optimizer)
         except Exception as error:
-            recorder.note(error)
+            recorder.moment.note(error)
         if recorder.on_step is not None and info is not None:
             recorder.on_step(info)
 
@@ -102,7 +102,7 @@ class Hooks:
             try:
                 recorder.before_backward(tensors)
             except Exception as error:
-                recorder.note(error)
+                recorder.moment.note(error)
             original(tensors, *args, **kwargs)
             recorder.after_backward()
 
@@ -122,13 +122,13 @@ class Hooks:
             try:
                 ours = parameters is not None and recorder.before_grad(loss, parameters)
             except Exception as error:
-                recorder.note(error)
+                recorder.moment.note(error)
             found = original(outputs, inputs, *args, **kwargs)
             if ours:
                 try:
                     recorder.after_grad(parameters, found)
                 except Exception as error:
-                    recorder.note(error)
+                    recorder.moment.note(error)
             return found
 
         return grad
@@ -140,7 +140,7 @@ class Hooks:
         def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
             if not self._foreign():
-                recorder.meant.loaded(module, recorder.parameters)
+                recorder.frozen.loaded(module, recorder.parameters)
             return result
 
         return load_state_dict
@@ -169,7 +169,7 @@ class Hooks:
                 try:
                     recorder.before_step(optimizer, (), {}, skipped=True)
                 except Exception as error:
-                    recorder.note(error)
+                    recorder.moment.note(error)
                 self._after_step(optimizer)
             return result
 

@@ -2,10 +2,15 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_map
+
+from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
+
+if TYPE_CHECKING:
+    from bugzoo.watching.replay import Replayer
 
 
 @dataclass
@@ -27,11 +32,12 @@ class Live:
     models: list[torch.nn.Module] = field(default_factory=list)
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)
-    latest_batches: deque = field(default_factory=lambda: deque(maxlen=4))
+    latest_batches: deque[Batch] = field(default_factory=lambda: deque(maxlen=4))
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals, and on top of them the locals, of the frame with the training loop."""
-    recorder: Any = None
-    """What `trace.replay` works from."""
+    frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
+    replay: "Replayer | None" = None
+    """Runs one step again, as `trace.replay` does."""
 
     @property
     def batches(self) -> list[Batch]:

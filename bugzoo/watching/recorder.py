@@ -2,7 +2,6 @@
 
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,12 +17,11 @@ from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.history import History
-from bugzoo.watching.judging import Judge
 from bugzoo.watching.live import Batch, Live, detached
-from bugzoo.watching.loop import LoopFinder, user_frames
-from bugzoo.watching.meant import Meant
+from bugzoo.watching.loop import user_frames
 from bugzoo.watching.memory import memory_mib
-from bugzoo.watching.parameters import Parameters
+from bugzoo.watching.moment import Moment
+from bugzoo.watching.non_finite import Judge
 from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_scale
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
@@ -40,24 +38,19 @@ class Recorder:
         self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool, snapshots: bool
     ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
-        self.live = trace.live = Live(recorder=self)
+        self.live = trace.live = Live()
+        self.moment = Moment(trace.events, self.live.optimizers)
         self.table, self.norms = Table(), Ragged()
-        self.parameters = Parameters()
-        self.loop = LoopFinder()
-        self.forwards = Forwards(self)
-        self.history = History(self) if snapshots else None
-        self.optimizers: dict[int, OptimizerState] = {}
+        self.parameters, self.loop, self.optimizers = self.moment.parameters, self.moment.loop, self.moment.states
+        self.forwards = Forwards(self.moment, self.training_forward)
+        self.history = History(self.moment, self.forwards.models) if snapshots else None
         self.waiting = Waiting(self.table)
-        self.judge = Judge(self)
-        self.step = 1  # the number of the step that is being made now
-        self.sampling = True  # is it one of those that are looked at more closely?
-        self.errors: list[str] = []
+        self.judge = Judge(self.moment)
         self.closing = False
-        self.thread: int | None = None  # the only thread whose training counts; None: any
         self.alive = Alive()
         self.backwards = 0
         self.step_places: list[tuple[str, int] | None] = []
-        self.meant = Meant()
+        self.frozen = self.live.frozen_on_purpose
         self.waits, self.machine = Waits(), Machine()
         self.waited = self.waits.seconds()
         self.published = self.began = self.mark = _now()
@@ -111,7 +104,7 @@ class Recorder:
             self._take_loss(root)
         if self.loop.loop is None:
             self.loop.at_backward()
-        self.forwards.before_backward(self.sampling)
+        self.forwards.before_backward(self.moment.sampling)
         self.mark = _now()
 
     def after_backward(self) -> None:
@@ -146,9 +139,9 @@ class Recorder:
             self.scaled = self.unscaled = None
         self.losses.append(value)
         self.backwards += 1
-        if self.sampling and len(self.losses) == 1:
+        if self.moment.sampling and len(self.losses) == 1:
             self._sample(plain)
-        if marked(self.step):
+        if marked(self.moment.step):
             self.alive.add(root)
 
     def _sample(self, loss: torch.Tensor) -> None:
@@ -158,13 +151,13 @@ class Recorder:
             if seen is not None:
                 known = self.trace.graph
                 rows = known.rows if known.step else seen.rows
-                self.trace.graph = replace(seen, rows=rows, step=self.step, autocast=self.forwards.autocast)
+                self.trace.graph = replace(seen, rows=rows, step=self.moment.step, autocast=self.forwards.autocast)
         call = self.forwards.last_call
         if call is not None:
             module, args, kwargs = call
             value = NAN if isinstance(self.losses[-1], torch.Tensor) else self.losses[-1]
             targets = graphs.targets(loss)
-            self.live.add(Batch(self.step, detached(args), detached(kwargs), targets, value, module))
+            self.live.add(Batch(self.moment.step, detached(args), detached(kwargs), targets, value, module))
 
     # -- optimiser ----------------------------------------------------------------------------------------------------
 
@@ -188,7 +181,7 @@ class Recorder:
         if not self.uses_closure:
             self._take_gradients(state, optimizer)
         state.before = None
-        if self.sampling or with_update(self.step):
+        if self.moment.sampling or with_update(self.moment.step):
             state.before = [p.detach().clone() for p in state.params]
         self.step_started = _now()
 
@@ -201,10 +194,12 @@ class Recorder:
             if found is not None:
                 self.values, self.grad_norm, self.skipped = found
         if self.judge.finite:
-            self.judge.now(self._mean_loss() if self.losses else 0.0, self.grad_norm if some else 0.0, self.skipped)
+            loss, norm = self._mean_loss() if self.losses else 0.0, self.grad_norm if some else 0.0
+            if self.judge.now(loss, norm, self.skipped) and self.history is not None:
+                self.history.pin()
 
     def after_step(self, optimizer: torch.optim.Optimizer) -> dict[str, Any] | None:
-        ended, step = _now(), self.step
+        ended, step = _now(), self.moment.step
         state = self._state(optimizer)
         row = self.table.rows
         if self.uses_closure:
@@ -212,7 +207,7 @@ class Recorder:
         ratio = 0.0 if self.skipped else NAN
         if state.before is not None:
             ratio = ratio if self.skipped else state.update_ratio()
-        if self.sampling:
+        if self.moment.sampling:
             self.parameters.take_norms(step)
         loss, norm = self._mean_loss(), self.grad_norm
         rate = optimizer.param_groups[0].get("lr", NAN)
@@ -237,7 +232,7 @@ class Recorder:
         if self.history is not None and self.history.nested:
             self.history.after_step()
         if on_device and self.waiting.poll():
-            self.judge.late()
+            self._judge_late()
         if ended - self.published > 0.2:
             self.publish()
         info = None
@@ -249,10 +244,16 @@ class Recorder:
     def _next_step(self) -> None:
         if self.loop.loop is None:
             self.loop.after_step()
-        self.step += 1
-        self.sampling = sampled(self.step)
+        moment = self.moment
+        moment.step += 1
+        moment.sampling = sampled(moment.step)
         self._reset_step()
-        self.forwards.after_step(self.sampling)
+        self.forwards.after_step(moment.sampling)
+
+    def _judge_late(self) -> None:
+        wrong = self.judge.late(self.table, self.waiting)
+        if wrong is not None and self.history is not None:
+            self.history.stop(wrong)
 
     def _put_off(self, row: int, numbers: list[Any]) -> bool:
         """Replace tensors in `numbers`: by their value on the CPU, by NaN until they arrive from a device."""
@@ -287,12 +288,6 @@ class Recorder:
             self.live.models = self.forwards.models()
             self.live.namespace = self.loop.namespace()
 
-    def note(self, error: Exception) -> None:
-        """A mistake of the watch itself: kept, and never passed on to the watched code."""
-        if len(self.errors) < 20:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            self.errors.append(f"{where.name}, line {where.lineno}: {type(error).__name__}: {error}")
-
     def close(self) -> None:
         self.closing = True
         self.trace.environment |= {
@@ -301,5 +296,5 @@ class Recorder:
         }  # fmt: skip
         self.waits.close()
         self.waiting.finish()
-        self.judge.late()
+        self._judge_late()
         self.publish()

@@ -53,7 +53,7 @@ class _Rerun(Recorder):
 
     def __init__(self, goal: int, start: int) -> None:
         super().__init__(Trace(), self._after, graph=False, snapshots=False)
-        self.goal, self.step = goal, start
+        self.goal, self.moment.step = goal, start
         self.loop.give_up()
         self.iteration: Iteration | None = None
         self.given: tuple[Any, ...] | None = None
@@ -70,7 +70,7 @@ class _Rerun(Recorder):
 
     def before_backward(self, root: Any) -> None:
         super().before_backward(root)
-        if self.probe is not None and self.step == self.goal:
+        if self.probe is not None and self.moment.step == self.goal:
             self.probe.before_backward(root)
 
     def _after(self, info: dict[str, Any]) -> None:
@@ -202,11 +202,22 @@ def several_ranks(recorder: Recorder) -> bool:
     return any(isinstance(m, nn.parallel.DistributedDataParallel) for m in recorder.forwards.models())
 
 
-def replay(trace: Trace, step: int) -> Replay:
-    """See Trace.replay."""
-    recorder = getattr(trace.live, "recorder", None)
-    if recorder is None:
-        raise UserError("A trace that was loaded from a file cannot be replayed: run the training under watch() again.")
+class Replayer:
+    """Runs steps of one watched run again; kept in its `Live`."""
+
+    def __init__(self, trace: Trace, recorder: Recorder) -> None:
+        self._trace, self._recorder = trace, recorder
+
+    def reach(self) -> tuple[int, int] | None:
+        """First and last step that can be replayed, None for none."""
+        return self._recorder.history.reach() if self._recorder.history is not None else None
+
+    def __call__(self, step: int) -> Replay:
+        """See Trace.replay."""
+        return _replay(self._trace, self._recorder, step)
+
+
+def _replay(trace: Trace, recorder: Recorder, step: int) -> Replay:
     if not recorder.closing:
         raise UserError("Leave the `with bugzoo.watch()` block first: trace.replay(step) works when the run has ended.")
     if not 1 <= step <= len(trace.step):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bugzoo.errors import UserError
+
 if TYPE_CHECKING:
     from bugzoo.watching.live import Live
     from bugzoo.watching.replay import Replay
@@ -174,9 +176,11 @@ class Trace:
 
         Raises UserError when the step is out of reach of the snapshots, or in a trace that was loaded from a file.
         """
-        from bugzoo.watching.replay import replay
-
-        return replay(self, step)
+        if self.live is None or self.live.replay is None:
+            raise UserError(
+                "A trace that was loaded from a file cannot be replayed: run the training under watch() again."
+            )
+        return self.live.replay(step)
 
     def first_non_finite(self) -> Event | None:
         """The earliest non-finite event, None in a finite run."""

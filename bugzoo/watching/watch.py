@@ -17,6 +17,7 @@ from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.recorder import Recorder
+from bugzoo.watching.replay import Replayer
 from bugzoo.watching.trace import Event, Trace
 
 _active: list["watch"] = []
@@ -46,6 +47,7 @@ class watch:
     ) -> None:
         self.trace = Trace()
         self._recorder = Recorder(self.trace, on_step, graph, snapshots)
+        self._recorder.live.replay = Replayer(self.trace, self._recorder)
         self._hooks, self._own_thread = Hooks(self._recorder), own_thread
         self._caller: FrameType | None = None
 
@@ -60,7 +62,7 @@ class watch:
         self._caller = sys._getframe(1)
         self._recorder.loop.outside, self._recorder.loop.outside_line = self._caller, self._caller.f_lineno
         self.trace.environment = environment()
-        self._recorder.thread = threading.get_ident() if self._own_thread else None
+        self._recorder.moment.thread = threading.get_ident() if self._own_thread else None
         self._hooks.install()
         return self.trace
 
@@ -74,8 +76,8 @@ class watch:
             if not isinstance(error, KeyboardInterrupt):
                 explain(self.trace, self._recorder)
             self.trace.metrics = self._metrics()
-            if self._recorder.errors:
-                self.trace.environment["watch_errors"] = self._recorder.errors
+            if self._recorder.moment.errors:
+                self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:
             _active.remove(self)
             self._caller = self._recorder.loop.outside = None
@@ -91,7 +93,7 @@ class watch:
                 "type": type(error).__name__, "message": str(error), "file": user[-1].filename, "line": user[-1].lineno,
                 "traceback": "".join(traceback.format_exception(error)),
             }  # fmt: skip
-            trace.events.append(Event(self._recorder.step, "exception", {"type": type(error).__name__}))
+            trace.events.append(Event(self._recorder.moment.step, "exception", {"type": type(error).__name__}))
         elif trace.outcome == "finished" and len(trace.loss):
             last = [trace.loss[-1]] if not math.isnan(trace.loss[-1]) or trace.backwards[-1] else []
             if not np.all(np.isfinite(last)):

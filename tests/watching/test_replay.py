@@ -13,7 +13,7 @@ from .support import comparable, random_states, run
 @pytest.mark.parametrize("style", STYLES)
 def test_replays_are_faithful_and_change_nothing(style):
     names, trace = run(STYLES[style], f"{style}.py", watched=True)
-    first, last = trace.live.recorder.history.reach()
+    first, last = trace.live.replay.reach()
     before, rng = comparable(names), random_states()
     grads = [p.grad for model in trace.live.models for p in model.parameters()]
     slots = [dict(optimizer.state) for optimizer in trace.live.optimizers]
@@ -67,7 +67,7 @@ for x in [buffer] * 12:
 
 def test_out_of_reach_names_the_reach():
     _, trace = run(STYLES["fetched"].replace("< 30", "< 900"), "long.py", watched=True)
-    first, last = trace.live.recorder.history.reach()
+    first, last = trace.live.replay.reach()
     assert first > 1 and last == 900
     with pytest.raises(UserError, match=f"Steps {first} to {last} are within reach"):
         trace.replay(1)

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 
-class Meant:
+class FrozenOnPurpose:
     """Parameters registered with requires_grad False (random features, given vectors), and those of loaded modules."""
 
     def __init__(self) -> None:
