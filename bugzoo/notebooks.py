@@ -3,11 +3,14 @@
 They are written as Jupyter itself writes them, so that one that was opened and saved is still the same file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
+
+from bugzoo.files import write_atomic
 
 
 def markdown(name: str, text: str, **metadata: Any) -> NotebookNode:
@@ -31,3 +34,27 @@ def notebook(cells: Sequence[NotebookNode], **metadata: Any) -> NotebookNode:
 def to_text(made: NotebookNode) -> str:
     """The file."""
     return nbformat.writes(made) + "\n"
+
+
+def write_changed(texts: Mapping[str, str], place: Path) -> list[str]:
+    """Write those files that differ; `texts` is path below `place` -> text. Returns the paths written. Raises UserError."""
+    changed = [path for path, text in texts.items() if _there(place / path) != text]
+    for path in changed:
+        write_atomic(place / path, texts[path], parents=True)
+    return changed
+
+
+def stray(texts: Mapping[str, str], place: Path, made_of: str, command: str) -> list[str]:
+    """Sentences on files that differ from what they are `made_of`, are missing, or belong to nothing."""
+    problems = []
+    for path, text in texts.items():
+        there = _there(place / path)
+        if there is None:
+            problems.append(f"{path} is missing; `{command}` makes it")
+        elif there != text:
+            problems.append(f"{path} is not what its {made_of} makes; `{command}` makes it again")
+    return problems
+
+
+def _there(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from bugzoo import record
+from bugzoo import notebooks, record
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.notebook import build as build_notebook
 from bugzoo.material import root
@@ -25,26 +26,13 @@ def texts() -> dict[str, str]:
 
 def build(place: Path | None = None) -> list[str]:
     """Write every exercise and solution that differs; returns the paths that were written."""
-    place, written = place or root(), []
-    for path, text in texts().items():
-        target = place / path
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-            written.append(path)
-    return written
+    return notebooks.write_changed(texts(), place or root())
 
 
 def stray(place: Path | None = None) -> list[str]:
     """What is wrong on disk: files that differ from what the builder makes, are missing, or belong to nothing."""
     place, wanted = place or root(), texts()
-    problems = []
-    for path, text in wanted.items():
-        target = place / path
-        if not target.exists():
-            problems.append(f"{path} is missing; `bugzoo exercises build` makes it")
-        elif target.read_text(encoding="utf-8") != text:
-            problems.append(f"{path} is not what its declaration makes; `bugzoo exercises build` makes it again")
+    problems = notebooks.stray(wanted, place, "declaration", "bugzoo exercises build")
     for folder in FOLDERS:
         for file in sorted((place / folder).rglob("*")):
             name = file.relative_to(place).as_posix()
@@ -67,11 +55,7 @@ def course(folder: Path) -> list[Path]:
     if not (folder / "nbgrader_config.py").exists():
         wanted[folder / "nbgrader_config.py"] = CONFIGURATION
     for target, text in wanted.items():
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"{target} could not be written: {error.strerror}.") from None
+        write_atomic(target, text, parents=True)
     return list(wanted)
 
 
@@ -87,16 +71,10 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     text, before = build_notebook(exercise, "student"), None
     if not target.parent.is_dir():
         raise UserError(f"There is no folder {target.parent}; `--folder DIR` names the one that holds exercises/.")
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")  # first, so that a full disk changes nothing
-        if target.exists() and target.read_text(encoding="utf-8") != text:
-            tries = ["before", *(f"before{number}" for number in range(2, 1000))]
-            before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
-            target.replace(before)
-        partial.replace(target)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UserError(f"{target} could not be written: {error.strerror}.") from None
+    if target.exists() and (theirs := target.read_bytes()) != text.encode():
+        tries = ["before", *(f"before{number}" for number in range(2, 1000))]
+        before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
+        write_atomic(before, theirs)  # first, so that a full disk loses nothing
+    write_atomic(target, text)
     record.forget(exercise.name)
     return target, before

@@ -1,16 +1,14 @@
 """What came of a student's submission, one JSON file each: written whole as it is done, read again by the next call."""
 
-import contextlib
 import hashlib
 import json
-import os
 import re
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 from bugzoo.instructor.submission import Submission
 
 UNGRADED = "cannot be graded"
@@ -55,19 +53,8 @@ def kept(results: Path, one: Submission, by: str) -> Record | None:
 
 
 def keep(results: Path, record: Record) -> None:
-    """Whole or not at all."""
-    path = _file(results, record.student)
-    partial = None
-    try:
-        handle, partial = tempfile.mkstemp(dir=results, prefix=".", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(record), file, indent=1, default=str)
-        os.replace(partial, path)
-    except OSError as error:
-        if partial:
-            with contextlib.suppress(OSError):
-                os.unlink(partial)
-        raise UserError(f"{path} could not be written: {error.strerror}. What was graded before is kept.") from None
+    """Whole or not at all. Raises UserError; what was graded before is kept."""
+    write_atomic(_file(results, record.student), json.dumps(asdict(record), indent=1, default=str))
 
 
 def make(results: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bugzoo import programs
 from bugzoo.errors import UserError
-from bugzoo.lab import twin
+from bugzoo.lab import healthy_twin
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.view import LiveView
 from bugzoo.running import Run
@@ -101,7 +101,7 @@ class Panel:
             return
         changed = "The next Run takes these values." if self.view.state not in ("ready", "ended") else ""
         self._say(changed)
-        self.view.next_case = twin.case_of(self.scenario)
+        self.view.next_case = healthy_twin.case_of(self.scenario)
         self._diff(None)
 
     def _read(self) -> Scenario:

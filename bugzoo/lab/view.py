@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.lab import patching, summary, twin
+from bugzoo.lab import healthy_twin, patching, summary
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.lab.frontend import headless
 from bugzoo.running import Run
@@ -36,9 +36,9 @@ class LiveView:
         pause_at: int | None = None,
         cap: int = 1000,
     ) -> None:
-        self.case = twin.case_of(what, healthy)
+        self.case = healthy_twin.case_of(what, healthy)
         self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
-        self.next_case: twin.Case | None = None
+        self.next_case: healthy_twin.Case | None = None
         """What the next start() runs, set by a panel whose sliders were moved meanwhile."""
         self.widgets: Any = None
         self._engine: Engine | None = None
@@ -60,9 +60,9 @@ class LiveView:
         if not headless():
             from IPython.display import display
 
-            from bugzoo.lab.face import Face
+            from bugzoo.lab.view_widgets import ViewWidgets
 
-            self.widgets = self.widgets or Face(self)
+            self.widgets = self.widgets or ViewWidgets(self)
             display(self.widgets.box)
             # the picture of a finished run goes here; while the widgets live it is hidden behind them
             self._handle = display({"text/plain": ""}, raw=True, display_id=f"bugzoo-{uuid.uuid4().hex[:12]}")
@@ -79,12 +79,12 @@ class LiveView:
             self.case, self.next_case = self.next_case, None
         self._twin_points, self._twin_run, self.first_point_seconds = [], None, None
         wants_twin = self.show_twin and self.case.twin is not None
-        known = twin.known(self.case) if wants_twin else None
+        known = healthy_twin.known(self.case) if wants_twin else None
         if known:
             self._twin_points, self._twin_run = known
         quiet = headless()
         cap = self.cap if quiet else None
-        self._twin = twin.engine(self.case, cap) if wants_twin and not known else None
+        self._twin = healthy_twin.engine(self.case, cap) if wants_twin and not known else None
         pace = self.pace if self.pace is not None else 60 if self.widgets else 0
         self._engine = Engine(self.case.source, self.case.file, pace=pace, cap=cap, job=self.case.job)
         if quiet and self.pause_at is None:
@@ -237,7 +237,7 @@ class LiveView:
             if engine is None:
                 continue
             if which == "broken" and self._twin is not None:
-                twin.keep(self.case, self._twin)
+                healthy_twin.keep(self.case, self._twin)
                 self._twin_points, self._twin_run = self._twin.points, self._twin.run
             engine.start()
             drawn = 0
@@ -259,7 +259,7 @@ class LiveView:
 
     def _finish(self) -> None:
         if self._twin is not None:
-            twin.keep(self.case, self._twin)
+            healthy_twin.keep(self.case, self._twin)
             self._twin_points, self._twin_run = self._twin.points, self._twin.run
         try:
             if self._handle is not None:

@@ -29,29 +29,18 @@ def load(name: str) -> Lesson:
 
 def build(place: Path | None = None) -> list[str]:
     """Write every notebook that differs below `place`; returns the paths that were written. Raises UserError."""
-    from bugzoo.files import write_atomic
-    from bugzoo.material import root
+    from bugzoo import material, notebooks
 
-    place, written = place or root(), []
-    for path, text in _texts().items():
-        target = place / path
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            write_atomic(target, text, parents=True)
-            written.append(path)
-    return written
+    return notebooks.write_changed(_texts(), place or material.root())
 
 
 def stray(place: Path | None = None) -> list[str]:
     """What is wrong on disk: notebooks that are not what their lesson makes, are missing, or belong to none."""
-    from bugzoo.material import root
+    from bugzoo import material, notebooks
 
-    place, wanted, problems = place or root(), _texts(), []
-    for path, text in wanted.items():
-        if not (place / path).exists():
-            problems.append(f"{path} is missing; `bugzoo lessons build` makes it")
-        elif (place / path).read_text(encoding="utf-8") != text:
-            problems.append(f"{path} is not what its lesson makes; `bugzoo lessons build` makes it again")
+    place, wanted = place or material.root(), _texts()
     there = {file.relative_to(place).as_posix() for file in (place / "notebooks").glob("*.ipynb")}
+    problems = notebooks.stray(wanted, place, "lesson", "bugzoo lessons build")
     return problems + [f"{path} belongs to no lesson" for path in sorted(there - set(wanted))]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bugzoo import faults
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 
 _NAME = re.compile(r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")
 
@@ -53,13 +54,8 @@ def write_fault(name: str, folder: Path | None = None) -> Path:
     path = base / family / f"{stem}.py"
     if path.exists():
         raise UserError(f"{path} exists; choose another name, or edit it. `bugzoo show {name}` shows what it says.")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        package = path.parent / "__init__.py"
-        if not package.exists():
-            package.write_text("", encoding="utf-8")
-        title = stem.replace("_", " ").capitalize()
-        path.write_text(_STUB.format(title=title, symptoms=", ".join(faults.SYMPTOMS)), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} could not be written: {error.strerror}.") from None
+    package, title = path.parent / "__init__.py", stem.replace("_", " ").capitalize()
+    if not package.exists():
+        write_atomic(package, "", parents=True)
+    write_atomic(path, _STUB.format(title=title, symptoms=", ".join(faults.SYMPTOMS)))
     return path

@@ -1,8 +1,7 @@
 """A trace on disk: one .npz with its arrays and one JSON text, no pickle, written whole or not at all."""
 
+import io
 import json
-import os
-import tempfile
 from dataclasses import asdict, fields
 from pathlib import Path
 from zipfile import BadZipFile
@@ -10,6 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.watching.trace import Event, Forward, Graph, Parameter, Trace
 
@@ -39,22 +39,9 @@ def save(trace: Trace, path: str | Path) -> Path:
         else:
             rest[part.name] = plain(value, finite=False)
     arrays["json"] = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
-    scratch = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
-            scratch = file.name
-            np.savez_compressed(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except OSError as error:
-        raise UserError(
-            f"The trace could not be written to {path}: {error.strerror or error}. Nothing is left of the new file; "
-            "free some space or choose another folder, then call trace.save(path) again."
-        ) from error
-    finally:
-        if scratch and os.path.exists(scratch):
-            os.unlink(scratch)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    write_atomic(path, file.getvalue())
     return path
 
 

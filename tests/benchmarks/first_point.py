@@ -28,14 +28,14 @@ CASES = {
 def measure(program: str, fault: str, repeats: int) -> tuple[list[float], list[float]]:
     """(seconds to the first point, seconds of a whole run), `repeats` of each, after one run that warms the kernel up."""
     from bugzoo import Scenario, lab
-    from bugzoo.lab import twin
-    from bugzoo.lab.face import Face
+    from bugzoo.lab import healthy_twin
+    from bugzoo.lab.view_widgets import ViewWidgets
 
     view = lab.LiveView(Scenario(program, (fault,)), pace=0)
-    view.widgets = Face(view)
+    view.widgets = ViewWidgets(view)
     points, whole = [], []
     for _ in range(repeats + 1):
-        twin._KEPT.clear()
+        healthy_twin._KEPT.clear()
         begin = time.perf_counter()
         view.start()
         view.wait()

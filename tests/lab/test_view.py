@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from bugzoo import Scenario, UserError, lab
-from bugzoo.lab import borders, twin
+from bugzoo.lab import borders, healthy_twin
 from bugzoo.lab.engine import Engine
 from bugzoo.running import run_here
 
@@ -151,7 +151,7 @@ def test_a_view_that_never_ran_says_what_to_do() -> None:
 
 
 def test_twin_is_run_once(front_end) -> None:
-    twin._KEPT.clear()
+    healthy_twin._KEPT.clear()
     first = started()
     first.wait()
     second = started()

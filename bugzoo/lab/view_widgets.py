@@ -27,7 +27,7 @@ WORDS = {
 }
 
 
-class Face:
+class ViewWidgets:
     """Buttons set flags and return at once, so that they answer whatever the run does."""
 
     def __init__(self, view: "LiveView") -> None:
