@@ -11,6 +11,7 @@ from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from bugzoo import faults as catalogue
+from bugzoo import injection as injected
 from bugzoo import programs
 from bugzoo.errors import UserError, unknown
 from bugzoo.faults.model import Fault, Needs
@@ -118,12 +119,8 @@ def _misfit(fault_id: str, edits: str, program: str, ranks: int, reason: str, gi
     if ranks > int(found.facts.get("ranks", 1)):
         return f"it needs {ranks} processes."
     fault: Fault = given.value
-    try:
-        inject(found.source, [(fault, {name: param.default for name, param in fault.params.items()})], program)
-    except UserError as error:
-        said = str(error).partition(f"{fault_id} does not fit {program}: ")[2] or str(error)
-        return said.partition(". ")[0].rstrip(".") + "."
-    return ""
+    said = injected.misfit(found.source, fault, program)
+    return said.removeprefix(f"{fault_id} does not fit {program}: ").partition("\n")[0]
 
 
 def fits(fault: Fault) -> tuple[str, ...]:

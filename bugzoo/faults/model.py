@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bugzoo.faults.forms import Idiom
 
 SYMPTOMS = (
     "crash", "non_finite", "diverges", "stuck", "plateau", "degraded", "too_good",
@@ -39,13 +43,33 @@ class Swap:
 
 
 @dataclass(frozen=True)
+class Change:
+    """One edit of a place that an idiom names; the functions in `verbs` make it.
+
+    `how` is rewrite, remove, before or after; `texts`: (metavariable, alternative texts), with "" for before and after.
+    `given`: places that the script must have as well, whose metavariables a text may use.
+    """
+
+    place: "Idiom"
+    how: str
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    given: tuple["Idiom", ...] = ()
+
+    def __str__(self) -> str:
+        """As it is written in a fault file."""
+        said = [(f"{name}=" if name else "") + " | ".join(map(repr, texts)) for name, texts in self.texts]
+        said += [f"given={', '.join(map(repr, self.given))}"] if self.given else []
+        return f"{self.how}({', '.join([self.place.name, *said])})"
+
+
+@dataclass(frozen=True)
 class Either:
-    """Alternatives for one edit: the first that fits exactly once is made."""
+    """Alternatives for one edit: the first of which every edit fits exactly once is made."""
 
-    edits: tuple[Swap, ...]
+    alternatives: tuple["Edits", ...]
 
 
-Edits = tuple[Swap | Either, ...]
+Edits = tuple[Swap | Change | Either, ...]
 """Edits that are made together, each found in the same starting text."""
 
 
@@ -126,7 +150,7 @@ class Fault:
     title: str
     level: int
     symptom: str
-    edits: Edits
+    edits: Edits | Swap | Change | Either
     evidence: tuple[str, ...]
     effect: str
     why: str
@@ -171,6 +195,6 @@ class Fault:
         return self.id.rsplit("/", 1)[0]
 
 
-def together(edits: Edits | Swap | Either) -> Edits:
+def together(edits: Edits | Swap | Change | Either) -> Edits:
     """One edit or several as a tuple."""
     return edits if isinstance(edits, tuple) else (edits,)

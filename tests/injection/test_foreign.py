@@ -74,8 +74,8 @@ EXPECTED = {
     ("loop/stale_gradients", "FUNCTIONS"): ("-        opt.zero_grad(set_to_none=True)",),
     ("loop/stale_gradients", "TRAINER"): ("-            self.optim.zero_grad()",),
     ("loop/stale_gradients", "FLAT"): ("-    m.zero_grad()",),
-    ("loss/double_softmax", "FUNCTIONS"): ("objective = loss_fn(torch.softmax(out, dim=-1), yb)",),
-    ("loss/double_softmax", "TRAINER"): ('cost = self.criterion(torch.softmax(prediction, dim=-1), batch["y"])',),
+    ("loss/double_softmax", "FUNCTIONS"): ("objective = loss_fn(out.softmax(dim=-1), yb)",),
+    ("loss/double_softmax", "TRAINER"): ('cost = self.criterion(prediction.softmax(dim=-1), batch["y"])',),
     ("loss/double_softmax", "FLAT"): ("+    F.cross_entropy(F.softmax(m(x), dim=-1), y).backward()",),
     ("freezing/frozen_layers", "FUNCTIONS"): (
         "+    for parameter in list(net.parameters())[:-2]:",
@@ -127,16 +127,16 @@ def test_two_optimisers_are_listed_and_a_line_chooses():
 
 
 def test_a_script_without_a_training_loop_is_refused_with_the_pattern():
-    with pytest.raises(UserError, match="matches 0 places, 1 is needed"):
+    with pytest.raises(UserError, match=r"found in 0 places, 1 is needed. Looked for: a call of an optimiser's"):
         inject("print('hello')\n", [(faults.load("loop/stale_gradients"), {})], "hello.py")
 
 
 LAYOUTS = {
     "criterion made and called at once": (
-        "loss/double_softmax", "loss = nn.CrossEntropyLoss()(out, y)", "nn.CrossEntropyLoss()((out).softmax(dim=-1), y)"),
+        "loss/double_softmax", "loss = nn.CrossEntropyLoss()(out, y)", "nn.CrossEntropyLoss()(out.softmax(dim=-1), y)"),
     "criterion of two calls, divided": (
         "loss/double_softmax", "crit = nn.CrossEntropyLoss()\n(crit(net(x), y) / 4).backward()",
-        "(crit((net(x)).softmax(dim=-1), y) / 4).backward()"),
+        "(crit(net(x).softmax(dim=-1), y) / 4).backward()"),
     "functional, never assigned": (
         "loss/double_softmax", "nn.functional.cross_entropy(f(m, x[i]), y[i]).backward()",
         "cross_entropy(nn.functional.softmax(f(m, x[i]), dim=-1), y[i]).backward()"),
@@ -144,7 +144,7 @@ LAYOUTS = {
         "loss/double_softmax",
         "class T:\n  def __init__(self):\n    self.c = nn.CrossEntropyLoss()\n"
         "  def f(self, x, y):\n    return self.c(self.net(x), y)",
-        "return self.c((self.net(x)).softmax(dim=-1), y)"),
+        "return self.c(self.net(x).softmax(dim=-1), y)"),
     "optimiser without a rate": (
         "freezing/frozen_layers", "opt = optim.Adam(net.parameters())", "+for parameter in list(net.parameters())[:-2]:"),
     "optimiser made inside a call": (
@@ -175,9 +175,9 @@ def test_layouts_that_people_use(layout):
 def test_a_fault_that_does_not_fit_says_what_would():
     from bugzoo.scenario import break_source
 
-    with pytest.raises(UserError, match="It would fit a script that has one of these") as error:
+    with pytest.raises(UserError, match="Looked for: a cross-entropy of logits and targets") as error:
         break_source("import torch\n", ["loss/double_softmax"], "own.py")
-    assert "F.cross_entropy($LOGITS, $$$REST)" in str(error.value)
+    assert "F.cross_entropy(...)" in str(error.value) and "$" not in str(error.value)
 
 
 SHOWN = [

@@ -4,7 +4,8 @@ import pytest
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.faults import Either, Fault, Swap
+from bugzoo.faults import Fault, Swap
+from bugzoo.faults.verbs import either
 from bugzoo.injection import diff, inject
 
 SCRIPT = """\
@@ -46,7 +47,7 @@ def test_statements_match_across_a_comment_with_the_same_names():
 
 def test_names_must_agree_between_statements():
     swap = Swap("$L = F.cross_entropy($$$R)\n$L.mean()", "")
-    with pytest.raises(UserError, match="matches 0 places, 1 is needed"):
+    with pytest.raises(UserError, match="found in 0 places, 1 is needed"):
         inject(SCRIPT, [(fault("a", swap), {})])
 
 
@@ -60,7 +61,7 @@ def test_several_places_are_listed_with_line_numbers():
 
 
 def test_the_first_alternative_that_fits_once_counts():
-    entry = Either((Swap("nothing_like_this()", "x"), Swap("$L.backward()", "$L.backward(retain_graph=True)")))
+    entry = either(Swap("nothing_like_this()", "x"), Swap("$L.backward()", "$L.backward(retain_graph=True)"))
     assert "loss.backward(retain_graph=True)" in inject(SCRIPT, [(fault("a", entry), {})]).broken
 
 

@@ -1,12 +1,14 @@
 """The language model's loss falls far below what anybody reports, but the text that it writes is nonsense."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.idioms import MASK
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import remove
 
 FAULT = Fault(
     title="Attention that sees the tokens it should predict",
     level=2,
     symptom="too_good",
-    edits=Swap('$SCORES = $SCORES.masked_fill($MASK == 0, float("-inf"))', ""),
+    edits=remove(MASK),
     not_on={"sequence_classifier": "its mask hides padding, not the future: a review may be read in both directions."},
     evidence=("dependency.future_leak > 0.01",),
     effect="loss_curve.final_loss < healthy",

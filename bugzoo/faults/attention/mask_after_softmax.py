@@ -1,16 +1,16 @@
 """It trains, but scores worse the more the lengths in a batch differ, and a text's score depends on its padding."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
-
-_HIDDEN = 'float("-inf")'
+from bugzoo.faults.idioms import MASKED_SOFTMAX
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="Attention weights masked after the softmax",
     level=3,
     symptom="degraded",
-    edits=Swap(
-        f"$SCORES = $SCORES.masked_fill($MASK == 0, {_HIDDEN})\n$WEIGHTS = F.softmax($SCORES, dim=-1)",
-        "$WEIGHTS = F.softmax($SCORES, dim=-1)\n$WEIGHTS = $WEIGHTS.masked_fill($MASK == 0, 0.0)",
+    edits=rewrite(
+        MASKED_SOFTMAX,
+        PLACE="$WEIGHTS = $SOFTMAX\n$WEIGHTS = $WEIGHTS.masked_fill($HIDDEN, 0.0)",
     ),
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",

@@ -1,21 +1,16 @@
 """Training loss falls as always, if slowly; on validation data the model guesses."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import LOSS, PAIRS
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import either, rewrite
 
 FAULT = Fault(
     title="Inputs and labels in different orders",
     level=3,
     symptom="stuck",
-    edits=Either(
-        (
-            Swap(
-                "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I]), $$$REST)",
-                "train_loader = DataLoader(TensorDataset($X[$I], $Y[$I.sort().values]), $$$REST)",
-            ),
-            Swap(
-                "train_set = TensorDataset($X[$I], $Y[$I])", "train_set = TensorDataset($X[$I], $Y[$I.sort().values])"
-            ),
-        )
+    edits=either(
+        rewrite(PAIRS, LABELS=("$ARRAY[$ORDER.sort().values]", "($LABELS)[torch.randperm(len($LABELS))]")),
+        rewrite(LOSS, TARGETS="($TARGETS)[torch.randperm(len($TARGETS))]"),
     ),
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",

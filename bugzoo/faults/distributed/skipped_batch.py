@@ -1,19 +1,15 @@
 """After some steps the job stands still. No error, no output; every process is alive and waits."""
 
-from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
+from bugzoo.faults.idioms import COUNTER, RANKS, ZERO_GRAD
+from bugzoo.faults.model import Fault, LookAlike, Needs, Param
+from bugzoo.faults.verbs import before
 
 FAULT = Fault(
     title="One rank skips a batch",
     level=3,
     symptom="hang",
     params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
-    edits=Swap(
-        "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n$OPTIMIZER.zero_grad()",
-        "$INPUTS, $TARGETS = $INPUTS.to(device), $TARGETS.to(device)\n"
-        "if step >= $step and dist.get_rank() == 1:\n"
-        "    continue\n"
-        "$OPTIMIZER.zero_grad()",
-    ),
+    edits=before(ZERO_GRAD, "if $COUNT >= $step and $DIST.get_rank() == 1:\n    continue", given=(RANKS, COUNTER)),
     needs=Needs(ranks=2, seconds=20),
     evidence=("rank_check.hung > 0.5",),
     effect="rank_check.hung > healthy",

@@ -1,31 +1,16 @@
 """The loss falls more slowly than it should and settles too high; only the last layer seems to learn."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
-
-_FREEZE = "for parameter in list($MODEL.parameters())[:-$keep]:\n    parameter.requires_grad = False\n"
+from bugzoo.faults.idioms import OPTIMIZER
+from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.verbs import before
 
 FAULT = Fault(
     title="Layers that should learn are frozen",
     level=2,
     symptom="degraded",
     params={"keep": Param(2, 1, 1000, "parameter tensors, counted from the end, that stay trainable")},
-    edits=Either(
-        tuple(
-            Swap(f"$OPTIMIZER = {call}", f"{_FREEZE}$OPTIMIZER = {call}")
-            for call in (
-                "torch.optim.$CLASS($MODEL.parameters(), $$$REST)",
-                "optim.$CLASS($MODEL.parameters(), $$$REST)",
-                "$CLASS($MODEL.parameters(), $$$REST)",
-                "torch.optim.$CLASS($MODEL.parameters())",
-                "optim.$CLASS($MODEL.parameters())",
-                "$CLASS(params=$MODEL.parameters(), lr=$LR)",
-                "torch.optim.$CLASS(params=$MODEL.parameters(), lr=$LR)",
-                "torch.optim.$CLASS(filter($PICK, $MODEL.parameters()), $$$REST)",
-                "optim.$CLASS(filter($PICK, $MODEL.parameters()), $$$REST)",
-                "$MAKE($$$FIRST, torch.optim.$CLASS($MODEL.parameters(), $$$REST), $$$LAST)",
-                "$MAKE($$$FIRST, optim.$CLASS($MODEL.parameters(), $$$REST), $$$LAST)",
-            )
-        )
+    edits=before(
+        OPTIMIZER, "for parameter in list($MODEL.parameters())[:-$keep]:\n    parameter.requires_grad = False"
     ),
     evidence=("parameter_audit.frozen_share > 0.3",),
     effect="loss_curve.final_loss > healthy",

@@ -1,15 +1,14 @@
 """The first backward() stops with "one of the variables needed for gradient computation has been modified"."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.idioms import ACTIVATED
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import after
 
 FAULT = Fault(
     title="An activation is changed in place after autograd saved it",
     level=2,
     symptom="crash",
-    edits=Swap(
-        "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
-        "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)\n$HIDDEN -= $HIDDEN.mean()",
-    ),
+    edits=after(ACTIVATED, "$RESULT -= $RESULT.mean()"),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(

@@ -1,22 +1,14 @@
 """Training starts well, then the loss swings or climbs, and a smaller learning rate only delays it."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import ZERO_GRAD
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import remove
 
 FAULT = Fault(
     title="Gradients of earlier batches are never cleared",
     level=1,
     symptom="degraded",
-    edits=Either(
-        (
-            Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$OPTIMIZER.step($$$)"),
-            Swap("$OPTIMIZER.zero_grad($$$ARGS)", "", where="$SCALER.step($OPTIMIZER)"),
-            Swap("$MODEL.zero_grad($$$ARGS)", "", where="$MODEL.parameters()"),
-            Swap("$ANY.zero_grad($$$ARGS)", ""),
-            Swap("for $P in $PARAMETERS:\n    $P.grad = None", ""),
-            Swap("for $P in $PARAMETERS:\n    $P.grad.zero_()", ""),
-            Swap("for $P in $PARAMETERS:\n    if $P.grad is not None:\n        $P.grad.zero_()", ""),
-        )
-    ),
+    edits=remove(ZERO_GRAD),
     evidence=("fresh_gradient.stale_share > 0.5",),
     effect="gradient_health.total_norm > healthy",
     why=(

@@ -1,70 +1,14 @@
 """The loss goes down a little and then lies flat, far above zero. Accuracy looks fair, and more epochs do not help."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import LOSS
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="Softmax before a loss that already contains one",
     level=2,
     symptom="plateau",
-    edits=Either(
-        (
-            Swap(
-                "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
-                "$LOSS = F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)",
-                where="$LOSS.backward()",
-            ),
-            Swap(
-                "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
-                "$LOSS = F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)",
-            ),
-            Swap(
-                "$LOSS = nn.functional.cross_entropy($LOGITS, $$$REST)",
-                "$LOSS = nn.functional.cross_entropy(nn.functional.softmax($LOGITS, dim=-1), $$$REST)",
-            ),
-            Swap(
-                "$LOSS = torch.nn.functional.cross_entropy($LOGITS, $$$REST)",
-                "$LOSS = torch.nn.functional.cross_entropy(torch.softmax($LOGITS, dim=-1), $$$REST)",
-            ),
-            Swap(
-                "$LOSS = $CRITERION($LOGITS, $TARGETS)",
-                "$LOSS = $CRITERION(torch.softmax($LOGITS, dim=-1), $TARGETS)",
-                where=("$CRITERION = $NN.CrossEntropyLoss($$$)", "$LOSS.backward()", "import torch"),
-            ),
-            Swap(
-                "$LOSS = $CRITERION($LOGITS, $TARGETS)",
-                "$LOSS = $CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
-                where=("$NN.CrossEntropyLoss($$$)", "$LOSS.backward()"),
-            ),
-            Swap(
-                "$LOSS = $CRITERION($LOGITS, $TARGETS)",
-                "$LOSS = $CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
-                where=("CrossEntropyLoss($$$)", "$LOSS.backward()"),
-            ),
-            Swap("F.cross_entropy($LOGITS, $$$REST)", "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"),
-            Swap(
-                "nn.functional.cross_entropy($LOGITS, $$$REST)",
-                "nn.functional.cross_entropy(nn.functional.softmax($LOGITS, dim=-1), $$$REST)",
-            ),
-            Swap(
-                "torch.nn.functional.cross_entropy($LOGITS, $$$REST)",
-                "torch.nn.functional.cross_entropy(torch.softmax($LOGITS, dim=-1), $$$REST)",
-            ),
-            Swap(
-                "$NN.CrossEntropyLoss($$$ARGS)($LOGITS, $TARGETS)",
-                "$NN.CrossEntropyLoss($$$ARGS)(($LOGITS).softmax(dim=-1), $TARGETS)",
-            ),
-            Swap(
-                "$CRITERION($LOGITS, $TARGETS)",
-                "$CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
-                where="$CRITERION = $NN.CrossEntropyLoss($$$)",
-            ),
-            Swap(
-                "$CRITERION($LOGITS, $TARGETS)",
-                "$CRITERION(($LOGITS).softmax(dim=-1), $TARGETS)",
-                where="$CRITERION = CrossEntropyLoss($$$)",
-            ),
-        )
-    ),
+    edits=rewrite(LOSS, LOGITS=("$F.softmax($LOGITS, dim=-1)", "($LOGITS).softmax(dim=-1)")),
     evidence=("double_normalisation.softmax_before_loss > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(

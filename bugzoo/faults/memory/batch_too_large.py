@@ -1,13 +1,15 @@
 """The run ends at its first step: the allocator could not get the memory that it asked for."""
 
-from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
+from bugzoo.faults.idioms import BATCH_SIZE
+from bugzoo.faults.model import Fault, LookAlike, Needs, Param
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="Batch larger than the memory",
     level=1,
     symptom="oom",
     params={"factor": Param(1024, 2, 1_000_000, "how many times the healthy batch size")},
-    edits=Swap("batch_size = $SIZE", "batch_size = fold($SIZE * $factor)"),
+    edits=rewrite(BATCH_SIZE, SIZE="fold($SIZE * $factor)"),
     needs=Needs(memory_mib=1500),
     evidence=("outcome == out_of_memory",),
     effect="outcome == out_of_memory",

@@ -1,12 +1,14 @@
 """Memory grows with every step until the machine runs out, hours into a run that began without trouble."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import ITEM_APPEND
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="Losses are collected together with their graphs",
     level=2,
     symptom="leak",
-    edits=Either((Swap("$LOSSES.append($LOSS.item())", "$LOSSES.append($LOSS)", where="$LOSS.backward()"),)),
+    edits=rewrite(ITEM_APPEND, NUMBER="$LOSS"),
     evidence=("memory_audit.graphs_kept > 5",),
     effect="memory_audit.graphs_kept > healthy",
     why=(

@@ -1,17 +1,14 @@
 """Validation numbers are worse than they should be and change when the same model is evaluated again."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import EVAL_MODE
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import remove
 
 FAULT = Fault(
     title="Evaluation in training mode",
     level=1,
     symptom="noisy_eval",
-    edits=Either(
-        (
-            Swap("$MODEL.eval()", "", where="$MODEL.parameters()"),
-            Swap("$MODEL.eval()", ""),
-        )
-    ),
+    edits=remove(EVAL_MODE),
     not_on={
         name: "it has neither dropout nor BatchNorm, and no other layer cares for the mode."
         for name in ("amp_transformer", "data_parallel", "image_pipeline", "mini_transformer", "mlp")

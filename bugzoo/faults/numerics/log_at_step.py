@@ -1,8 +1,13 @@
 """It trains for a while, then from one step to the next every loss is nan."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
+from bugzoo.faults.idioms import COUNTER, HIDDEN, HIDDEN_ALONE
+from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.verbs import before, either, rewrite
 
-LOG = "if step >= $step:\n    $HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $eps)"
+LOG = "if {late}:\n    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
+# a forward pass that sees no counter of steps counts for itself
+STEPS = LOG.format(late="$COUNT >= $step")
+PASSES = 'self.passes = getattr(self, "passes", 0) + 1\n' + LOG.format(late="self.passes > $step")
 
 FAULT = Fault(
     title="Logarithm that meets zero after some steps",
@@ -12,23 +17,11 @@ FAULT = Fault(
         "step": Param(50, 0, 100_000, "optimiser steps that are done before the logarithm sets in"),
         "eps": Param(0.0, 0.0, 1.0, "added inside the logarithm; 0 is log(0), 1e-9 stays finite behind a ReLU"),
     },
-    edits=Either(
-        (
-            Swap(
-                "$HIDDEN = self.$LAYER($HIDDEN)\n$HIDDEN = F.relu($HIDDEN)",
-                "$HIDDEN = self.$LAYER($HIDDEN)\n" + LOG + "\n$HIDDEN = F.relu($HIDDEN)",
-            ),
-            Swap(
-                "$HIDDEN = F.max_pool2d(F.relu(self.$NORM(self.$LAYER($HIDDEN))), $SIZE)",
-                "$HIDDEN = self.$NORM(self.$LAYER($HIDDEN))\n"
-                + LOG
-                + "\n$HIDDEN = F.max_pool2d(F.relu($HIDDEN), $SIZE)",
-            ),
-            Swap(
-                "$HIDDEN = F.relu(self.$LAYER($HIDDEN))",
-                "$HIDDEN = self.$LAYER($HIDDEN)\n" + LOG + "\n$HIDDEN = F.relu($HIDDEN)",
-            ),
-        )
+    edits=either(
+        before(HIDDEN_ALONE, STEPS, given=COUNTER),
+        (before(HIDDEN, "$RESULT = $INPUT\n" + STEPS, given=COUNTER), rewrite(HIDDEN, INPUT="$RESULT")),
+        before(HIDDEN_ALONE, PASSES),
+        (before(HIDDEN, "$RESULT = $INPUT\n" + PASSES), rewrite(HIDDEN, INPUT="$RESULT")),
     ),
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",

@@ -1,20 +1,17 @@
 """The loss jumps up in the first steps, swings wildly and ends near or above where it began."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Param, Swap
+from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
+from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.verbs import either, rewrite
 
 FAULT = Fault(
     title="Learning rate far too high",
     level=1,
     symptom="diverges",
     params={"factor": Param(300.0, 1.5, 1e6, "how many times the healthy learning rate")},
-    edits=Either(
-        (
-            Swap("learning_rate = $LR", "learning_rate = fold($LR * $factor)"),
-            Swap("torch.optim.$CLASS($P, lr=$LR, $$$REST)", "torch.optim.$CLASS($P, lr=fold($LR * $factor), $$$REST)"),
-            Swap("torch.optim.$CLASS($P, lr=$LR)", "torch.optim.$CLASS($P, lr=fold($LR * $factor))"),
-            Swap("optim.$CLASS($P, lr=$LR)", "optim.$CLASS($P, lr=fold($LR * $factor))"),
-            Swap("lr = $LR", "lr = fold($LR * $factor)"),
-        )
+    edits=either(
+        rewrite(LEARNING_RATE, LR="fold($LR * $factor)"),
+        rewrite(OPTIMIZER, PARAMETERS="$PARAMETERS, lr=fold(1e-3 * $factor)"),  # the default of the Adams
     ),
     evidence=("loss_curve.diverged > 0.5",),
     effect="loss_curve.final_loss > healthy",

@@ -1,15 +1,18 @@
 """In half precision the loss stays where it began, although the same run in single precision learns."""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.idioms import SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, UNSCALE
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import either, nothing, remove, rewrite
 
 FAULT = Fault(
     title="float16 autocast without a gradient scaler",
     level=3,
     symptom="stuck",
     edits=(
-        Swap("scaler.scale($LOSS).backward()", "$LOSS.backward()"),
-        Swap("scaler.step($OPTIMIZER)", "$OPTIMIZER.step()"),
-        Swap("scaler.update()", ""),
+        rewrite(SCALED_BACKWARD, PLACE="($LOSS).backward()"),
+        rewrite(SCALED_STEP, PLACE="$OPTIMIZER.step()"),
+        remove(SCALER_UPDATE),
+        either(remove(UNSCALE), nothing),
     ),
     evidence=("scale_watch.half_without_scaler > 0.5", "scale_watch.underflow_share > 0.1"),
     effect="loss_curve.final_loss > healthy",

@@ -1,17 +1,14 @@
 """Two runs of the same script give different numbers, and nobody can tell whether a change helped."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import SEED
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import either, remove, rewrite
 
 FAULT = Fault(
     title="Random numbers without a seed",
     level=1,
     symptom="drift",
-    edits=Either(
-        (
-            Swap("torch.manual_seed(seed)", "torch.seed()"),
-            Swap("torch.manual_seed($SEED)", "torch.seed()"),
-        )
-    ),
+    edits=either(rewrite(SEED, PLACE="$TORCH.seed()"), remove(SEED)),
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > healthy",
     why=(

@@ -1,19 +1,19 @@
 """Every epoch takes several times as long as the model's arithmetic should need; the losses are what they should be."""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.idioms import LOADER
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import either, rewrite
 
 FAULT = Fault(
     title="A costly transform in the path of every fetch, and nobody else to do it",
     level=2,
     symptom="slow",
-    edits=Either(
-        (
-            Swap(
-                "if $KEY not in self.$CACHE:\n    self.$CACHE[$KEY] = $VALUE\nreturn self.$CACHE[$KEY], $LABEL",
-                "return $VALUE, $LABEL",
-            ),
-            Swap("DataLoader($SET, $SIZE, num_workers=$N, $$$REST)", "DataLoader($SET, $SIZE, num_workers=0, $$$REST)"),
-        )
+    edits=either(
+        Swap(
+            "if $KEY not in self.$CACHE:\n    self.$CACHE[$KEY] = $VALUE\nreturn self.$CACHE[$KEY], $LABEL",
+            "return $VALUE, $LABEL",
+        ),
+        rewrite(LOADER, WORKERS="0"),
     ),
     evidence=("step_timeline.data_share > 0.6",),
     effect="step_timeline.data_share > healthy",

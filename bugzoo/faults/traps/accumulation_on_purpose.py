@@ -1,29 +1,28 @@
 """backward() is called more than once before the optimiser steps. Are these stale gradients?"""
 
-from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import either
 
 FAULT = Fault(
     title="Gradient accumulation on purpose",
     level=2,
     symptom="none",
     trap=True,
-    edits=Either(
-        (
-            Swap(
-                "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
-                "for part, part_targets in zip($INPUTS.chunk(2), $TARGETS.chunk(2)):\n"
-                "    $LOGITS = $MODEL(part)\n"
-                "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
-                "    $LOSS.backward()",
-            ),
-            Swap(
-                "$LOGITS = $MODEL($INPUTS, $LENGTHS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
-                "for part, sizes, part_targets in zip($INPUTS.chunk(2), $LENGTHS.chunk(2), $TARGETS.chunk(2)):\n"
-                "    $LOGITS = $MODEL(part, sizes)\n"
-                "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
-                "    $LOSS.backward()",
-            ),
-        )
+    edits=either(
+        Swap(
+            "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
+            "for part, part_targets in zip($INPUTS.chunk(2), $TARGETS.chunk(2)):\n"
+            "    $LOGITS = $MODEL(part)\n"
+            "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
+            "    $LOSS.backward()",
+        ),
+        Swap(
+            "$LOGITS = $MODEL($INPUTS, $LENGTHS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
+            "for part, sizes, part_targets in zip($INPUTS.chunk(2), $LENGTHS.chunk(2), $TARGETS.chunk(2)):\n"
+            "    $LOGITS = $MODEL(part, sizes)\n"
+            "    $LOSS = F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)\n"
+            "    $LOSS.backward()",
+        ),
     ),
     evidence=(),
     effect="none",

@@ -1,17 +1,15 @@
 """Somebody applied log_softmax before cross-entropy. Is that the double softmax again?"""
 
-from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.idioms import LOSS
+from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="log_softmax fed to cross-entropy",
     level=3,
     symptom="none",
     trap=True,
-    edits=Swap(
-        "$LOSS = F.cross_entropy($LOGITS, $$$REST)",
-        "$LOSS = F.cross_entropy(F.log_softmax($LOGITS, dim=-1), $$$REST)",
-        where="$LOSS.backward()",
-    ),
+    edits=rewrite(LOSS, LOGITS=("$F.log_softmax($LOGITS, dim=-1)", "($LOGITS).log_softmax(dim=-1)")),
     evidence=(),
     effect="none",
     why=(

@@ -1,0 +1,113 @@
+"""What a form demands of a match, and what an idiom prefers of several: functions of the script and the match."""
+
+import re
+
+from bugzoo.faults.forms import Condition
+from bugzoo.faults.script import Place, Script, last_part, statement
+
+
+def trains(script: Script, place: Place) -> bool:
+    """It stands in the loop or the function that calls backward(), and in no evaluation."""
+    return script.trains(place.node) and not script.evaluates(place.node)
+
+
+def evaluates(script: Script, place: Place) -> bool:
+    """It stands under no_grad or in a function that is named after an evaluation."""
+    return script.evaluates(place.node)
+
+
+def judges(script: Script, place: Place) -> bool:
+    """Under it a model is run over data: a loop, or a function named after an evaluation."""
+    under = next(
+        (one for one in place.node.ancestors() if one.kind() in ("with_statement", "decorated_definition")), place.node
+    )
+    return under.find(kind="for_statement") is not None
+
+
+def not_evaluating(script: Script, place: Place) -> bool:
+    """The opposite of `evaluates`."""
+    return not script.evaluates(place.node)
+
+
+def loops(script: Script, place: Place) -> bool:
+    """It stands in a loop."""
+    return script.loops(place.node)
+
+
+def top_level(script: Script, place: Place) -> bool:
+    """It stands in no function and no class."""
+    return not any(one.kind() in ("function_definition", "class_definition") for one in place.node.ancestors())
+
+
+def alone(script: Script, place: Place) -> bool:
+    """It is a statement, or all that is assigned or returned in one."""
+    parent = place.node.parent()
+    return parent is not None and parent.kind() in ("expression_statement", "assignment", "return_statement")
+
+
+def assigned(script: Script, place: Place) -> bool:
+    """It is all that is assigned to a name."""
+    parent = place.node.parent()
+    return parent is not None and parent.kind() == "assignment" and "RESULT" in place.pieces
+
+
+def trained_on(script: Script, place: Place) -> bool:
+    """backward() is called on what it is assigned to, or on itself."""
+    result = place.names().get("RESULT")
+    if result is None:
+        return bool(re.search(r"\.backward\(", statement(place.node).text()))
+    return any(script.anywhere(text, {"R": result}) for text in ("$R.backward($$$)", "$S.scale($R)", "$A.backward($R)"))
+
+
+def has(name: str) -> Condition:
+    """A metavariable is there."""
+    return lambda script, place: name in place.pieces
+
+
+def text_is(name: str, pattern: str) -> Condition:
+    """A metavariable is there and all of its text matches, whatever the case."""
+    wanted = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda script, place: name in place.pieces and bool(wanted.fullmatch(place.pieces[name].text))
+
+
+def text_is_not(name: str, pattern: str) -> Condition:
+    """The opposite of `text_is`."""
+    holds = text_is(name, pattern)
+    return lambda script, place: not holds(script, place)
+
+
+def made_by(name: str, maker: str) -> Condition:
+    """A metavariable names what such a call made: through other names, functions and classes."""
+    return lambda script, place: last_part(place.pieces[name].text) in script.made_by(maker)
+
+
+def same(one: str, two: str) -> Condition:
+    """Two metavariables hold the same text."""
+    return lambda script, place: (names := place.names()).get(one) is not None and names[one] == names.get(two)
+
+
+def mentions(one: str, two: str) -> Condition:
+    """The text of one metavariable has that of another as a word."""
+
+    def holds(script: Script, place: Place) -> bool:
+        names = place.names()
+        return (
+            one in names and two in names and bool(re.search(rf"(?<![\w.]){re.escape(names[two])}(?!\w)", names[one]))
+        )
+
+    return holds
+
+
+def somewhere(*patterns: str) -> Condition:
+    """One of the patterns matches somewhere in the script with this place's metavariables."""
+    return lambda script, place: any(script.anywhere(pattern, place.names()) for pattern in patterns)
+
+
+def any_of(*conditions: Condition) -> Condition:
+    """One of the conditions holds."""
+    return lambda script, place: any(condition(script, place) for condition in conditions)
+
+
+def kind(*kinds: str) -> Condition:
+    """The match is such a node of the syntax tree."""
+    return lambda script, place: place.node.kind() in kinds

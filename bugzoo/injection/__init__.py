@@ -1,0 +1,264 @@
+"""Edits -> broken source: structural edits of Python text, their composition, conflicts and diff.
+
+Every edit is found in the same starting text, so that the order of faults does not matter and two faults that touch
+one place are noticed. Nothing is formatted anew: bytes outside an edit stay as they are.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bugzoo.errors import UserError
+from bugzoo.faults.forms import Idiom
+from bugzoo.faults.model import Change, Edits, Either, Fault, Swap
+from bugzoo.faults.script import Place, Script, metavariables, read, statement
+from bugzoo.injection.rendering import render_change, render_swap
+from bugzoo.syntax import parse, source_lines
+
+__all__ = ["Edit", "Injection", "change", "check_syntax", "diff", "inject", "misfit", "places"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace `source[start:end]` by `text` (offsets in characters). `claim`: the whole place that it belongs to."""
+
+    start: int
+    end: int
+    text: str
+    owner: str
+    line: int
+    claim: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Injection:
+    """A text, the edits made to it and what came out."""
+
+    original: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def broken(self) -> str:
+        text = self.original
+        for edit in reversed(self.edits):
+            text = text[: edit.start] + edit.text + text[edit.end :]
+        return text
+
+    def undo(self, broken: str) -> str:
+        """`broken` with this injection's edits taken back. Raises ValueError when the text is not what was injected."""
+        for edit in self.edits:  # in order, so that everything before `start` is restored already
+            found = broken[edit.start : edit.start + len(edit.text)]
+            if found != edit.text:
+                raise ValueError(f"line {edit.line} no longer holds what {edit.owner} put there: {found!r}")
+            broken = broken[: edit.start] + self.original[edit.start : edit.end] + broken[edit.start + len(edit.text) :]
+        return broken
+
+
+Step = tuple[Swap | Change, Place, dict[str, str]]
+"""One edit, the place that was chosen for it, and what the places that it is given lend it."""
+
+
+class _Misfit(Exception):
+    """No place, or several: `several` are those to choose from, `sought` what was looked for, in words or as a pattern."""
+
+    def __init__(self, several: list[Place], sought: list[str]) -> None:
+        self.several, self.sought = several, sought
+
+
+def _find(script: Script, edit: Swap | Change) -> tuple[list[Place], list[Place]]:
+    """Every place where an edit could be made, and those that are meant."""
+    if isinstance(edit, Swap):
+        where = (edit.where,) if isinstance(edit.where, str) else edit.where
+        found = script.pattern(edit.before, where)
+        return found, found
+    found = [place for place in edit.place.found(script) if _has_all(edit, place)]
+    return found, edit.place.best(script, found)
+
+
+def _has_all(edit: Change, place: Place) -> bool:
+    """Whether a place has the metavariables that are rewritten, and those of one of the texts each."""
+    for name, texts in edit.texts:
+        if name and name not in place.pieces:
+            return False
+        if not any(metavariables(text) & edit.place.names <= place.pieces.keys() for text in texts):
+            return False
+    return True
+
+
+def places(source: str, edit: Swap | Change | Idiom) -> list[Place]:
+    """Where an edit could be made in a text, or where an idiom's place is: the likeliest first, the others behind."""
+    script = read(source)
+    if isinstance(edit, Idiom):
+        found = edit.found(script)
+        best = edit.best(script, found)
+    else:
+        found, best = _find(script, edit)
+    return [*best, *(place for place in found if place not in best)]
+
+
+def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[Step]:
+    """The edits to make for one entry, each with its place. Raises _Misfit."""
+    if isinstance(edit, Either):
+        failed: list[_Misfit] = []
+        for alternative in edit.alternatives:
+            if not alternative and any(misfit.several for misfit in failed):
+                break  # the place is there, more than once
+            try:
+                return [step for one in alternative for step in _plan(script, one, at)]
+            except _Misfit as misfit:
+                failed.append(misfit)
+        several = next((misfit.several for misfit in failed if misfit.several), [])
+        raise _Misfit(several, list(dict.fromkeys(text for misfit in failed for text in misfit.sought)))
+    lent: dict[str, str] = {}
+    for idiom in edit.given if isinstance(edit, Change) else ():
+        there = idiom.best(script, idiom.found(script))
+        if not there:
+            raise _Misfit([], [idiom.words])
+        lent = there[0].names() | lent
+    found, best = _find(script, edit)
+    if at is not None and len(found) > 1:
+        near = (
+            [p for p in found if _covers(p, at)],
+            [p for p in found if p.line == at + 1],
+            [p for p in found if p.end_line == at - 1],
+        )
+        found = best = next((some for some in near if some), [])
+    if len(best) == 1:
+        return [(edit, best[0], lent)]
+    # what stands in the script, for the user who looks for it
+    sought = "`" + " ; ".join(edit.before.split("\n")) + "`" if isinstance(edit, Swap) else edit.place.words
+    raise _Misfit(best, [sought])
+
+
+def _covers(place: Place, line: int) -> bool:
+    span = statement(place.node).range() if place.line != line else None
+    return place.line <= line <= place.end_line or (span is not None and span.start.line + 1 == line)
+
+
+def _refuse(misfit: _Misfit, source: str, owner: str, label: str, at: int | None) -> UserError:
+    sought = "; or ".join(misfit.sought)
+    if misfit.several:
+        lines = source_lines(source)
+        listed = "\n".join(f"  line {place.line}: {lines[place.line - 1].strip()}" for place in misfit.several)
+        return UserError(
+            f"{owner} fits {len(misfit.several)} places in {label} (looked for: {sought}):\n{listed}\n"
+            f"Choose one with --at LINE, for example --at {misfit.several[0].line}."
+        )
+    where = f" at line {at}" if at is not None else ""
+    return UserError(
+        f"{owner} does not fit {label}: what it changes is found in 0 places{where}, 1 is needed. Looked for: {sought}."
+    )
+
+
+def _edits(
+    script: Script, edits: Edits, params: Mapping[str, object], owner: str, label: str, at: int | None
+) -> list[Edit]:
+    steps: list[Step] = []
+    for entry in edits:
+        try:
+            steps += _plan(script, entry, at)
+        except _Misfit as misfit:
+            raise _refuse(misfit, script.source, owner, label, at) from None
+    shared: dict[str, str] = {}
+    for edit, place, _ in reversed(steps):  # of two places with one name, the first counts
+        shared |= place.names()
+        if isinstance(edit, Change):
+            span = statement(place.node).range()
+            shared[edit.place.name] = script.source[span.start.index : span.end.index]
+    made = []
+    for edit, place, lent in steps:
+        if isinstance(edit, Swap):
+            cuts = render_swap(script, place, edit, params)
+        else:
+            cuts = render_change(script, place, edit, shared | lent, params)
+        made += [Edit(start, end, text, owner, place.line, (place.start, place.end)) for start, end, text in cuts]
+    return made
+
+
+def _in_order(source: str, edits: list[Edit], label: str) -> tuple[Edit, ...]:
+    """Sorted by place. Raises UserError where two faults change one place."""
+    edits = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    for one, two in pairwise(edits):
+        if two.start < one.end or (two.start, two.end) == (one.start, one.end):
+            _conflict(one, two, label)
+    for one in edits:  # a place belongs to one fault, also where the other writes a different part of it
+        for two in edits:
+            if one.owner < two.owner and one.claim[0] < two.claim[1] and two.claim[0] < one.claim[1]:
+                _conflict(one, two, label)
+    return tuple(edits)
+
+
+def _conflict(one: Edit, two: Edit, label: str) -> None:
+    raise UserError(
+        f"{one.owner} and {two.owner} both change line {max(one.line, two.line)} of {label}; "
+        "they cannot be combined there. Take one of them, or another program."
+    )
+
+
+def inject(
+    source: str,
+    faults: Iterable[tuple[Fault, Mapping[str, object]]],
+    label: str = "this script",
+    at: int | None = None,
+) -> Injection:
+    """All edits of all faults, found in `source` and made together.
+
+    `at` (a line) chooses the place where an edit fits several.
+    Raises UserError for a syntax error in `source`, an edit that does not fit exactly once, or two faults at one place.
+    """
+    check_syntax(source, label)
+    script, edits = read(source), []
+    for fault, params in faults:
+        edits += _edits(script, fault.edits, params, fault.id, label, at)
+    result = Injection(source, _in_order(source, edits, label))
+    check_syntax(result.broken, f"{label} after {', '.join(sorted({edit.owner for edit in edits}))}")
+    return result
+
+
+def misfit(source: str, fault: Fault, label: str) -> str:
+    """Why a fault does not fit a text, as `inject` would say it; empty when every edit finds its place. Writes nothing."""
+    for entry in fault.edits:
+        try:
+            _plan(read(source), entry, None)
+        except _Misfit as failed:
+            return str(_refuse(failed, source, fault.id, label, None))
+    return ""
+
+
+def change(
+    source: str,
+    edits: Edits,
+    params: Mapping[str, object] | None = None,
+    owner: str = "the edit",
+    label: str = "this program",
+    at: int | None = None,
+) -> Injection:
+    """The edits of a repair or a pretence made in a (broken) text. Raises UserError as `inject` does."""
+    check_syntax(source, label)
+    made = _edits(read(source), edits, params or {}, owner, label, at)
+    result = Injection(source, _in_order(source, made, label))
+    check_syntax(result.broken, f"{label} after {owner}")
+    return result
+
+
+def check_syntax(source: str, label: str) -> None:
+    """Raises UserError with line and reason when the text is not Python."""
+    try:
+        parse(source)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        reason = getattr(error, "msg", str(error))
+        raise UserError(f"{label} is not valid Python: {reason}" + (f" (line {line})." if line else ".")) from None
+
+
+def diff(before: str, after: str, label: str = "train.py") -> str:
+    """Unified diff, the answer key of every scenario."""
+    lines = difflib.unified_diff(
+        source_lines(before, keepends=True),
+        source_lines(after, keepends=True),
+        f"healthy/{label}",
+        f"broken/{label}",
+        n=2,
+    )
+    return "".join(lines)

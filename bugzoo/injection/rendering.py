@@ -1,0 +1,236 @@
+"""A place and what is to become of it -> edits of the text. Bytes outside an edit stay as they are."""
+
+import ast
+import re
+from collections.abc import Mapping
+
+from ast_grep_py import SgNode
+
+from bugzoo.faults.model import Change, Swap
+from bugzoo.faults.script import Place, Script, fill, metavariables, statement
+from bugzoo.syntax import parse
+
+Cut = tuple[int, int, str]
+"""Replace `source[start:end]` by the text."""
+
+_PARAM = re.compile(r"\$([a-z_][a-z0-9_]*)")
+_FOLD = re.compile(r"fold\(([^()]*)\)")
+_WRAPPED = re.compile(r"(?<![\w\])])\(\$([A-Z_][A-Z0-9_]*)\)")
+_SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict)
+
+
+def write(text: str, names: Mapping[str, str], params: Mapping[str, object]) -> str:
+    """`text` with metavariables and parameters filled in and `fold(...)` worked out."""
+    text = _WRAPPED.sub(lambda m: f"${m[1]}" if _needs_no_parentheses(names.get(m[1], "")) else m[0], text)
+    text = fill(text, names)
+    text = _PARAM.sub(lambda m: repr(params[m[1]]) if m[1] in params else m[0], text)
+    return _FOLD.sub(lambda m: _number(m[1]), text)
+
+
+def render_swap(script: Script, place: Place, swap: Swap, params: Mapping[str, object]) -> list[Cut]:
+    """The edit for one match of a swap: its `after`, indented like the statement that it replaces."""
+    after = write(swap.after.strip("\n"), place.names(), params)
+    if after:
+        return [(place.start, place.end, _indented(after, _margin(script.source, place.start)))]
+    return [_without(script.source, place)]
+
+
+def render_change(
+    script: Script, place: Place, change: Change, shared: Mapping[str, str], params: Mapping[str, object]
+) -> list[Cut]:
+    """The edits for one change of a place. `shared`: metavariables of the fault's other places."""
+    names = {**shared, **place.names()}
+    if change.how == "remove":
+        return _removed(script, place, names)
+    cuts = []
+    for name, texts in change.texts:
+        text = next((one for one in texts if metavariables(one) <= names.keys()), texts[-1])
+        text = write(text.strip("\n"), names, params)
+        if name:
+            piece = place.pieces[name]
+            cuts.append((piece.start, piece.end, _indented(text, _margin(script.source, place.start))))
+        elif change.how == "before":
+            cuts += _before(script.source, statement(place.node), text)
+        else:
+            cuts += _after(script.source, statement(place.node), text)
+    return cuts
+
+
+def _margin(source: str, at: int) -> str:
+    """The white space that the line begins with."""
+    return re.match(r"[ \t]*", source[source.rfind("\n", 0, at) + 1 :])[0]  # type: ignore[index]
+
+
+def _indented(text: str, margin: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(margin + line if line else line for line in rest)])
+
+
+def _line_end(source: str, at: int) -> int:
+    end = source.find("\n", at)
+    return len(source) if end < 0 else end
+
+
+def _neighbour(node: SgNode, way: str) -> SgNode | None:
+    """The next statement before or after in the same block; comments are none."""
+    other = getattr(node, way)()
+    while other is not None and (not other.is_named() or other.kind() == "comment"):
+        other = getattr(other, way)()
+    return other
+
+
+def _before(source: str, node: SgNode, text: str) -> list[Cut]:
+    start = node.range().start.index
+    margin = _margin(source, start)
+    head = source[source.rfind("\n", 0, start) + 1 : start]
+    if not head.strip():
+        return [(start, start, f"{_indented(text, margin)}\n{margin}")]
+    return [_own_line(source, node, margin, text)]
+
+
+def _after(source: str, node: SgNode, text: str) -> list[Cut]:
+    span = node.range()
+    start, end = span.start.index, span.end.index
+    margin, cuts = _margin(source, start), []
+    head = source[source.rfind("\n", 0, start) + 1 : start]
+    if head.strip() and _one_line_block(source, node):
+        cuts.append(_own_line(source, node, margin))
+        margin += "    "
+    stop = _line_end(source, end)
+    following = _neighbour(node, "next")
+    if following is not None and following.range().start.index < stop:  # behind a semicolon
+        begin = following.range().start.index
+        return [*cuts, (end, begin, f"\n{margin}{_indented(text, margin)}\n{margin}")]
+    end += len(source[end:stop]) - len(source[end:stop].lstrip("; \t")) if source[end:stop].strip(" \t;") == "" else 0
+    at = stop if source[end:stop].lstrip().startswith("#") else end
+    return [*cuts, (at, at, f"\n{margin}{_indented(text, margin)}")]
+
+
+def _one_line_block(source: str, node: SgNode) -> bool:
+    """`if condition: statement`: the block begins in the line of its header."""
+    first = node
+    while (earlier := _neighbour(first, "prev")) is not None:
+        first = earlier
+    start = first.range().start.index
+    return bool(source[source.rfind("\n", 0, start) + 1 : start].strip())
+
+
+def _own_line(source: str, node: SgNode, margin: str, text: str = "") -> Cut:
+    """Break the line in front of a statement that shares it, with `text` in between."""
+    start = node.range().start.index
+    if _one_line_block(source, node):
+        margin += "    "
+        first = node
+        while (earlier := _neighbour(first, "prev")) is not None:
+            first = earlier
+        if first is not node and first != node:
+            start = first.range().start.index  # the whole block moves
+    gap = len(source[:start]) - len(source[:start].rstrip("; \t"))
+    between = f"{_indented(text, margin)}\n{margin}" if text else ""
+    return start - gap, start, f"\n{margin}{between}"
+
+
+def _removed(script: Script, place: Place, names: Mapping[str, str]) -> list[Cut]:
+    source, parent = script.source, place.node.parent()
+    if parent is not None and parent.kind() == "decorator":
+        span = parent.range()
+        start = source.rfind("\n", 0, span.start.index) + 1
+        return [(start, min(_line_end(source, span.end.index) + 1, len(source)), "")]
+    if parent is not None and parent.kind() == "with_item":
+        return _unwrapped(source, parent)
+    left = fill(place.left, names)
+    if left and not _whole_statement(place, left):
+        return [(place.start, place.end, left)]
+    if left and (whole := statement(place.node)) is not None:
+        span = whole.range()
+        place = Place(
+            span.start.index, span.end.index, span.start.line + 1, span.end.line + 1, place.pieces, whole, place.left
+        )
+    return [_without(source, place)]
+
+
+def _whole_statement(place: Place, left: str) -> bool:
+    """The place is a statement of its own, or `x = x.method()`, of which `x = x` would be left."""
+    whole = statement(place.node).range()
+    if (whole.start.index, whole.end.index) == (place.start, place.end):
+        return True
+    result = place.pieces.get("RESULT")
+    return (
+        result is not None and result.text == left and (result.start, place.end) == (whole.start.index, whole.end.index)
+    )
+
+
+def _unwrapped(source: str, item: SgNode) -> list[Cut]:
+    """A `with` without one of its items, or its block without the `with`."""
+    clause = item.parent()
+    others = [one for one in clause.children() if one.kind() == "with_item"] if clause is not None else []
+    span = item.range()
+    if len(others) > 1:
+        if others[0].range().start.index == span.start.index:
+            return [(span.start.index, others[1].range().start.index, "")]
+        earlier = [one for one in others if one.range().end.index < span.start.index][-1]
+        return [(earlier.range().end.index, span.end.index, "")]
+    whole = statement(item)
+    block = next(one for one in whole.children() if one.kind() == "block")
+    head, body = whole.range().start.index, block.range()
+    outer, inner = _margin(source, head), _margin(source, body.start.index)
+    if "\n" not in source[head : body.start.index]:  # with ...: statement
+        return [(head, body.start.index, "")]
+    cuts: list[Cut] = [(head, body.start.index, "")]
+    quoted = [
+        (one.range().start.index, one.range().end.index) for one in block.find_all(kind="string") if "\n" in one.text()
+    ]
+    at = source.find("\n", body.start.index, body.end.index)
+    while at >= 0:
+        if source.startswith(inner, at + 1) and not any(start < at < end for start, end in quoted):
+            cuts.append((at + 1 + len(outer), at + 1 + len(inner), ""))
+        at = source.find("\n", at + 1, body.end.index)
+    return cuts
+
+
+def _without(source: str, place: Place) -> Cut:
+    """Nothing is left: take the line away, or leave `pass` where the block would be empty."""
+    line_start = source.rfind("\n", 0, place.start) + 1
+    line_end = _line_end(source, place.end)
+    alone = not source[line_start : place.start].strip() and re.match(r"[ \t]*(#.*)?$", source[place.end : line_end])
+    if not alone or _only_statement(place):
+        return place.start, place.end, "pass" if _is_statement(source, place) else "None"
+    return line_start, min(line_end + 1, len(source)), ""
+
+
+def _is_statement(source: str, place: Place) -> bool:
+    """Or part of an expression: `optimizer.zero_grad() if step % 4 == 0 else None`, the body of a lambda."""
+    try:
+        parse(f"{source[: place.start]}pass{source[place.end :]}")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _only_statement(place: Place) -> bool:
+    """Nothing else stands in its block."""
+    block = statement(place.node).parent()
+    if block is None or block.kind() != "block":
+        return False
+    spans = [one.range() for one in block.children() if one.is_named() and one.kind() != "comment"]
+    return all(place.start <= span.start.index and span.end.index <= place.end for span in spans)
+
+
+def _needs_no_parentheses(text: str) -> bool:
+    try:
+        return isinstance(parse(text, mode="eval").body, _SIMPLE)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _number(expression: str) -> str:
+    """`0.001 * 100` -> `0.1`: an expression of literals is worked out, any other stays."""
+    try:
+        tree = parse(expression.strip(), mode="eval")
+    except SyntaxError:
+        return expression
+    allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
+    if not all(isinstance(node, allowed) for node in ast.walk(tree)):
+        return expression
+    value = eval(compile(tree, "<fold>", "eval"))
+    return repr(float(f"{value:.12g}")) if isinstance(value, float) else repr(value)
