@@ -41,6 +41,10 @@ class Swap:
     after: str
     where: str | tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Both patterns, one line each."""
+        return " -> ".join(text.replace("\n", " ; ") or "(nothing)" for text in (self.before, self.after))
+
 
 @dataclass(frozen=True)
 class Change:
@@ -67,6 +71,10 @@ class Either:
     """Alternatives for one edit: the first of which every edit fits exactly once is made."""
 
     alternatives: tuple["Edits", ...]
+
+    def __str__(self) -> str:
+        """As it is written in a fault file."""
+        return f"either({', '.join(' + '.join(map(str, edits)) or 'nothing' for edits in self.alternatives)})"
 
 
 Edits = tuple[Swap | Change | Either, ...]

@@ -81,12 +81,10 @@ def detail(name: str) -> Row:
     if name in faults.catalogue():
         fault = faults.load(name)
         more = ("report", "evidence", "effect", "why", "fix", "hints", "sources")
-        edits = [entry.edits if isinstance(entry, faults.Either) else (entry,) for entry in fault.edits]
-        shown = [[{"before": swap.before, "after": swap.after} for swap in entry] for entry in edits]
         return (
             _fault(fault)
             | {field: getattr(fault, field) for field in more}
-            | {"look_alikes": [asdict(one) for one in fault.look_alikes], "edits": shown}
+            | {"look_alikes": [asdict(one) for one in fault.look_alikes], "edits": list(map(str, fault.edits))}
         )
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
