@@ -21,11 +21,11 @@ Faults = Annotated[
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="faults, programs, diagnostics or exercises; all when left out."),
+        typer.Argument(metavar="[KIND]", help="faults, programs, instruments or exercises; all when left out."),
     ] = None,
     json: Json = None,
 ) -> None:
-    """Show what there is: faults, programs, diagnostics, exercises.
+    """Show what there is: faults, programs, instruments, exercises.
 
     Examples:
 
@@ -41,7 +41,7 @@ def list_(
         return
     of = {
         name: [row for row in rows if row["kind"] == name]
-        for name in ("fault", "trap", "program", "diagnostic", "exercise")
+        for name in ("fault", "trap", "program", "instrument", "exercise")
     }
     broken = of["fault"] + of["trap"]
     if broken:
@@ -50,10 +50,10 @@ def list_(
     if of["program"]:
         lines = [[r["id"], r["facts"].get("task", ""), r["title"]] for r in of["program"]]
         table(["program", "task", "what it is"], lines, f"{len(lines)} programs")
-    if of["diagnostic"]:
-        costs = {0: "reads the run", 1: "calls the model", 2: "runs it again"}
-        lines = [[r["id"], costs.get(r["cost"], ""), r["title"]] for r in of["diagnostic"]]
-        table(["diagnostic", "cost", "what it tells"], lines, f"{len(lines)} diagnostics")
+    if of["instrument"]:
+        costs = {0: "reads the run", 1: "calls the model"}
+        lines = [[r["id"], "runs it again" if r["reruns"] else costs[r["cost"]], r["title"]] for r in of["instrument"]]
+        table(["instrument", "cost", "what it tells"], lines, f"{len(lines)} instruments")
     if of["exercise"]:
         lines = [[r["id"], r["title"]] for r in of["exercise"]]
         table(["exercise", "what it is"], lines, f"{len(lines)} exercises")
@@ -63,10 +63,10 @@ def list_(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, diagnostic or exercise.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, instrument or exercise.")],
     json: Json = None,
 ) -> None:
-    """Explain one fault, program, diagnostic or exercise. For a fault that is the answer: cause, repair, evidence.
+    """Explain one fault, program, instrument or exercise. For a fault that is the answer: cause, repair, evidence.
 
     Examples:
 
@@ -80,7 +80,7 @@ def show(
     if json:
         emit(found, json)
         return
-    {"program": _program, "diagnostic": _diagnostic, "exercise": _exercise}.get(found["kind"], _fault)(found)
+    {"program": _program, "instrument": _instrument, "exercise": _exercise}.get(found["kind"], _fault)(found)
 
 
 def _say(*lines: str) -> None:
@@ -136,7 +136,7 @@ def _program(row: dict[str, Any]) -> None:
     _say(f"Read it: bugzoo source {row['id']}    Run it: bugzoo run {row['id']}")
 
 
-def _diagnostic(row: dict[str, Any]) -> None:
+def _instrument(row: dict[str, Any]) -> None:
     _head(row["id"])
     _say(row["doc"] or row["title"])
 

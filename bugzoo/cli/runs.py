@@ -112,7 +112,7 @@ def report(found: dict[str, Any]) -> None:
     main = found["broken"] or found["healthy"]
     out.print(Text("Verdict", style="bold"))
     for fired in main["fired"]:
-        out.print(Text(f"  {fired['diagnostic']}: {fired['message']}"))
+        out.print(Text(f"  {fired['instrument']}: {fired['message']}"))
     if not main["fired"]:
         out.print(
             Text(

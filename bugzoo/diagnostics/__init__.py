@@ -1,9 +1,10 @@
 """Instruments: each file measures one thing about a training run and judges what it measured.
 
-An instrument is a module of this folder with `COST`, `measure(run) -> numbers` (raises NotApplicable where it can say
-nothing) and `judge(numbers) -> Verdict`; `read` makes a Reading of what it measured. Putting a file here is all that it
-takes to add one. `COST` is 0 for what reads the trace, 1 for what needs the live model and a batch, 2 for what runs the
-script again.
+An instrument is a module of this folder, and putting a file here is all that it takes to add one. Its docstring begins with
+the question that it answers. `measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)`
+gives a Verdict; `read` makes a Reading of what was measured. `COST` is 0 for what reads the trace and 1 for what needs the
+live model and a batch; `RERUNS`, where it is there, says how many more runs of the script `measure` makes. `HEALTHY` and
+`SICK` are two small scripts, on which it has to stay quiet and to fire.
 """
 
 import importlib
@@ -20,7 +21,19 @@ from bugzoo.running.reading import Reading
 if TYPE_CHECKING:
     from bugzoo.diagnostics.checkup import Report
 
-__all__ = ["NotApplicable", "Suspect", "Verdict", "examine", "instrument", "judge_all", "measure_all", "names", "read"]
+__all__ = [
+    "NotApplicable",
+    "Suspect",
+    "Verdict",
+    "examine",
+    "instrument",
+    "judge_all",
+    "measure_all",
+    "names",
+    "question",
+    "read",
+    "reruns",
+]
 _NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
 
 
@@ -33,21 +46,35 @@ def names() -> list[str]:
 def instrument(name: str) -> ModuleType:
     """The instrument's module, with COST, measure and judge. Raises UserError for an unknown name."""
     if name not in names():
-        raise unknown("instrument", name, names(), "bugzoo list diagnostics")
+        raise unknown("instrument", name, names(), "bugzoo list instruments")
     return importlib.import_module(f"{__name__}.{name}")
 
 
+def question(name: str) -> str:
+    """What the instrument answers: the first line of its docstring."""
+    return (instrument(name).__doc__ or "").strip().split("\n")[0]
+
+
+def reruns(name: str) -> int:
+    """How many more runs of the script the instrument's `measure` makes."""
+    return getattr(instrument(name), "RERUNS", 0)
+
+
 def measure_all(
-    run: Any, names: Iterable[str] | None = None, max_cost: int = 1, also: Iterable[str] = ()
+    run: Any, names: Iterable[str] | None = None, max_cost: int = 1, most_reruns: int = 0, also: Iterable[str] = ()
 ) -> dict[str, Reading]:
-    """Readings of every instrument up to `max_cost`; `also` names instruments to measure whatever they cost."""
+    """Readings of every instrument up to `max_cost` that makes at most so many more runs of the script.
+
+    `also` names instruments to measure whatever they take.
+    """
     results: dict[str, Reading] = {}
     chosen = list(globals()["names"]() if names is None else names)
     for name in sorted(chosen, key=lambda name: instrument(name).COST):
-        module = instrument(name)
-        if module.COST > max_cost and name not in also:
-            why = f"costs another run of the script (cost {module.COST}, allowed {max_cost})"
-            results[name] = Reading(why_not=why)
+        more, cost = reruns(name), instrument(name).COST
+        if more > most_reruns and name not in also:
+            results[name] = Reading(why_not=f"takes {more} more run of the script, and {most_reruns} are allowed")
+        elif cost > max_cost and name not in also:
+            results[name] = Reading(why_not="needs the live model, and only what the run left behind is looked at")
         else:
             results[name] = read(name, run)
     return results
@@ -59,7 +86,10 @@ def read(name: str, run: Any, *more: Any) -> Reading:
     An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
     """
     try:
-        return Reading(instrument(name).measure(run, *more))
+        numbers = instrument(name).measure(run, *more)
+        if not isinstance(numbers, dict):
+            raise TypeError(f"measure gave {type(numbers).__name__}, no numbers")
+        return Reading(numbers)
     except NotApplicable as why:
         return Reading(why_not=str(why))
     except Exception as error:  # a target may do anything when its model is called again

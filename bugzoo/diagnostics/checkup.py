@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bugzoo.diagnostics import instrument, judge_all, measure_all, names
+from bugzoo.diagnostics import judge_all, measure_all, names, reruns
 from bugzoo.diagnostics import read as read_instrument
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Suspect, Verdict
@@ -62,7 +62,7 @@ class Report:
             at = f", line {suspect.line}" if suspect.line else ""
             lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.evidence}")
         lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
-        lines += [f"  not checked: {item['check']} ({item['why']})" for item in self.not_checked]
+        lines += [f"  not checked: {item['instrument']} ({item['why']})" for item in self.not_checked]
         return "\n".join(lines)
 
 
@@ -100,7 +100,9 @@ def report(run: Any, path: str | None = None) -> Report:
     verdicts = judge_all(run.readings)
     file = path or run.file or "the watched code"
     steps = len(run.trace.step)
-    skipped = [{"check": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies]
+    skipped = [
+        {"instrument": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies
+    ]
     suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
     fired = [v for v in verdicts if v.fired]
     if fired and not suspects:  # it broke, and the message is none whose cause is known
@@ -203,7 +205,7 @@ def checkup(
     path: str | Path,
     argv: Sequence[str] = (),
     seconds: float = 60,
-    max_cost: int = 2,
+    most_reruns: int = 1,
     memory_mib: int | None = None,
     ranks: int = 1,
     on_step: Callable[[dict[str, Any]], None] | None = None,
@@ -211,7 +213,7 @@ def checkup(
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
     `argv` are its arguments; with `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as
-    they come. With `max_cost` 2 a run that was short enough is repeated, to compare. Raises UserError for a file that
+    they come. With `most_reruns` above 0 a run that was short enough is repeated, to compare. Raises UserError for a file that
     is no Python; whatever the script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
@@ -235,20 +237,20 @@ def checkup(
         run.readings |= measure_all(run, names=["rank_check", "crash"])
     left = seconds - (time.perf_counter() - began)
     for name in names():
-        if instrument(name).COST == 2:
-            run.readings[name] = _again(name, run, job, max_cost, left)
+        if reruns(name):
+            run.readings[name] = _again(name, run, job, most_reruns, left)
     return report(run, str(path))
 
 
-def _again(name: str, run: Any, job: Any, max_cost: int, left: float) -> Reading:
-    """Numbers of an instrument that runs the script once more, where there is time for it."""
-    if max_cost < 2:
-        return Reading(why_not="it would run the script again (max_cost=2 allows that)")
+def _again(name: str, run: Any, job: Any, most_reruns: int, left: float) -> Reading:
+    """Reading of an instrument that takes more runs of the script, where there is time for them."""
+    if reruns(name) > most_reruns:
+        return Reading(why_not=f"it would run the script again (most_reruns={reruns(name)} allows that)")
     if run.outcome not in ("finished", "non_finite"):
         return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
-    if run.seconds > left or math.isnan(run.seconds):
+    if run.seconds * reruns(name) > left or math.isnan(run.seconds):
         return Reading(why_not=f"there is no time for another run of {run.seconds:.0f} s")
     from bugzoo.running import Limits, run_worker
 
-    second = run_worker(replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds))))
-    return read_instrument(name, run, second)
+    again = replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds)))
+    return read_instrument(name, run, *(run_worker(again) for _ in range(reruns(name))))

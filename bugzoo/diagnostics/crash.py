@@ -7,10 +7,13 @@ value changed in place the place is the line that changed it, not backward().
 import re
 from typing import Any
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
 _MEANINGS = (
     (r"modified by an inplace operation", "graph/inplace_activation", 0.95,
      "a tensor that backward() needs was changed in place after the forward pass had saved it"),

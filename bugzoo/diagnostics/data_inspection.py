@@ -11,11 +11,14 @@ from typing import Any
 
 import torch
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, column, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+HEALTHY = example()
+SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
 
 

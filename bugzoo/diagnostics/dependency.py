@@ -12,11 +12,14 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._attention import AttentionRows
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call, lengths, shifted
 from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+HEALTHY = example()
+SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
 FARTHEST = 8
 """Positions ahead that are asked one by one."""
 

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
-COST = 2
+COST = 0
+RERUNS = 1
+HEALTHY = example()
+SICK = example(("torch.manual_seed(0)", "torch.seed()"))
 NOISE = 1e-5
 
 

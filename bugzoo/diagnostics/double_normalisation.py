@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import softmax_line
 from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
 
 
 def _outputs_are_probabilities(run: Any) -> bool | None:

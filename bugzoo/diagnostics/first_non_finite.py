@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 _CAUSES = (
     ("log", "numerics/log_at_step", "log of zero or less"),
     ("sqrt", "numerics/sqrt_at_zero", "square root at zero: its slope is infinite there"),

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("optimizer.zero_grad()", "pass"))
 TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one at the step
 
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("nn.ReLU()", "*(part() for part in 12 * [nn.Sigmoid, lambda: nn.Linear(32, 32)])"))
 
 
 def measure(run: Any) -> dict[str, Any]:

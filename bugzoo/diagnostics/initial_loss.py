@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
 
 
 def measure(run: Any) -> dict[str, Any]:

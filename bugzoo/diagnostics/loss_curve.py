@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.watching.trace import STATISTICS
 
 COST = 0
+HEALTHY = example()
+SICK = example(("lr=1e-2", "lr=10.0"))
 
 
 def _smooth(loss: np.ndarray, width: int) -> np.ndarray:

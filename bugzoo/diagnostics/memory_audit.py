@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("for epoch", "losses = []\nfor epoch"), ("optimizer.step()", "optimizer.step(), losses.append(loss)"))
 MANY = 8
 WATCH = 5
 """Graphs per backward of a step that the loop's own variables and the watch's snapshots of them may hold."""

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import user_line
 from bugzoo.diagnostics._tools import (
     DROPOUTS,
@@ -29,6 +30,8 @@ from bugzoo.diagnostics._tools import (
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+HEALTHY = example(("nn.ReLU()", "nn.Dropout(0.1)"))
+SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
 _RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")
 
 

@@ -15,11 +15,14 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._loss import again
 from bugzoo.diagnostics._tools import batches, model_of, pick, quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+HEALTHY = example()
+SICK = example(("nn.Linear(32, 3)", "nn.Linear(32, 3), nn.Threshold(1e9, 0.0)"))
 STEPS, SAMPLES, SECONDS = 150, 32, 4.0
 ENOUGH = 0.1
 """Part of the first loss at which the question is answered; more steps could not change what `judge` says."""

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(("for epoch", "model[0].requires_grad_(False)\nfor epoch"))
 
 
 def _random_looking(weight: torch.Tensor) -> bool:

@@ -10,10 +10,28 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+_SCRIPT = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+torch.manual_seed(dist.get_rank())
+model = DistributedDataParallel(torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    model(torch.randn(16, 8)).pow(2).mean().backward()
+    optimizer.step()
+dist.destroy_process_group()
+"""
+HEALTHY = Example(_SCRIPT, ranks=2)
+SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)
 _PARTED = (
     "gloo/transport", "Connection closed by peer", "Connection reset by peer", "op.preamble.length", "ncclRemoteError",
     "NCCL communicator was aborted", "Detected mismatch between collectives",

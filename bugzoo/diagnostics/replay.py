@@ -7,6 +7,7 @@ holds, and the line is an indication only.
 
 from typing import Any
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.first_non_finite import judge as _judge_first
 from bugzoo.diagnostics.first_non_finite import measure as _measure_first
@@ -14,6 +15,8 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
 
 COST = 1
+HEALTHY = example()
+SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 
 
 def measure(run: Any) -> dict[str, Any]:

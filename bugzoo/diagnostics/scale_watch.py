@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._loss import again
 from bugzoo.diagnostics._tools import batches, column, live, model_of, need_steps, pick, quiet, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+_UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
+HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
+SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
 
 
 def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, factor: float) -> torch.Tensor:

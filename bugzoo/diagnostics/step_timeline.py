@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+HEALTHY = example()
+SICK = example(
+    ("import torch\nimport", "import time\n\nimport torch\nimport"),
+    ("optimizer.zero", "time.sleep(0.02), optimizer.zero"),
+)
 TIMED = True
 SLOW_MS = 8.0
 BUSY = 0.1

@@ -58,7 +58,7 @@ class Program:
         from bugzoo.running import Job, Reading, run_worker
 
         judge = instrument(name).judge
-        arguments = {"names": [name], "max_cost": 2}
+        arguments = {"names": [name], "most_reruns": 1}
         run = run_worker(
             Job(self.source, file="program.py", after="bugzoo.diagnostics:measure_all", after_args=arguments)
         )

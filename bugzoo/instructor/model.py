@@ -118,6 +118,6 @@ def ungradable(fault: Fault) -> str:
             return f"a program that ends with `{text}` has no result of which a part could be judged"
         if name not in diagnostics.names():
             return f"its evidence `{text}` is not the number of an instrument"
-        if diagnostics.instrument(name).COST > 1:
+        if diagnostics.reruns(name):
             return f"its evidence `{text}` takes a second run of the program, which the grader does not make"
     return ""

@@ -10,8 +10,10 @@ from bugzoo.running import Reading, Run, run_worker
 from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
 
-PRICES = {0: 2, 1: 4, 2: 8}
-"""Cost class of an instrument (reads the run, calls the model, runs again) -> points of the budget."""
+PRICES = {0: 2, 1: 4}
+"""Cost class of an instrument (reads the run, calls the model) -> points of the budget."""
+RERUN = 6
+"""Points for each more run of the script that an instrument makes."""
 
 BUDGET = 30
 
@@ -47,7 +49,7 @@ class Evidence:
     def requests(self) -> list[Request]:
         """Every request, in a fixed order that says nothing of the case."""
         names = [(TWIN, 6), (PRINTED, 2)]
-        names += [(name, PRICES[diagnostics.instrument(name).COST]) for name in diagnostics.names()]
+        names += [(name, price(name)) for name in diagnostics.names()]
         about = {TWIN: "the losses of a healthy run beside yours", PRINTED: "what the script printed, and how it ended"}
         return [
             Request(number, name, price, about.get(name) or _about(name))
@@ -92,8 +94,12 @@ class Evidence:
 
 
 def _about(name: str) -> str:
-    text = (diagnostics.instrument(name).__doc__ or "").strip()
-    return text.split("\n")[0].rstrip(".")
+    return diagnostics.question(name).rstrip(".")
+
+
+def price(name: str) -> int:
+    """What a look at an instrument costs, in points of the budget."""
+    return PRICES[diagnostics.instrument(name).COST] + RERUN * diagnostics.reruns(name)
 
 
 def value(number: Any) -> str:
@@ -122,7 +128,7 @@ def collect(scenario: Scenario) -> Evidence:
     if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended hands over what it had
         raise KeyboardInterrupt
     for name in diagnostics.names():
-        if diagnostics.instrument(name).COST == 2:  # it runs the script again, which a broken-off run is not worth
+        if diagnostics.reruns(name):  # it runs the script again, which a broken-off run is not worth
             again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1
             ended = Reading(why_not=f"the run ended as {run.outcome}")
             run.readings[name] = diagnostics.read(name, run) if again else ended

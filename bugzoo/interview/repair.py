@@ -41,7 +41,7 @@ def _needs_conditions(case: Case) -> bool:
 def _repeated(case: Case) -> list[str]:
     """Instruments in the case's evidence that run the script again; the others are measured anyway."""
     named = {claim.split(".")[0] for claim in case.fault.evidence} & set(diagnostics.names())
-    return sorted(name for name in named if diagnostics.instrument(name).COST == 2)
+    return sorted(name for name in named if diagnostics.reruns(name))
 
 
 def _under_conditions(case: Case, source: str) -> dict[str, Any]:

@@ -1,26 +1,47 @@
-"""Pictures of what the instruments measured: one file per instrument, the same stem, drawn from numbers only.
+"""Pictures of what the instruments measured, drawn from numbers only.
 
-`draw(numbers, ax)` takes what the instrument measured (numbers or a Reading); where a picture needs a curve, it takes the Run (or
-its Trace) instead. A plot whose data is absent leaves the axes with one quiet line of text and raises nothing.
+`draw(name, data, ax)` takes what the instrument measured (numbers or a Reading), or a Run that carries it. An instrument
+whose picture is more than bars has a file of the same stem here, whose `draw(data, ax)` may also take the Run's or Trace's
+curves. A plot whose data is absent leaves the axes with one quiet line of text and raises nothing.
 """
 
 import importlib
 import pkgutil
 from typing import Any
 
+from bugzoo.diagnostics import instrument, question
+from bugzoo.diagnostics import names as instruments
 from bugzoo.errors import unknown
+from bugzoo.plots._style import absent, bars, numbers_of, prepare
 
 __all__ = ["draw", "names"]
 
 
 def names() -> list[str]:
-    """Stems of all plots, in alphabetical order."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    """Stems of the instruments that have a picture of their own, in alphabetical order."""
+    return sorted({module.name for module in pkgutil.iter_modules(__path__)} & set(instruments()))
 
 
 def draw(name: str, data: Any, ax: Any) -> Any:
-    """Draw one plot into matplotlib axes and return them. Raises UserError for an unknown name."""
-    if name not in names():
-        raise unknown("plot", name, names(), "bugzoo list diagnostics")
-    importlib.import_module(f"{__name__}.{name}").draw(data, ax)
+    """Draw one instrument's picture into matplotlib axes and return them. Raises UserError for an unknown name."""
+    if name not in instruments():
+        raise unknown("instrument", name, instruments(), "bugzoo list instruments")
+    if name in names():
+        importlib.import_module(f"{__name__}.{name}").draw(data, ax)
+    else:
+        _default(name, data, ax)
     return ax
+
+
+def _default(name: str, data: Any, ax: Any) -> None:
+    """The numbers that the instrument's judge shows, as bars: shares from 0 to 1, others on a scale that holds them all."""
+    numbers = numbers_of(data, name)
+    shown = instrument(name).judge(numbers).numbers if numbers else {}
+    prepare(ax, question(name))
+    ax.title.set_wrap(True)
+    if not bars(ax, {key.replace("_", " "): value for key, value in shown.items()}):
+        absent(ax, "this instrument measured nothing")
+    elif all(0 <= value <= 1 for value in shown.values()):
+        ax.set_xlim(0, 1.1)
+    else:
+        ax.set_xscale("symlog", linthresh=1e-3)

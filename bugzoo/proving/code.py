@@ -56,7 +56,7 @@ def _runs_again(name: str) -> bool:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    return said.get("COST", 0) > 1 or bool(said.get("RERUNS"))
+    return bool(said.get("RERUNS"))
 
 
 def short(*parts: object) -> str:

@@ -58,7 +58,7 @@ def record(run: Run) -> dict[str, Any]:
         "grad_norms": [float(value) for value in trace.grad_norm],
         "metrics": dict(trace.metrics),
         "seconds": round(run.seconds, 3),
-        "fired": [{"diagnostic": v.instrument, "message": v.message} for v in judge_all(readings) if v.fired],
+        "fired": [{"instrument": v.instrument, "message": v.message} for v in judge_all(readings) if v.fired],
         "error": error,
         "first_non_finite": {"step": first.step} | {key: first.data.get(key) for key in places} if first else None,
         "environment": dict(trace.environment),

@@ -1,4 +1,4 @@
-"""What there is: faults, programs, diagnostics and exercises as plain rows, without importing torch."""
+"""What there is: faults, programs, instruments and exercises as plain rows, without importing torch."""
 
 import ast
 import json
@@ -41,11 +41,18 @@ def _program(name: str) -> Row:
     return {"id": name, "kind": "program", "title": title, "facts": program.facts, "settings": program.settings}
 
 
-def _diagnostic(name: str) -> Row:
+def _instrument(name: str) -> Row:
     # read, not imported: an instrument imports torch
     tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    cost = next((n.value.value for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "COST"), None)
-    return {"id": name, "kind": "diagnostic", "title": first_line(ast.get_docstring(tree)), "cost": cost}
+    said = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    title = first_line(ast.get_docstring(tree))
+    return {"id": name, "kind": "instrument", "title": title, "cost": said["COST"], "reruns": said.get("RERUNS", 0)}
 
 
 def _exercise(file: Path) -> Row:
@@ -58,17 +65,20 @@ def _rows() -> dict[str, Callable[[], list[Row]]]:
     return {
         "faults": lambda: [_fault(fault) for fault in faults.catalogue().values()],
         "programs": lambda: [_program(name) for name in programs.names()],
-        "diagnostics": lambda: [_diagnostic(name) for name in diagnostics.names()],
+        "instruments": lambda: [_instrument(name) for name in diagnostics.names()],
         "exercises": lambda: [_exercise(file) for file in exercise_files()],
     }
 
 
-KINDS = ("faults", "programs", "diagnostics", "exercises")
+KINDS = ("faults", "programs", "instruments", "exercises")
+OLD = {"diagnostics": "instruments"}
+"""Words that are still understood."""
 
 
 def rows(kind: str | None = None) -> list[Row]:
     """One dict with `id`, `kind` and `title` for everything there is, or for one of KINDS. Raises UserError."""
     makers = _rows()
+    kind = OLD.get(kind, kind) if kind else None
     if kind is None:
         return [row for name in KINDS for row in makers[name]()]
     if kind not in KINDS:
@@ -77,7 +87,7 @@ def rows(kind: str | None = None) -> list[Row]:
 
 
 def detail(name: str) -> Row:
-    """Everything about one fault, program, diagnostic or exercise. Raises UserError with the nearest names."""
+    """Everything about one fault, program, instrument or exercise. Raises UserError with the nearest names."""
     if name in faults.catalogue():
         fault = faults.load(name)
         more = ("report", "evidence", "effect", "why", "fix", "hints", "sources")
@@ -90,11 +100,11 @@ def detail(name: str) -> Row:
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
     if name in diagnostics.names():
         file = Path(diagnostics.__file__).parent / f"{name}.py"
-        return _diagnostic(name) | {"doc": ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))}
+        return _instrument(name) | {"doc": ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))}
     found = {file.stem: file for file in exercise_files()}
     numbers = {stem.split("_")[0]: stem for stem in found}
     name = numbers.get(name.zfill(2), name)  # as `check` and `reset` take them
     if name in found:
         return _exercise(found[name])
     known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]
-    raise unknown("fault, program, diagnostic or exercise", name, known, "bugzoo list")
+    raise unknown("fault, program, instrument or exercise", name, known, "bugzoo list")

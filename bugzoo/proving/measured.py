@@ -68,7 +68,7 @@ def measured(
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
     """Run a job and measure these instruments. What goes wrong with the machinery is a crash of the run."""
     job, names = asked
-    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": names, "max_cost": 2}))
+    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": names, "most_reruns": 1}))
     return {
         "outcome": run.outcome,
         "metrics": run.trace.metrics,

@@ -24,7 +24,7 @@ COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_righ
 def _look(folder: Path, name: str, source: str, cause: str = "") -> Report:
     path = folder / f"{name}.py"
     path.write_text(source, encoding="utf-8")
-    return checkup(path, max_cost=2 if cause.startswith("reproducibility") else 1)
+    return checkup(path, most_reruns=int(cause.startswith("reproducibility")))
 
 
 def _count(row: dict[str, int], case: Case, found: Report) -> None:

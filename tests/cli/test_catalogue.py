@@ -25,7 +25,8 @@ def test_list_one_kind(bugzoo):
     assert {row["id"] for row in found} == set(programs.names())
     text = bugzoo("list", "faults").out
     assert all(fault in text for fault in faults.catalogue())
-    assert "double_normalisation" in bugzoo("list", "diagnostics").out
+    assert "double_normalisation" in bugzoo("list", "instruments").out
+    assert bugzoo("list", "diagnostics").out == bugzoo("list", "instruments").out  # as it was called
 
 
 def test_list_to_a_file(bugzoo, tmp_path):
@@ -38,7 +39,7 @@ def test_list_to_a_file(bugzoo, tmp_path):
 def test_list_unknown_kind(bugzoo):
     called = bugzoo("list", "fualts")
     assert called.code == 2
-    assert "faults, programs, diagnostics, exercises" in called.err
+    assert "faults, programs, instruments, exercises" in called.err
     assert "Traceback" not in called.err
 
 

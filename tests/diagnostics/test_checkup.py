@@ -26,14 +26,14 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 def run(tmp_path, head="for i in range(60):", zero="opt.zero_grad()", tail="", **extra):
     path = tmp_path / "train.py"
     path.write_text(LOOP.format(head=head, zero=zero, tail=tail), encoding="utf-8")
-    return checkup(path, **({"max_cost": 1, "seconds": 30} | extra))
+    return checkup(path, **({"most_reruns": 0, "seconds": 30} | extra))
 
 
 def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
-    report = run(tmp_path, max_cost=2)
+    report = run(tmp_path, most_reruns=1)
     found = report.to_json()
     assert found["outcome"] == "nothing" and found["suspects"] == []
-    assert {"check", "why"} == set(found["not_checked"][0])
+    assert {"instrument", "why"} == set(found["not_checked"][0])
     assert json.loads(json.dumps(found)) == found
 
 
@@ -47,7 +47,7 @@ def test_a_script_that_never_ends_is_judged_on_what_was_seen(tmp_path):
 def test_a_script_without_training_is_not_judged(tmp_path):
     path = tmp_path / "hello.py"
     path.write_text("print('hello')\n")
-    report = checkup(path, max_cost=1)
+    report = checkup(path, most_reruns=0)
     assert report.outcome == "unjudged" and "no optimiser step" in report.why
 
 
@@ -55,7 +55,7 @@ def test_sys_exit_is_an_ending_like_others(tmp_path):
     assert run(tmp_path, tail="import sys; sys.exit(0)").outcome == "nothing"
     path = tmp_path / "exits.py"
     path.write_text("import sys; sys.exit(3)\n")
-    report = checkup(path, max_cost=1)
+    report = checkup(path, most_reruns=0)
     assert report.outcome == "unjudged" and "sys.exit(3)" in report.why
 
 
@@ -84,7 +84,7 @@ def test_a_missing_file_is_said_so(tmp_path):
 
 
 def test_drift_between_runs_is_found_by_running_twice(tmp_path):
-    report = run(tmp_path, head="torch.seed()\nfor i in range(20):", max_cost=2)
+    report = run(tmp_path, head="torch.seed()\nfor i in range(20):", most_reruns=1)
     assert report.suspects[0].cause == "reproducibility/unseeded"
 
 

@@ -21,7 +21,8 @@ def test_every_instrument_that_is_promised_is_there():
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_an_instrument_says_what_to_conclude_and_what_it_costs(name):
     module = diagnostics.instrument(name)
-    assert module.COST in (0, 1, 2)
+    assert module.COST in (0, 1) and diagnostics.reruns(name) in (0, 1)
+    assert diagnostics.question(name)
     assert len(module.__doc__.strip().splitlines()) >= 3
     assert module.measure.__doc__ and module.judge.__doc__
 
@@ -32,7 +33,7 @@ def test_an_unknown_instrument_is_named_with_its_neighbours():
 
 
 def test_an_empty_trace_makes_every_instrument_say_why_it_cannot_judge():
-    readings = diagnostics.measure_all(Run(Trace()), max_cost=2)
+    readings = diagnostics.measure_all(Run(Trace()), most_reruns=1)
     assert set(readings) == set(diagnostics.names())
     for name, reading in readings.items():
         assert not reading.applies or not diagnostics.instrument(name).judge(reading.numbers).fired, name

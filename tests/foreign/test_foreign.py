@@ -28,7 +28,7 @@ def some(cases, key):
 def look(tmp_path, case):
     path = tmp_path / f"{case.script}.py"
     path.write_text(case.source, encoding="utf-8")
-    return checkup(path, seconds=60, max_cost=2 if case.cause.startswith("reproducibility") else 1)
+    return checkup(path, seconds=60, most_reruns=int(case.cause.startswith("reproducibility")))
 
 
 @pytest.mark.parametrize("script", some(healthy(), str))

@@ -197,7 +197,7 @@ def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at)
     source = (Path(__file__).parents[1] / "foreign" / "scripts" / f"{script}.py").read_text(encoding="utf-8")
     path = tmp_path / "train.py"
     path.write_text(break_source(source, [fault], script, at).broken, encoding="utf-8")
-    report = checkup(path, max_cost=1)
+    report = checkup(path, most_reruns=0)
     assert report.run_outcome == "finished" and report.suspects[0].cause == fault, str(report)
 
 

@@ -28,8 +28,16 @@ def some_run():
     return Run(trace, ranks=[Run(trace), Run(trace)])
 
 
-def test_every_instrument_has_a_plot():
-    assert set(diagnostics.names()) <= set(plots.names())
+def test_an_instrument_without_a_file_here_gets_bars_of_what_its_judge_shows(ax):
+    drawn = set(plots.names())
+    assert drawn < set(diagnostics.names()) and "mode_watch" not in drawn
+    numbers = {"eval_in_train_mode": 7.0, "evaluations": 9.0, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
+               "drops_in_eval": 0.0, "kinds": ["dropout"]}  # fmt: skip
+    plots.draw("mode_watch", numbers, ax)
+    texts = [text.get_text().strip() for text in ax.texts]
+    assert texts == ["7", "9", "0", "0"]
+    assert [label.get_text() for label in ax.get_yticklabels()][:2] == ["eval in train mode", "evaluations"]
+    assert ax.get_title() == diagnostics.question("mode_watch")
 
 
 @pytest.mark.parametrize("name", diagnostics.names())
@@ -61,5 +69,5 @@ def test_two_curves_differ_in_more_than_colour(ax):
 
 
 def test_bars_carry_their_numbers(ax):
-    plots.draw("parameter_audit", {"frozen_share": 0.25, "unchanged_share": 0.0}, ax)
+    plots.draw("scale_watch", {"underflow_share": 0.25, "overflow_share": 0.0, "skipped_share": 0.0}, ax)
     assert any("0.25" in text.get_text() for text in ax.texts)

@@ -162,7 +162,7 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         sys.setprofile(look)
         try:
             run = execute(source, f"{program}.py")
-            measure_all(run, [name for name in names() if name != "determinism"], max_cost=2)  # it starts workers
+            measure_all(run, [name for name in names() if name != "determinism"])  # it starts workers
         finally:
             sys.setprofile(None)
             threading.setprofile(None)

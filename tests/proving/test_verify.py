@@ -1,4 +1,4 @@
-"""verify can fail: a swap that is not applied, a deaf diagnostic and a slightly sick healthy program are all noticed."""
+"""verify can fail: a swap that is not applied, a deaf instrument and a slightly sick healthy program are all noticed."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_a_fault_whose_swap_changes_nothing_is_noticed(monkeypatch):
     assert any("broken and healthy text are the same" in text for text in problems(run()))
 
 
-def test_a_deaf_diagnostic_is_noticed(monkeypatch):
+def test_a_deaf_instrument_is_noticed(monkeypatch):
     measure = measured.measured
 
     def deaf(*args):
@@ -77,7 +77,7 @@ def test_a_judge_that_never_fires_is_noticed(monkeypatch):
     assert any("fresh_gradient does not fire on 2 of 2 broken runs" in text for text in problems(run()))
 
 
-def test_a_diagnostic_that_always_fires_is_noticed(monkeypatch):
+def test_an_instrument_that_always_fires_is_noticed(monkeypatch):
     judge = cells.judge_all
 
     def nervous(numbers):

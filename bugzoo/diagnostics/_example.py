@@ -1,0 +1,44 @@
+"""The small script that instruments take their examples from: a healthy one, and one in which a line or two are wrong."""
+
+from dataclasses import dataclass
+
+_SCRIPT = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+inputs = torch.randn(256, 8)
+targets = (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0).long()
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(5):
+    model.train()
+    for rows in torch.randperm(256).split(32):
+        optimizer.zero_grad()
+        logits = model(inputs[rows])
+        loss = F.cross_entropy(logits, targets[rows])
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        accuracy = (model(inputs).argmax(1) == targets).float().mean()
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A script that an instrument must stay quiet on, or fire on; a test runs it."""
+
+    source: str
+    ranks: int = 1
+
+
+def example(*edits: tuple[str, str]) -> Example:
+    """The script above with each (before, after) put in. Raises ValueError for a text that is not there exactly once."""
+    source = _SCRIPT
+    for before, after in edits:
+        if source.count(before) != 1:
+            raise ValueError(f"{before!r} stands {source.count(before)} times in the example, and once is meant")
+        source = source.replace(before, after)
+    return Example(source)

@@ -1,0 +1,40 @@
+"""Each instrument on its own two scripts, really run: quiet on the healthy one, and it fires on the sick one."""
+
+import pytest
+
+from bugzoo import diagnostics
+from bugzoo.diagnostics._example import example
+from bugzoo.running import Job, Run, run_here, run_worker
+
+ONLY_THE_SICK = {"crash", "replay"}
+"""They have nothing to say of a run in which nothing went wrong."""
+
+
+def ran(name: str, which: str) -> Run:
+    chosen = getattr(diagnostics.instrument(name), which)
+    if chosen.ranks == 1:
+        return run_here(chosen.source, file=f"{name}.py")
+    return run_worker(Job(chosen.source, file=f"{name}.py", ranks=chosen.ranks))
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_it_is_quiet_on_its_healthy_example(name):
+    run = ran(name, "HEALTHY")
+    assert run.outcome == "finished", run.trace.error
+    reading = diagnostics.read(name, run)
+    assert reading.applies is (name not in ONLY_THE_SICK), reading.why_not
+    verdicts = diagnostics.judge_all({name: reading})
+    assert not [verdict for verdict in verdicts if verdict.fired]
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_it_fires_on_its_sick_example(name):
+    reading = diagnostics.read(name, ran(name, "SICK"))
+    assert reading.applies, reading.why_not
+    (verdict,) = diagnostics.judge_all({name: reading})
+    assert verdict.fired and verdict.suspects, verdict.message
+
+
+def test_an_example_that_changes_nothing_is_refused():
+    with pytest.raises(ValueError, match="stands 0 times"):
+        example(("optimiser.step()", "pass"))
