@@ -35,7 +35,7 @@ _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
 )  # fmt: skip
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _DETACH = 4096, 16384, 1 << 18, 2, 4, 2
 _libc = ctypes.CDLL(None, use_errno=True)
-ROOMS = ("__init__.py", "errors.py", "syntax.py", "running", "watching", "diagnostics")
+ROOMS = ("__init__.py", "errors.py", "files.py", "plain.py", "syntax.py", "running", "watching", "diagnostics")
 """What of bugzoo a submission may read."""
 
 

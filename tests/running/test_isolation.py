@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,3 +154,16 @@ def test_spoilt_result_files_count_as_none(trick):
     source = f"import glob, os\nfolder = glob.glob({tempfile.gettempdir()!r} + '/bugzoo-*')[0]\n{trick}\nos._exit(0)"
     run = run_worker(Job(source, isolated=True))
     assert (run.outcome, run.trace.error["type"]) == ("crashed", "Exit")
+
+
+def test_what_the_rooms_of_a_submission_import_can_be_read_there():
+    """A module that they come to need and that is hidden fails in the sandbox only, and there everything."""
+    from bugzoo.running.isolation import ROOMS
+
+    package, needed = Path(bugzoo.__file__).parent, set()
+    for room in ROOMS:
+        for file in (package / room).rglob("*.py") if (package / room).is_dir() else [package / room]:
+            text = file.read_text(encoding="utf-8")
+            needed |= set(re.findall(r"^ *(?:from|import) bugzoo\.(\w+)", text, re.MULTILINE))
+    visible = {room.removesuffix(".py") for room in ROOMS}
+    assert needed <= visible, "bugzoo/running/isolation.py: ROOMS"
