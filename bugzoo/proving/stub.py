@@ -12,19 +12,21 @@ _NAME = re.compile(r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")
 _STUB = '''\
 """The symptom as a learner would report it, in one or two sentences, without naming the cause."""
 
-from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.idioms import BACKWARD
+from bugzoo.faults.model import Fault, LookAlike, Param
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="{title}",
     level=2,
     symptom="stuck",  # one of: {symptoms}
     params={{
-        # what makes it louder or subtler; written $factor in a swap; delete where no number makes sense
-        "factor": Param(1.0, 0.0, 100.0, "what the number means"),
+        # what makes it louder or subtler; written $factor in an edit; delete where no number makes sense
+        "factor": Param(10.0, 0.0, 100.0, "what the number means"),
     }},
-    # before -> after, ast-grep's Python patterns: $NAME is one node, $$$REST any number; it must fit exactly once.
-    # Either((Swap(...), Swap(...))) lists alternatives, a tuple of edits is made together.
-    edits=Swap("loss.backward()", "(loss * $factor).backward()"),
+    # a place that bugzoo.faults.idioms names and a verb: rewrite, remove, before, after; bugzoo.faults.verbs explains them.
+    # A tuple of edits is made together, either(...) lists alternatives; Swap(before, after) is for places without a name.
+    edits=rewrite(BACKWARD, LOSS="(($LOSS) * $factor)"),
     # instrument.number against a threshold; the instrument must fire as well: `bugzoo run` shows which of them do
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",  # the number whose change has the same sign on every seed
@@ -35,9 +37,19 @@ FAULT = Fault(
         "Narrower: which instrument, which part of the program.",
         "The place, without the repair.",
     ),
+    repairs={{
+        # name -> edits of the broken text, other than taking the fault back: each must pass the grader
+    }},
+    pretences={{
+        # name -> edits of the broken text that look like a repair and must fail
+    }},
     look_alikes=(
-        LookAlike("optimizer/lr_too_high", "The test that tells the two apart.", here="", there=""),
+        # another fault with this symptom; what to look at; what that shows here, and there
+        LookAlike(
+            "optimizer/lr_too_high", "The test that tells the two apart, in a sentence.", here="", there=""
+        ),
     ),
+    # not_on={{"mlp": "..."}}: a program that the edits fit and where `bugzoo verify` shows nothing, with the reason
     sources=(),  # a public issue, paper or page where it happened to somebody
 )
 '''
