@@ -123,7 +123,7 @@ ACTIVATED = Idiom(
 
 ACTIVATION_LAYER = Idiom(
     "ACTIVATION_LAYER",
-    "an activation as a layer: nn.ReLU(), nn.Tanh(), ...",
+    "an activation as a layer: nn.ReLU(), nn.Tanh()",
     (
         Call(
             r"(?:(?P<NN>[\w.]+)\.)?(?P<FUNCTION>ReLU6?|LeakyReLU|ELU|SELU|GELU|SiLU|Mish|Tanh|Sigmoid|Hardswish|Softplus|PReLU)"

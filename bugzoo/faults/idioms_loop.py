@@ -46,7 +46,7 @@ _OTHER = (
 
 OTHER_LOSS = Idiom(
     "OTHER_LOSS",
-    "a loss of a prediction and targets that is no cross-entropy: F.mse_loss(...), nn.BCEWithLogitsLoss(), ...",
+    "a loss of a prediction and targets that is no cross-entropy: F.mse_loss(...), nn.BCEWithLogitsLoss()",
     (
         Call(_F + r"(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*|nll_loss|kl_div|poisson_nll_loss)",
              ("PREDICTION=input", "TARGETS=target")),
