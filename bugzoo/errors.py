@@ -8,14 +8,23 @@ class UserError(Exception):
     """What happened, with which value, what is allowed and what to type next."""
 
 
+FEW = 6
+"""So many names are said at once; of more, those that are near, and the command that shows them all."""
+
+
 def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> UserError:
     """A UserError for a name that does not exist, with the nearest ones that do."""
     allowed = sorted(allowed)
-    tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in allowed}
-    near = [candidate for candidate in allowed if candidate.startswith(f"{name}/")][:3]  # a family's name alone
-    near += [candidate for candidate in get_close_matches(name, allowed, 3, 0.5) if candidate not in near]
+    small, typed = {candidate.lower(): candidate for candidate in allowed}, name[:200].lower()
+    tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in small}
+    near = [candidate for candidate in small if candidate.startswith(f"{typed}/")][:3]  # a family's name alone
+    near += [candidate for candidate in get_close_matches(typed, small, 3, 0.5) if candidate not in near]
     near += [
-        tails[tail] for tail in get_close_matches(name.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
+        tails[tail] for tail in get_close_matches(typed.rsplit("/", 1)[-1], tails, 3, 0.6) if tails[tail] not in near
     ]
-    guess = f" Did you mean {' or '.join(near[:3])}?" if near else ""
-    return UserError(f"There is no {kind} named {name!r}.{guess} `{next_command}` shows all {len(allowed)}.")
+    guess = f" Did you mean {' or '.join(small[one] for one in near[:3])}?" if near else ""
+    there = f"There is no {kind} named {name!r}.{guess}"
+    if len(allowed) <= FEW:
+        every = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))
+        return UserError(f"{there} It is {every}; see `{next_command}`.")
+    return UserError(f"{there} `{next_command}` shows all {len(allowed)}.")

@@ -5,8 +5,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bugzoo.errors import UserError
-from bugzoo.files import write_atomic
+from bugzoo.errors import UserError, unknown
+from bugzoo.files import check_folder, write_atomic
 
 MANIFEST = ".bugzoo.json"
 """In the learner's folder: the hash of each file as it was copied, so that a change can be told from an old version."""
@@ -52,8 +52,7 @@ def lesson_file(number: str) -> str:
     for file in found:
         if number and (file.stem == number or file.stem.split("_")[0] == number.zfill(2)):
             return file.relative_to(root()).as_posix()
-    numbers = [file.stem.split("_")[0] for file in found]
-    raise UserError(f"There is no lesson {number[:80]!r}; there is {', '.join(numbers)}. Type --lesson {numbers[0]}.")
+    raise unknown("lesson", number, [file.stem.split("_")[0] for file in found], "bugzoo lab --help")
 
 
 def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:
@@ -67,6 +66,7 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
         return done  # the repository itself: there is nothing to copy
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; name a folder for lessons and exercises.")
+    check_folder(folder)
     manifest = folder / MANIFEST
     known = _read(manifest)
     kinds = ["notebooks", "exercises", *(["solutions"] if solutions else [])]

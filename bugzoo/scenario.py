@@ -145,7 +145,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
-            raise UserError(f"size {self.size!r} is not known; it is one of {', '.join(SIZES)}.")
+            raise unknown("size", self.size, SIZES, "bugzoo run --help")
         object.__setattr__(self, "faults", tuple(self.faults))
         for fault, _ in self.specs:
             if why := misfit(fault, self.program):

@@ -1,7 +1,9 @@
 """The command line: parses, calls, prints. One file a group of commands; imports wait for their use."""
 
+import contextlib
 import errno
 import os
+import re
 import signal
 import sys
 from collections.abc import Collection, Sequence
@@ -84,14 +86,31 @@ def commands() -> None:
     from bugzoo.cli import catalogue, classroom, examine, exercises, interviewing, lessons, proof, runs, teaching  # noqa: F401
 
 
+_TAKES = (
+    ("a valid integer.*", "a whole number"),
+    ("a valid number.*", "a number"),
+    ("less than or equal to", "at most"),
+    ("greater than or equal to", "at least"),
+)
+
+
 def usage_mistake(error: Any, words: Sequence[str]) -> str:
     """What was wrong with the words of a command, with the value that was given and what to type next."""
     text = error.format_message().rstrip(".")
+    if wrong := re.match(
+        r"Invalid value for '?(.+?)'?: Input should be (.+)", text
+    ):  # as the library's library says it
+        text = (
+            f"{wrong[1]} takes {next((re.sub(a, b, wrong[2]) for a, b in _TAKES if re.search(a, wrong[2])), wrong[2])}"
+        )
     names = getattr(getattr(error, "param", None), "opts", [])
     given = [value for name, value in pairwise(words) if name in names]
     given += [word.split("=", 1)[1] for word in words if word.split("=", 1)[0] in names and "=" in word]
-    shown = f"; {given[-1]!r} was given" if given and repr(given[-1]) not in text and given[-1] not in text else ""
-    command = getattr(getattr(error, "ctx", None), "command_path", "bugzoo")
+    told = not given or repr(given[-1]) in text or (given[-1] and given[-1] in text)
+    shown = "" if told else f"; {given[-1]!r} was given"
+    command = getattr(getattr(error, "ctx", None), "command_path", None)
+    if command is None:
+        command = " ".join(["bugzoo", *words[:1]]) if words and words[0].isalpha() else "bugzoo"
     end = "" if text.endswith("?") else "."
     return f"{text}{shown}{end}\nSee `{command} --help`."
 
@@ -132,38 +151,51 @@ def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> Non
         _can_be_heard(closed)
         commands()
         code = app(words, prog_name="bugzoo", standalone_mode=False, obj={"closed": closed})
+        if pressed and code == 130:  # typer has made a code of it
+            _say("\nbugzoo: stopped.")
     except SystemExit as stop:
         code = stop.code
     except UserError as error:
-        print(f"bugzoo: {error}", file=sys.stderr)
+        _say(f"bugzoo: {_short(str(error))}")
         code = 2
     except (KeyboardInterrupt, typer.Abort):
-        print("\nbugzoo: stopped.", file=sys.stderr)
+        _say("\nbugzoo: stopped.")
         code = 130
     except OSError as error:
         if error.errno not in FULL:
             raise
-        print(f"bugzoo: The output could not be written: {error.strerror}.", file=sys.stderr)
+        _say(f"bugzoo: The output could not be written: {error.strerror}.")
         code = 2
     except Exception as error:
         usage = hasattr(error, "format_message")  # what typer raises for a usage mistake has no public base class
         if not usage and not pressed:
             raise
         if not usage:  # an import that Ctrl-C cut in half was caught somewhere, and what was left of it failed
-            print("\nbugzoo: stopped.", file=sys.stderr)
+            _say("\nbugzoo: stopped.")
         elif error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
-            print(f"bugzoo: {usage_mistake(error, words)}", file=sys.stderr)
+            _say(f"bugzoo: {_short(usage_mistake(error, words))}")
         code = 2 if usage else 130
     sys.exit(_flushed(code))
 
 
+def _short(text: str) -> str:
+    """A word of thousands of letters, pasted by mistake, does not push the message out of the window."""
+    return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-20:]}", text)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):  # the disk behind stderr is full: the exit code says it
+        print(text, file=sys.stderr)
+
+
 def _flushed(code: int | str | None) -> int | str | None:
     """`code`, or 2 where what was printed has not arrived: the disk behind stdout is full."""
-    try:
-        sys.stdout.flush()
-        return code
-    except OSError as error:
-        if not code:
-            print(f"bugzoo: The output could not be written: {error.strerror}.", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python says it again at its end
-        return code or 2
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # else Python says it again at its end
+            if not code:
+                _say(f"bugzoo: The output could not be written: {error.strerror}.")
+                code = 2
+    return code

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
+from bugzoo.cli.arguments import place, seed_option
+from bugzoo.cli.command import App
 from bugzoo.cli.output import console, emit, json_option, table
 
 Json = Annotated[str | None, json_option()]
@@ -150,7 +152,7 @@ def _exercise(row: dict[str, Any]) -> None:
 def source(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
     fault: Faults = None,
-    seed: Annotated[int, typer.Option(help="Written into the text.")] = 0,
+    seed: Annotated[int, seed_option("Written into the text.")] = 0,
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
 ) -> None:
@@ -167,7 +169,7 @@ def source(
     print(scenario.diff() if diff else scenario.source, end="")
 
 
-new = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Write the stub of something new.")
+new = App(no_args_is_help=True, rich_markup_mode="markdown", help="Write the stub of something new.")
 app.add_typer(new, name="new")
 
 
@@ -177,7 +179,12 @@ def new_fault(
         str, typer.Argument(metavar="FAMILY/NAME", help="Named after what is wrong, e.g. loop/step_missing.")
     ],
     folder: Annotated[
-        Path | None, typer.Option(help="The package of a fault pack of your own; bugzoo's own catalogue when left out.")
+        Path | None,
+        typer.Option(
+            parser=place,
+            metavar="DIR",
+            help="The package of a fault pack of your own; bugzoo's own catalogue when left out.",
+        ),
     ] = None,
 ) -> None:
     """Write the file of a new fault, with every field and what belongs in it.

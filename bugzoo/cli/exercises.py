@@ -9,6 +9,7 @@ from bugzoo.cli import app
 from bugzoo.cli.arguments import place
 from bugzoo.cli.command import App
 from bugzoo.cli.output import emit, json_option, progress, table
+from bugzoo.files import check_folder
 
 Json = Annotated[str | None, json_option()]
 Folder = Annotated[
@@ -82,6 +83,8 @@ def build(
     - `bugzoo exercises build`
     - `bugzoo exercises build --check`
     """
+    if folder is not None:
+        check_folder(folder)
     from bugzoo.grading import files
 
     if only_check:
@@ -116,6 +119,7 @@ def instructor(
 
     Example: `bugzoo exercises instructor my_course`
     """
+    check_folder(folder)
     from bugzoo.grading import files
 
     written = files.course(folder)

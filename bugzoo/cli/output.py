@@ -26,6 +26,8 @@ def json_option(help: str = JSON_HELP) -> Any:
 
 def _writable(out: str | None) -> str | None:
     """Said before the work is done and not after it."""
+    if out == "":
+        raise typer.BadParameter("'' is no file; leave the name out to print it")
     if out and out != "-":
         check_place(out)
     return out

@@ -1,6 +1,7 @@
 """`run` and `break`: a broken program beside its healthy twin, and a fault put into a script of one's own."""
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from bugzoo.cli import app
 from bugzoo.cli.arguments import place, seed_option
 from bugzoo.cli.catalogue import Faults
 from bugzoo.cli.output import console, emit, json_option, steps, table
-from bugzoo.errors import UserError
+from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_place, write_atomic
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -20,12 +21,15 @@ def check_device(device: str) -> None:
     """Raises UserError for a device that this machine does not have."""
     if device == "cpu":
         return
-    if device != "cuda" and not device.startswith("cuda:"):
-        raise UserError(f"There is no device named {device!r}; it is cpu or cuda.")
+    if not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
+        raise unknown("device", device, ("cpu", "cuda"), "bugzoo run --help")
     import torch
 
     if not torch.cuda.is_available():
         raise UserError("No CUDA device can be used here; leave --device out to run on the CPU.")
+    count = torch.cuda.device_count()
+    if int(device.partition(":")[2] or 0) >= count:
+        raise UserError(f"There is no CUDA device {device}; they go up to cuda:{count - 1}.")
 
 
 @app.command()
@@ -149,6 +153,9 @@ def break_(
     if out is None and not diff:
         raise UserError("Where to? Add -o OUT for the broken script, or --diff to see the change only.")
     text = read_script(script)
+    lines = len(text.splitlines())
+    if at is not None and not 1 <= at <= lines:
+        raise UserError(f"--at {at} is no line of {script}; they go from 1 to {lines}.")
     made = break_source(text, fault, script.name, at)
     if out is not None:
         if out.resolve() == script.resolve():

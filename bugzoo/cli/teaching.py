@@ -153,7 +153,9 @@ def grade(
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Where results are kept; beside SUBMISSIONS when left out."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions at once; one a core when left out.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Submissions at once; one a core when left out.")
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has been graded already.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="Grade on where this machine has no sandbox.")] = False,
     json: Json = None,

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -44,7 +45,11 @@ def interview(
     folder = folder or Path(f"interview-{case.ticket}")
     record.interviews()  # a record that cannot be used is told before anything is written
     script = open_folder(case, folder, minutes)
-    number = record.start_interview(case.ticket, seed, minutes, folder.resolve())
+    try:
+        number = record.start_interview(case.ticket, seed, minutes, folder.resolve())
+    except BaseException:  # a record that can be read and not be written
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     stream = stream or sys.stdin
     session, status = None, "abandoned"
     try:

@@ -40,7 +40,10 @@ class Lines:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
                 raise TimeOver
-            chunk = os.read(self._descriptor, 65536)
+            try:
+                chunk = os.read(self._descriptor, 65536)
+            except OSError:  # opened for writing, or a terminal that was closed: nothing more will come
+                chunk = b""
             self._ended = not chunk
             self._kept += chunk
         if time.monotonic() > deadline:

@@ -61,8 +61,8 @@ class Talk:
         return self.lines.next(self.session.deadline).strip()
 
     def command(self, word: str, rest: str) -> None:
-        if word.isdigit():
-            self.evidence(int(word))
+        if (number := counted(word)) is not None:
+            self.evidence(number)
         elif word == "list":
             self.listing()
         elif word in ("diagnose", "d"):
@@ -97,10 +97,10 @@ class Talk:
         line = None
         if cause is not None:
             text = self.ask("In which line of train.py? (empty: unknown) > ")
-            line = int(text) if text.isdigit() else None
+            line = counted(text)
         requests = self.session.evidence.requests()
-        text = self.ask("Which piece of evidence shows it? Its number (empty: none) > ")
-        shown = requests[int(text) - 1].name if text.isdigit() and 1 <= int(text) <= len(requests) else ""
+        chosen = counted(self.ask("Which piece of evidence shows it? Its number (empty: none) > "))
+        shown = requests[chosen - 1].name if chosen and chosen <= len(requests) else ""
         if shown not in self.session.evidence.seen:
             shown = ""  # what was not looked at shows nothing
         test = ""
@@ -108,8 +108,8 @@ class Talk:
         if tests:
             for number, one in enumerate(tests, start=1):
                 self.say(f"  {number:3}  {one}")
-            text = self.ask("Which test tells it from its look-alikes? Its number (empty: unknown) > ")
-            test = tests[int(text) - 1] if text.isdigit() and 1 <= int(text) <= len(tests) else ""
+            chosen = counted(self.ask("Which test tells it from its look-alikes? Its number (empty: unknown) > "))
+            test = tests[chosen - 1] if chosen and chosen <= len(tests) else ""
         self.session.support(line, shown, test)
         if right:
             self.say("That is the cause. `submit` hands in the repair." if cause else "Right: nothing is wrong.")
@@ -120,19 +120,25 @@ class Talk:
     def number(self, prompt: str, highest: int) -> int:
         while True:
             text = self.ask(prompt)
-            if text.isdigit() and 1 <= int(text) <= highest:
-                return int(text)
+            number = counted(text)
+            if number and number <= highest:
+                return number
             if not text:
                 raise UserError("No diagnosis was given.")
             self.say(f"A number from 1 to {highest}, or nothing to go back.")
 
     def submit(self, name: str) -> None:
         self.say("Running the repaired file ...")
-        found = self.session.submit(Path(name).expanduser() if name else None)
+        found = self.session.submit(Path(os.path.expanduser(name)) if name else None)
         # which check failed, not what its instruments say: that would be evidence for free
         failed = [check["check"] for check in found["checks"] if not check["passed"]]
         failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
         self.say(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
+
+
+def counted(text: str) -> int | None:
+    """The number that was typed, or None; what Unicode calls a digit, or has thousands of them, is no number here."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 def edit(script: Path, say: Say) -> None:

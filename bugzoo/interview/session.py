@@ -146,6 +146,8 @@ class Session:
             raise UserError(f"{path} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise UserError(f"{path} is no text in UTF-8.") from None
+        except ValueError as error:  # a zero byte in the name
+            raise UserError(f"{str(path)!r} cannot be read: {error}.") from None
         self.ended, before = self.seconds(), self._clock()
         self.repair = self._grade(self.case, source)
         waited = self._clock() - before  # the machine's time, not the candidate's

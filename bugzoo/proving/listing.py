@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo import diagnostics, faults, programs
-from bugzoo.errors import UserError, unknown
+from bugzoo.errors import unknown
 from bugzoo.material import exercise_files
 from bugzoo.scenario import fits
 
@@ -78,11 +78,11 @@ OLD = {"diagnostics": "instruments"}
 def rows(kind: str | None = None) -> list[Row]:
     """One dict with `id`, `kind` and `title` for everything there is, or for one of KINDS. Raises UserError."""
     makers = _rows()
-    kind = OLD.get(kind, kind) if kind else None
     if kind is None:
         return [row for name in KINDS for row in makers[name]()]
+    kind = OLD.get(kind, kind)
     if kind not in KINDS:
-        raise UserError(f"There is nothing of the kind {kind!r} to list; it is one of {', '.join(KINDS)}.")
+        raise unknown("kind of thing", kind, KINDS, "bugzoo list")
     return makers[kind]()
 
 

@@ -136,12 +136,12 @@ def test_command_copies_and_says_what_it_kept(bugzoo, source, tmp_path):
 
 def test_mistakes(bugzoo, source, tmp_path):
     called = bugzoo("lab", str(tmp_path / "lab"), "--no-open", "--lesson", "99")
-    assert called.code == 2 and "there is 03" in called.err
+    assert called.code == 2 and "It is 03" in called.err
     (tmp_path / "file").write_text("")
     called = bugzoo("lab", str(tmp_path / "file"), "--no-open")
     assert called.code == 2 and "is a file" in called.err
     called = bugzoo("lab", str(tmp_path / "file" / "below"), "--no-open")
-    assert called.code == 2 and "Not a directory" in called.err and "may write to" in called.err
+    assert called.code == 2 and "is no folder" in called.err and "another place" in called.err
     (tmp_path / "odd" / "notebooks" / "03_one.ipynb").mkdir(parents=True)
     called = bugzoo("lab", str(tmp_path / "odd"), "--no-open")
     assert called.code == 2 and "is a folder" in called.err

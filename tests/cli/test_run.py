@@ -44,7 +44,7 @@ def test_run_prints_json_alone(bugzoo):
         (["mpl"], "Did you mean mlp"),
         (["mlp", "--fault", "nothing/here"], "no fault named"),
         (["mlp", "--device", "tpu"], "cpu or cuda"),
-        (["mlp", "--size", "small"], "tiny, full"),
+        (["mlp", "--size", "small"], "full or tiny"),
         (["mlp", "--picture", "x.txt"], ".png, .svg or .pdf"),
         (["mlp", "--json", "."], "is a folder"),
     ],
