@@ -8,7 +8,7 @@ Modules are read, not imported. What is looked up by name at run time is not see
 
 import ast
 import hashlib
-from collections.abc import Container, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ _SKIPPED = {"ctx", "kind", "type_comment", "returns", "annotation"}
 def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
     """One hash over everything that `roots` ("module:name", or "module" for all of it) reach.
 
-    `without`: modules that do not count. Raises LookupError for a root that does not exist.
+    `without`: modules that do not count, nor what lies below them. Raises LookupError for a root that does not exist.
     """
     digest = hashlib.sha256()
     for module, name in sorted(reached(*roots, without=without)):
@@ -34,7 +34,7 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
     return digest.hexdigest()
 
 
-def reached(*roots: str, without: Container[str] = ()) -> set[Place]:
+def reached(*roots: str, without: Iterable[str] = ()) -> set[Place]:
     """The places that `roots` need. Raises LookupError for a root, or a name on the way, that is not found."""
     waiting: list[Place] = []
     for root in roots:
@@ -45,7 +45,7 @@ def reached(*roots: str, without: Container[str] = ()) -> set[Place]:
     found: set[Place] = set()
     while waiting:
         place = waiting.pop()
-        if place in found or place[0] in without:
+        if place in found or any(f"{place[0]}.".startswith(f"{room}.") for room in without):
             continue
         found.add(place)
         waiting.append((place[0], ""))

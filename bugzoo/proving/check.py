@@ -10,23 +10,23 @@ Where nothing is wrong, as handed out it earns nothing without a verdict and not
 passes, correct is what changes no behaviour, and the attacks are made from the first declared repair that spoils the run.
 """
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
-from functools import cache as once
-from pathlib import Path
+from importlib.metadata import version
 from typing import Any
 
-from bugzoo import faults
+from bugzoo import faults, kept
 from bugzoo.diagnostics.causes import right as right_causes
 from bugzoo.diagnostics.causes import words
+from bugzoo.fingerprint import code_of
 from bugzoo.grading.answers import grade_diagnosis, places
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, same_program, scenario_of
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.twin import code, keep, kept
+from bugzoo.proving import code, ledger
+from bugzoo.proving import leaks as search
 from bugzoo.proving.leaks import leaks, probe
 from bugzoo.proving.trials import MUST_PASS, Trial, trials
 from bugzoo.running.pool import run_all
@@ -34,6 +34,12 @@ from bugzoo.running.pool import run_all
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
 LEAST = {"correct": 3, "degenerate": 5}
+LEAKS = "leaks"
+ORDER = (LEAKS, "solution", "correct", "degenerate", "attack", "unsolved")
+"""What takes long comes first, so that no core is left with nothing to do at the end."""
+Place = tuple[str, str, str]
+"""(exercise, kind, name) of one thing to be done."""
+Result = dict[str, Any]
 
 
 @dataclass
@@ -42,11 +48,11 @@ class Proof:
 
     exercise: str
     trap: bool
-    trials: list[dict[str, Any]] = field(default_factory=list)
+    trials: list[Result] = field(default_factory=list)
     diagnoses: int = 0
     """Diagnoses that were judged."""
     letters: int = 0
-    """Letters of notebook output that were searched for names."""
+    """Letters of notebook output that were searched for names; 0 where the ledger is believed."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -61,6 +67,8 @@ class Proof:
 
 @dataclass
 class Report:
+    """What was found. `runs` things were to be done, of which `cached` were known already or stand in the ledger."""
+
     proofs: list[Proof]
     seconds: float
     runs: int
@@ -78,50 +86,107 @@ def check(
     names: Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
     fresh: bool = False,
-    workers: int = 2,
+    workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Report:
-    """Prove exercises (all by default), `workers` submissions at a time.
+    """Prove exercises (all by default), `workers` submissions at a time, or on other machines through `executor`.
 
-    Raises UserError for an unknown name; what is not proved is in the report. What was graded is kept by content, also
-    when it is interrupted.
+    What the ledger holds is believed, what was graded before is looked up, and the rest is done and written down; `fresh`
+    does everything. Raises UserError for an unknown name; what is not proved is in the report.
     """
     started = time.perf_counter()
     chosen = list(dict.fromkeys(load(name).name for name in names)) or list(exercises())
     proofs = {name: Proof(name, load(name).trap) for name in chosen}
-    work: dict[tuple[str, str, str], Callable[[], dict[str, Any]]] = {}
-    paths: dict[tuple[str, str, str], Path] = {}
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    work: dict[Place, Trial] = {}
     for name in chosen:
-        exercise = load(name)
-        mine = list(_trials(exercise, proofs[name]))
-        wanted = [((name, t.kind, t.name), lambda t=t: _graded(t), _about(exercise, t)) for t in mine]
-        wanted.append(((name, "leaks", ""), lambda n=name: leaks(n), (_whole_package(), probe(exercise))))
-        for key, call, about in wanted:
-            path, known = kept("check", key, about)
-            work[key], paths[key] = call, path
-            if known is not None and not fresh:
-                found[key] = known
-        proofs[name].problems += _declaration(exercise, mine)
-        count, problems = diagnoses(exercise)
-        proofs[name].diagnoses = count
+        mine = list(_trials(load(name), proofs[name]))
+        proofs[name].problems += _declaration(load(name), mine)
+        proofs[name].diagnoses, problems = diagnoses(load(name))
         proofs[name].problems += problems
+        work |= {(name, trial.kind, trial.name): trial for trial in [*mine, Trial(name, LEAKS, "", "")]}
+    keys = {place: key_of(trial) for place, trial in work.items()}
+    found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
+    missing = sorted((place for place in work if place not in found), key=lambda place: ORDER.index(place[1]))
     known = len(found)
-    if progress:
-        progress(known, len(work))
-    missing = [key for key in work if key not in found]
 
-    def keep_it(index: int, result: dict[str, Any]) -> None:
-        key = missing[index]
-        found[key] = result
-        if result.get("status") != "cannot be graded":  # a passing trouble of this machine is not worth keeping
-            keep(paths[key], result)
+    def keep(index: int, result: Result) -> None:
+        place = missing[index]
+        found[place] = result
+        if result.get("status") != "cannot be graded" or place[2] in UNGRADED:  # else a trouble of this machine
+            kept.write(_cached(keys[place]), result)
         if progress:
             progress(len(found), len(work))
 
-    run_all(lambda key: work[key](), missing, workers=workers, on_done=keep_it)
-    for key in work:
-        _judge(proofs[key[0]], key, found[key])
+    if progress:
+        progress(known, len(work))
+    run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
+    bad = {place for place in work if judge(proofs[place[0]], place, found[place])}
+    for name in chosen:
+        own = [place for place in work if place[0] == name]
+        _write_down(name, {place: found[place] for place in own if place not in bad}, keys)
     return Report(list(proofs.values()), time.perf_counter() - started, len(work), known)
+
+
+def prove_one(trial: Trial) -> Result:
+    """Grade one submission, or execute an exercise's notebook in search of names."""
+    if trial.kind == LEAKS:
+        return leaks(trial.exercise)
+    result = grade_exercise(trial.exercise, trial.source, trial.diagnosis)
+    failed = {check.name: check.saw for check in result.checks if not check.passed}
+    return {
+        "status": result.status,
+        "share": result.share,
+        "failed": list(failed),
+        "saw": [f"{name}: {saw}" for name, saw in failed.items()] or [result.message],
+        "seconds": round(result.seconds, 2),
+    }
+
+
+def key_of(trial: Trial) -> str:
+    """Everything that the result of a trial depends on."""
+    exercise = load(trial.exercise)
+    if trial.kind == LEAKS:
+        told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
+        return code.short(search.in_files(exercise), probe(exercise), told, code.showing())
+    scenario, fault = scenario_of(exercise), faults.load(exercise.fault.split("?")[0])
+    how = (
+        exercise.seeds,
+        exercise.ignore,
+        exercise.own_forward,
+        exercise.same_forward,
+        exercise.room,
+        exercise.seconds,
+    )
+    said = (fault.evidence, exercise.answers.cause, code_of("bugzoo.diagnostics.causes:says") if exercise.trap else "")
+    texts = (trial.source, trial.diagnosis, scenario.source, scenario.healthy().source)
+    return code.short(texts, said, how, scenario.facts, code.grading())
+
+
+def _cached(key: str) -> str:
+    return kept.key("check", key, version("torch"))
+
+
+def _known(place: Place, key: str) -> Result | None:
+    """What the ledger says of it, or the cache."""
+    name, kind, title = place
+    entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
+    if entry.get("key") != key:
+        return kept.read(_cached(key))
+    if kind == LEAKS:
+        return {"problems": [], "letters": 0}
+    return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
+
+
+def _write_down(name: str, found: dict[Place, Result], keys: dict[Place, str]) -> None:
+    """The ledger's entry of one exercise: what is as it must be. The rest has none, and is tried again."""
+    old = ledger.read("exercises", name).get("trials", {})
+    made: dict[str, dict[str, Result]] = {}
+    for (_, kind, title), result in found.items():
+        said = {part: result[part] for part in ("status", "share", "failed") if part in result}
+        entry = {"key": keys[(name, kind, title)], **said}
+        made.setdefault(kind, {})[title] = ledger.newer(old.get(kind, {}).get(title, {}), entry)
+    if made != old:
+        ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
 
 
 def _trials(exercise: Exercise, proof: Proof) -> Iterator[Trial]:
@@ -129,34 +194,6 @@ def _trials(exercise: Exercise, proof: Proof) -> Iterator[Trial]:
         yield from trials(exercise)
     except (ValueError, SyntaxError) as error:
         proof.problems.append(f"its declaration does not fit: {error}")
-
-
-def _graded(trial: Trial) -> dict[str, Any]:
-    result = grade_exercise(trial.exercise, trial.source, trial.diagnosis)
-    failed = [f"{check.name}: {check.saw}" for check in result.checks if not check.passed]
-    return {
-        "status": result.status,
-        "share": result.share,
-        "failed": failed or [result.message],
-        "seconds": round(result.seconds, 2),
-    }
-
-
-def _about(exercise: Exercise, trial: Trial) -> tuple[object, ...]:
-    """Everything that a grade depends on."""
-    scenario, fault = scenario_of(exercise), faults.load(exercise.fault.split("?")[0])
-    how = (exercise.seeds, exercise.ignore, exercise.own_forward, exercise.same_forward, exercise.answers.cause)
-    return trial.source, trial.diagnosis, scenario.source, scenario.healthy().source, fault.evidence, how
-
-
-@once
-def _whole_package() -> str:
-    import bugzoo
-
-    digest = hashlib.sha256(code().encode())
-    for file in sorted(Path(bugzoo.__file__).parent.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def _declaration(exercise: Exercise, mine: list[Trial]) -> list[str]:
@@ -193,22 +230,21 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     return len(others) + 1, problems
 
 
-def _judge(proof: Proof, key: tuple[str, str, str], result: dict[str, Any]) -> None:
-    _, kind, name = key
-    if kind == "leaks":
-        proof.letters = result["letters"]
-        proof.problems += result["problems"]
-        return
-    proof.trials.append({"kind": kind, "name": name, **result})
-    passed, wanted = result["status"] == "passed", kind in MUST_PASS
-    why = "; ".join(result["failed"][:3])
-    if result["status"] == "cannot be graded" and name not in UNGRADED:
-        proof.problems.append(f"{kind} {name!r} cannot be graded: {why}")
-    elif wanted and not passed:
-        proof.problems.append(f"{kind} {name!r} must pass and is {result['status']}: {why}")
-    elif not wanted and (passed or result["share"]):
-        proof.problems.append(f"{kind} {name!r} must fail and earns {result['share']:.0%}")
-
-
-def to_text(report: Report) -> str:
-    return json.dumps(report.to_json(), indent=2)
+def judge(proof: Proof, place: Place, result: Result) -> list[str]:
+    """Add one result to the proof; the sentences that say in what it is not as it must be."""
+    _, kind, name = place
+    problems = []
+    if kind == LEAKS:
+        proof.letters, problems = result["letters"], result["problems"]
+    else:
+        proof.trials.append({"kind": kind, "name": name, **result})
+        passed, wanted = result["status"] == "passed", kind in MUST_PASS
+        why = "; ".join(result["saw"][:3])
+        if result["status"] == "cannot be graded" and name not in UNGRADED:
+            problems = [f"{kind} {name!r} cannot be graded: {why}"]
+        elif wanted and not passed:
+            problems = [f"{kind} {name!r} must pass and is {result['status']}: {why}"]
+        elif not wanted and (passed or result["share"]):
+            problems = [f"{kind} {name!r} must fail and earns {result['share']:.0%}"]
+    proof.problems += problems
+    return problems

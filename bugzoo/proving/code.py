@@ -21,6 +21,14 @@ ASIDE = frozenset({"bugzoo.running.isolation", "bugzoo.running.identity"})
 """The sandbox, which programs of our own do not go through."""
 
 
+TEXTS = frozenset(
+    f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
+)
+"""What makes the texts that are graded and says which cause is meant: keys hold what comes of it."""
+SCREEN = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "plots", "interview")) | TEXTS
+"""What stands behind the cells of a notebook and never hears which fault it is."""
+
+
 def core() -> str:
     """Hash of the code that runs and watches."""
     return code_of(*CORE, without=ASIDE)
@@ -34,6 +42,30 @@ def measuring(name: str) -> str:
 def judging(name: str) -> str:
     """Hash of what an instrument's `judge` needs."""
     return code_of(f"bugzoo.diagnostics.{name}:judge")
+
+
+@cache
+def grading() -> str:
+    """Hash of the code that runs, measures and judges a submission."""
+    roots = ["bugzoo.grading.grade:grade_exercise", "bugzoo.grading.inside:examine", *CORE]
+    roots += [f"bugzoo.diagnostics.{name}:{part}" for name in diagnostics.names() for part in ("measure", "judge")]
+    roots += [f"bugzoo.grading.evaluation.{name}" for name in _below("grading/evaluation")]
+    claims = code_of("bugzoo.faults.evidence:parse", "bugzoo.faults.evidence:number")
+    return short(code_of(*roots, without=TEXTS), claims)
+
+
+@cache
+def showing() -> str:
+    """Hash of the code that puts something before a learner's eyes in an exercise, and of the search for names in it."""
+    others = {f"bugzoo.grading.{name}" for name in _below("grading") if name != "cell"} | {"bugzoo.grading.exercises"}
+    lab = [f"bugzoo.lab.{name}" for name in _below("lab")]
+    return code_of(*lab, "bugzoo.grading.cell", "bugzoo.proving.leaks", without=SCREEN | others)
+
+
+def _below(room: str) -> list[str]:
+    """Stems of the modules in a folder of the package."""
+    folder = Path(diagnostics.__file__).parent.parent / room
+    return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
 
 
 def instruments(names: Iterable[str]) -> list[tuple[str, str, str]]:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import bugzoo.proving.check as room
+from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Check, Result
-from bugzoo.lab.diagnosis import CAUSES
-from bugzoo.proving import leaks
+from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import Proof, Report, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 
@@ -55,6 +55,41 @@ def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     again = check([name])
     assert again.cached == again.runs == report.runs and again.to_json()["proofs"] == report.to_json()["proofs"]
     assert check([name], fresh=True).cached == 0
+
+
+def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    grader(_right)
+    first = check([NAME])
+    before = (proofs / "exercises" / f"{NAME}.json").read_bytes()
+    for file in (tmp_path / "cache").iterdir():
+        file.unlink()
+    again = check([NAME])
+    assert again.ok and again.cached == again.runs == first.runs
+    assert [again.proofs[0].count(kind) for kind in room.ORDER] == [first.proofs[0].count(kind) for kind in room.ORDER]
+    monkeypatch.setattr(room.code, "grading", lambda: "another grader")
+    assert check([NAME]).cached == 1  # the notebook's search for names
+    assert check([NAME], fresh=True).ok
+    assert (proofs / "exercises" / f"{NAME}.json").read_bytes() != before
+
+
+def test_what_is_not_as_it_must_be_is_not_believed(grader: Any, proofs: Any) -> None:
+    grader(lambda *_: Result("passed", 1.0))
+    check([NAME])
+    written = ledger.read("exercises", NAME)["trials"]
+    assert "attack" not in written and len(written["correct"]) >= 3
+    grader(_right)
+    assert check([NAME], fresh=True).ok and len(ledger.read("exercises", NAME)["trials"]["attack"]) >= 15
+
+
+def test_a_repair_that_is_added_costs_its_own_run(grader: Any, proofs: Any, monkeypatch: Any) -> None:
+    grader(_right)
+    check([NAME])
+    old = load(NAME)
+    edits = (*next(iter(old.degenerate.values())), ("seed = 0", "seed = 0  # another"))
+    more = replace(old, degenerate={**old.degenerate, "another": edits})
+    monkeypatch.setattr(room, "load", lambda name: more)
+    report = check([NAME])
+    assert report.ok and report.runs == report.cached + 1
 
 
 def test_a_grader_that_always_passes_is_noticed(grader: Any) -> None:
@@ -106,7 +141,7 @@ def test_a_thin_declaration_is_noticed(grader: Any, monkeypatch: Any, change: di
 
 
 def test_answers_that_pay_twice_are_noticed(monkeypatch: Any) -> None:
-    assert diagnoses(load(NAME)) == (len(CAUSES), [])
+    assert diagnoses(load(NAME)) == (len(words()), [])
     monkeypatch.setattr(room, "grade_diagnosis", lambda *_: Result("passed", 1.0))
     count, problems = diagnoses(load(NAME))
     assert len(problems) == count - 1 and "earns 100%" in problems[0]
@@ -160,4 +195,4 @@ def test_unknown_names() -> None:
 
 def test_a_report_says_what_is_not_proved() -> None:
     report = Report([Proof("a", False), Proof("b", False, problems=["why"])], 1.0, 2, 0)
-    assert not report.ok and json.loads(room.to_text(report))["proofs"][1]["problems"] == ["why"]
+    assert not report.ok and report.to_json()["proofs"][1]["problems"] == ["why"]
