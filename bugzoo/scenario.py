@@ -7,7 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from bugzoo import faults as catalogue
@@ -98,6 +98,12 @@ def misfit(fault: Fault, program: str) -> str:
     )
 
 
+@lru_cache(maxsize=256)
+def _injected(base: str, told: str, program: str, given: "_Unhashed") -> Injection:
+    """`inject`, remembered: an exercise asks for the same text again and again. `told` is what `given` comes to."""
+    return inject(base, given.value, program)
+
+
 class _Unhashed:
     """A value that goes through a cache without being part of the key."""
 
@@ -170,7 +176,8 @@ class Scenario:
 
     @cached_property
     def injection(self) -> Injection:
-        return inject(self.base, self.specs, self.program)
+        told = repr([(fault.id, fault.edits, params) for fault, params in self.specs])
+        return _injected(self.base, told, self.program, _Unhashed(self.specs))
 
     @property
     def source(self) -> str:

@@ -116,7 +116,9 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
     assert "cannot be graded: no sandbox" in check([NAME]).proofs[0].problems[0]
     grader(_right)
     report = check([NAME])
-    assert report.ok and report.cached == 1  # the notebook's search for names
+    assert (
+        report.ok and report.cached == 3
+    )  # the notebook's search for names, and the attacks that leave nothing to grade
 
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
