@@ -22,6 +22,8 @@ from bugzoo.syntax import parse
 SEEDS = (0, 1, 2)
 MEMORY_MIB = 2048
 """What a program may use on top of its imports; the largest of ours takes a fifth of it."""
+RESULT_MIB = 128
+"""What a submission may leave behind; the largest of our runs leaves a hundredth of it."""
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
 """Who fails one of these checks earns nothing for half a repair either."""
 HALF = 0.6
@@ -157,7 +159,9 @@ def _job(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -
     return Job(
         text,
         file="program.py",
-        limits=Limits(seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16),
+        limits=Limits(
+            seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16, result_mib=RESULT_MIB
+        ),
         after="bugzoo.grading.inside:examine",
         after_args={"control": inputs.tolist(), "dtype": str(inputs.dtype)},
         isolated=isolated,

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bugzoo.errors import UserError
 from bugzoo.plain import plain
 from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
@@ -33,7 +35,8 @@ SLACK = 64 * 2**20
 def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int) -> int:
     """Become the script's process: own session, own streams, limits. Returns the exit code.
 
-    `gate` leads to the supervisor and is closed before the script starts, so that no script can speak on it.
+    `gate` leads to the supervisor, who gets the sandbox's folder through it, and is closed before the script starts, so
+    that no script can speak on it.
     """
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -49,13 +52,15 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         if job.after:
             resolve(job.after)  # imported now, as the sandbox shows only a few rooms of bugzoo
         try:
-            isolate(folder)
+            place = isolate(folder, job.limits.result_mib)
+            confine(job)
         except (OSError, RuntimeError) as error:
             os.write(gate, str(error).encode()[:2000])
             return 1
         cwd, sys.path[:] = "/tmp", before
-        confine(job)
-        os.write(gate, READY)
+        with socket.socket(fileno=gate) as supervisor:
+            socket.send_fds(supervisor, [READY], [place])
+        os.close(place)
     fresh_seeds()
     os.chdir(job.cwd or cwd)
     os.closerange(3, progress), os.closerange(progress + 1, 1024)
@@ -65,7 +70,11 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         from bugzoo.running.elastic import launch
 
         return launch(folder, job, progress)
-    run_script(folder, job, progress, rank=0)
+    try:
+        run_script(folder, job, progress, rank=0)
+    except (OSError, UserError) as error:  # its results cannot be written: the supervisor looks how full the disk is
+        print(f"The results could not be kept: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -16,14 +16,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _PDEATHSIG, _DUMPABLE = 1, 4
 
 
-def unshare(flags: int, folder: Path, needed: Iterable[Path]) -> tuple[int, bool]:
+def unshare(flags: int, needed: Iterable[Path]) -> tuple[int, bool]:
     """(0 or -1 with errno set, whether `become_nobody` may be called): new namespaces, users mapped into them.
 
-    `folder` is given to nobody; `needed` are the places that the script must be able to read as nobody.
+    `needed` are the places that the script must be able to read as nobody.
     """
     user, group = os.geteuid(), os.getegid()
     if user == 0 and all(_open_to_all(place) for place in needed):
-        result, mapped = _unshare_as_root(flags, folder)
+        result, mapped = _unshare_as_root(flags)
         if result != 0 or mapped:
             return result, mapped
     else:
@@ -36,7 +36,7 @@ def unshare(flags: int, folder: Path, needed: Iterable[Path]) -> tuple[int, bool
     return 0, False
 
 
-def _unshare_as_root(flags: int, folder: Path) -> tuple[int, bool]:
+def _unshare_as_root(flags: int) -> tuple[int, bool]:
     """Only a process outside may map a second user, so a child is left there to do it."""
     inside, outside = os.pipe(), os.pipe()
     parent = os.getpid()
@@ -48,8 +48,6 @@ def _unshare_as_root(flags: int, folder: Path) -> tuple[int, bool]:
             if os.read(inside[0], 1):
                 for kind in ("uid", "gid"):
                     Path(f"/proc/{parent}/{kind}_map").write_text(f"0 0 1\n{NOBODY} {NOBODY} 1\n")
-                for place in (folder, *folder.rglob("*")):
-                    os.chown(place, NOBODY, NOBODY)
                 said = b"ok"
         os.write(outside[1], said)
         os._exit(0)

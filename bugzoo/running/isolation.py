@@ -20,6 +20,7 @@ import fcntl
 import glob
 import os
 import resource
+import shutil
 import signal
 import socket
 import struct
@@ -43,15 +44,18 @@ class IsolationError(RuntimeError):
     """This machine does not allow the sandbox; the script was not started."""
 
 
-def isolate(folder: Path) -> None:
+def isolate(folder: Path, mib: int) -> int:
     """Move this process (single-threaded, just forked) into the sandbox. Returns in a child that is process 1 there.
+
+    The script's folder has the path of `folder` and what is in it, but is a place of its own that holds `mib` MiB: a full
+    one is nobody else's trouble. What comes back is an open handle on it.
 
     Raises IsolationError where the kernel or a container forbids a step: nothing runs half-isolated.
     """
     os.umask(0o022)  # what is made here must be open to whoever the script will be
     places = [place for place in _visible() if place.is_dir()]
     flags = _NEWUSER | _NEWNS | _NEWNET | _NEWPID | _NEWIPC | _NEWUTS
-    result, nobody = identity.unshare(flags, folder, places)
+    result, nobody = identity.unshare(flags, places)
     _check(result, "unshare")
     child = os.fork()
     if child:
@@ -64,9 +68,10 @@ def isolate(folder: Path) -> None:
         os._exit(code)
     _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     _loopback_up()
-    _new_root(folder)
+    place = _new_root(folder, mib, nobody)
     _drop_privileges(nobody)
     os.environ.update(HOME="/tmp", TMPDIR="/tmp", TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", MPLCONFIGDIR="/tmp/mpl")
+    return place
 
 
 def confine(job: Job) -> None:
@@ -77,7 +82,7 @@ def confine(job: Job) -> None:
     resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
-def _new_root(folder: Path) -> None:
+def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     _mount("none", "/", "", _REC | _PRIVATE)
     root = folder / "root"
     root.mkdir()
@@ -95,13 +100,28 @@ def _new_root(folder: Path) -> None:
         _show(Path(device), root, read_only=False)
     (root / "proc").mkdir()
     _mount("proc", str(root / "proc"), "proc", _NOSUID | _NODEV)
-    _show(folder, root, read_only=False)
+    place = _own_place(folder, root, mib, nobody)
     (root / "old").mkdir()
     _check(_libc.syscall(_PIVOT_ROOT, str(root).encode(), str(root / "old").encode()), "pivot_root")
     os.chdir("/")
     _check(_libc.umount2(b"/old", _DETACH), "umount")
     os.rmdir("/old")
     _read_only("/", recursive=False)
+    return place
+
+
+def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
+    """A small file system in memory at the path of `folder` under `root`, with the job's files and an owner."""
+    target = root / folder.relative_to("/")
+    target.mkdir(parents=True)
+    _mount("tmpfs", str(target), "tmpfs", _NOSUID | _NODEV, f"size={mib}m,mode=700")
+    for file in folder.iterdir():
+        if file.is_file():
+            shutil.copyfile(file, target / file.name)
+    if nobody:
+        for path in (target, *target.iterdir()):
+            os.chown(path, identity.NOBODY, identity.NOBODY)
+    return os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def _visible() -> list[Path]:

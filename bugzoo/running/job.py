@@ -22,11 +22,13 @@ class Limits:
     """MiB of stdout and stderr kept, half from the start and half from the end; the rest is read and dropped."""
     processes: int = 64
     """Processes alive at once, the script's own included."""
+    result_mib: int = 512
+    """MiB that a run may hand over, on the disk and unpacked; an isolated script's whole folder may hold that much."""
     quiet_seconds: float | None = None
     """End the run as `hung` when steps had begun and none came for so long; None waits for `seconds`."""
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "memory_mib", "output_mib", "processes", "quiet_seconds"):
+        for name in ("seconds", "memory_mib", "output_mib", "processes", "result_mib", "quiet_seconds"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise UserError(f"Limits: {name}={value!r} is not allowed; it is a number above 0.")

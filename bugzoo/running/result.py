@@ -26,8 +26,8 @@ class Run:
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
     trouble: str = ""
-    """Why the run says nothing about the script: the machine failed, not the script. It comes from the supervisor, so that
-    no script can make it up."""
+    """Why the run says nothing about the script: the machine failed, or what the script left behind is too much to read.
+    It comes from the supervisor, so that no script can put words into it."""
     ranks: list["Run"] = field(default_factory=list)
     """One run per rank for multi-process scripts; the outer run is rank 0's."""
 

@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from bugzoo.running import processes
+from bugzoo.running import handed, processes
 from bugzoo.running.child import READY, enter
 from bugzoo.running.job import Job
 from bugzoo.running.printing import HeadTail
@@ -26,6 +26,8 @@ from bugzoo.running.printing import HeadTail
 GRACE = 3.0
 """Seconds that a script has, after SIGINT, to hand over the part of its trace that exists."""
 _MAX_STEPS = 200_000
+_FULL = 2 * 2**20
+"""A disk with fewer bytes left is full."""
 _MOST_UNSENT = 2**25
 """Bytes waiting for a caller who does not listen; steps beyond are in the trace only."""
 _PR_SET_CHILD_SUBREAPER = 36
@@ -53,26 +55,29 @@ class Supervisor:
         self.zygote = os.getppid()
         self.output, output = os.pipe()
         self.progress, progress = os.pipe()
-        self.gate, gate = os.pipe()
+        self.gate, gate = socket.socketpair()
         for end in (self.output, self.progress):
             fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
-        for end in (self.output, self.progress, self.gate):
             os.set_blocking(end, False)
+        self.place = self.folder  # where the script's process leaves its files
+        self.gate.setblocking(False)
         self.started = self.last_step = time.monotonic()
         self.child = os.fork()
         if self.child == 0:
             code = 70
             try:
                 channel.close()
-                os.close(self.output), os.close(self.progress), os.close(self.gate)
-                code = enter(folder, cwd, path, self.job, output, progress, gate)
+                os.close(self.output), os.close(self.progress)
+                self.gate.close()
+                code = enter(folder, cwd, path, self.job, output, progress, gate.detach())
             except KeyboardInterrupt:
                 code = 130  # asked to stop before the script had begun
             except BaseException:
                 traceback.print_exc()  # ours, not the script's: it reaches the run's output
             finally:
                 os._exit(code)
-        os.close(output), os.close(progress), os.close(gate)
+        os.close(output), os.close(progress)
+        gate.close()
         channel.setblocking(False)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
 
@@ -90,7 +95,7 @@ class Supervisor:
                     if self.reason:
                         break
                 if self.reason in ("timed_out", "hung"):
-                    stacks = processes.dump_stacks(self.child, self.folder)
+                    stacks = processes.dump_stacks(self.child, self.place)
                 if self.reason in ("timed_out", "hung", "stopped"):
                     self._ask_to_stop()
                 # a script that left processes behind keeps the pipes open; read what is there and end them
@@ -99,7 +104,7 @@ class Supervisor:
                     pass
         finally:
             processes.end_all(self.child, True)
-        self._answer(exit_code, stacks)
+        self._answer(exit_code, stacks, *self._look())
 
     def _over(self) -> bool:
         if not self.ended:
@@ -113,6 +118,9 @@ class Supervisor:
             if key.fileobj is self.channel:
                 self._commands()
                 continue
+            if key.fileobj is self.gate:
+                self._gate()
+                continue
             try:
                 data = os.read(key.fd, 2**20)
             except BlockingIOError:
@@ -123,8 +131,6 @@ class Supervisor:
             moved = True
             if key.fd == self.output:
                 self.printed.add(data)
-            elif key.fd == self.gate:
-                self._gate(data)
             else:
                 self._take_steps(data)
         self._send()
@@ -142,12 +148,32 @@ class Supervisor:
         if not data or b"stop" in data:
             self.reason = self.reason or "stopped"
 
-    def _gate(self, data: bytes) -> None:
-        """The sandbox stands, and the script's time begins; or why it does not."""
-        self.refusal += data
-        if self.refusal == READY and not self.ready:
-            self.ready, self.refusal = True, b""
+    def _gate(self) -> None:
+        """The sandbox stands, with a folder of its own, and the script's time begins; or why it does not."""
+        data, places, _, _ = socket.recv_fds(self.gate, 4096, 1)
+        if not data:
+            self.watched.unregister(self.gate)
+        elif data == READY and places:
+            self.ready, self.place = True, Path(f"/proc/self/fd/{places[0]}")
             self.started = self.last_step = time.monotonic()
+        else:
+            self.refusal = data
+
+    def _look(self) -> tuple[dict[str, str], str, bool]:
+        """(what of the results is not read, and why; what the machine failed at; whether the script's own folder is full)."""
+        trouble, unread = self._trouble(), {}
+        full = handed.space(self.place) < _FULL
+        if self.ready and (self.job.isolated or self.job.quiet):
+            unread, failed = handed.look(self.job, self.place, self.folder)
+            trouble = trouble or failed
+        if full and not self.job.isolated and not all(path.exists() for path in self._results(self.folder)):
+            trouble = (
+                trouble or f"The temporary folder {self.folder.parent} is full: the results could not be kept there."
+            )
+        return unread, trouble, full and self.job.isolated
+
+    def _results(self, place: Path) -> list[Path]:
+        return [place / f"result-{rank}.json" for rank in range(self.job.ranks)]
 
     def _trouble(self) -> str:
         """What kept the script from being run as it was meant to be; nothing that the script itself did."""
@@ -203,15 +229,17 @@ class Supervisor:
 
     def _ask_to_stop(self) -> None:
         """SIGINT to the script (each rank of it) and a little time: KeyboardInterrupt lets it save its trace."""
-        for pid in processes.ranks(self.folder) or [self.child]:
+        for pid in processes.ranks(self.place) or [self.child]:
             processes.send(pid, signal.SIGINT)
         # inside a collective no signal reaches Python: little use in waiting
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
-        wanted = [self.folder / f"result-{rank}.json" for rank in range(self.job.ranks)]
+        wanted = self._results(self.place)
         while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
             self._turn(0.03)
 
-    def _answer(self, exit_code: int, stacks: dict[str, list[str]]) -> None:
+    def _answer(
+        self, exit_code: int, stacks: dict[str, list[str]], unread: dict[str, str], trouble: str, full: bool
+    ) -> None:
         done: dict[str, Any] = {
             "reason": self.reason,
             "exit_code": exit_code,
@@ -220,7 +248,9 @@ class Supervisor:
             "stdout": self.printed.text(),
             "stacks": stacks,
             "steps": self.steps,
-            "trouble": self._trouble(),
+            "trouble": trouble,
+            "unread": unread,
+            "full": full,
         }
         self.channel.setblocking(True)
         self.channel.settimeout(30)

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import socket
-import stat
 import sys
 import tempfile
 import warnings
@@ -18,16 +17,14 @@ from typing import Any
 import numpy as np
 
 from bugzoo.errors import UserError
-from bugzoo.running import warm
+from bugzoo.running import handed, warm
 from bugzoo.running.endings import from_exit
 from bugzoo.running.job import Job
-from bugzoo.running.reading import from_json
 from bugzoo.running.result import Run
+from bugzoo.watching import npz
 from bugzoo.watching.trace import Trace
 
 _open: set[socket.socket] = set()
-MOST_BYTES = 512 * 2**20
-"""A result file larger than this is not read."""
 
 
 def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None) -> Run:
@@ -106,7 +103,7 @@ def collect(job: Job, folder: Path, done: dict[str, Any]) -> Run:
 
 def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
     try:
-        run = _handed_over(job, folder, rank)
+        run = handed.read(job, folder, rank)
     except Exception:  # no file, or one that the script spoilt, which counts as none
         run = Run(_partial(done["steps"].get(str(rank), [])), job.source, job.file, seconds=done["seconds"])
         run.trace.outcome, run.trace.error = from_exit(done["exit_code"])
@@ -115,11 +112,12 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
     run.stdout, run.elapsed = done["stdout"], float(done["seconds"])
     run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
     reason = done["reason"]
-    if done["trouble"]:
-        run.trouble, run.trace.outcome = done["trouble"], "crashed"
-        error = {"type": "MachineError", "message": run.trouble, "file": None, "line": None, "traceback": ""}
-        run.trace.error = error
+    if trouble := done["trouble"] or done["unread"].get(str(rank), ""):
+        run.trouble, run.trace.outcome = trouble, "crashed"
+        run.trace.error = {"type": "NotRead", "message": trouble, "file": None, "line": None, "traceback": ""}
         return run
+    if done["full"] and run.trace.error.get("type") == "Exit":
+        run.trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({job.limits.result_mib} MiB)"}
     if job.ranks > 1 and reason == "hung" and run.outcome == "finished":
         return run  # this rank had come to its end; the others say what hung
     if reason in ("timed_out", "hung", "stopped", "out_of_memory"):
@@ -144,23 +142,13 @@ def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
 def _of_rank(path: Path) -> tuple[str, dict[str, Any]]:
     """(outcome, error record) of a rank that handed nothing over, from the exit code that the launcher saw."""
     try:
-        code = int(_checked(path).read_text(encoding="utf-8"))
+        with npz.opened(path, 100) as file:
+            code = int(file.read())
     except Exception:  # none was written
         code = -signal.SIGTERM
     if code == -signal.SIGTERM:  # the launcher's own
         return "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
     return from_exit(code)
-
-
-def _handed_over(job: Job, folder: Path, rank: int) -> Run:
-    """What the script's process saved; raises when there is no whole set of files."""
-    result = json.loads(_checked(folder / f"result-{rank}.json").read_text(encoding="utf-8"))
-    run = Run(Trace.load(_checked(folder / f"trace-{rank}.npz")), job.source, job.file)
-    run.seconds, run.readings = float(result["seconds"]), from_json(result["numbers"])
-    if (folder / f"arrays-{rank}.npz").exists():
-        with np.load(_checked(folder / f"arrays-{rank}.npz"), allow_pickle=False) as stored:
-            run.arrays = {name: stored[name] for name in stored.files}
-    return run
 
 
 def _of_script(stack: list[str], file: str) -> list[str]:
@@ -191,11 +179,3 @@ def _partial(steps: list[list[float]]) -> Trace:
     if steps:
         trace.step, trace.loss, trace.grad_norm = np.array(steps, dtype=np.float64).T.copy()
     return trace
-
-
-def _checked(path: Path) -> Path:
-    """`path` if it is a plain file of bounded size: no link to elsewhere, no pipe that never ends."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-        raise OSError(f"{path.name} is no plain file of bounded size")
-    return path

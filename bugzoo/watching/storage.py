@@ -2,6 +2,7 @@
 
 import io
 import json
+import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
 from zipfile import BadZipFile
@@ -11,6 +12,7 @@ import numpy as np
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
+from bugzoo.watching import npz
 from bugzoo.watching.trace import Event, Forward, Graph, Parameter, Trace
 
 FORMAT = 2
@@ -45,18 +47,21 @@ def save(trace: Trace, path: str | Path) -> Path:
     return path
 
 
-def load(path: str | Path) -> Trace:
-    """Read a trace that `save` wrote. Raises UserError for a file that is missing or is no trace."""
+def load(path: str | Path, most: int | None = None) -> Trace:
+    """Read a trace that `save` wrote. Raises UserError for a file that is missing or is no trace, and its kind TooMuch for
+    one of more than `most` bytes, on the disk or unpacked."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        rest = json.loads(arrays.pop("json").tobytes().decode())
+        arrays = npz.read(path, most)
+        rest = npz.from_json(arrays.pop("json").tobytes(), Path(path).name, most)
     except FileNotFoundError as error:
         raise UserError(f"There is no trace at {path}; trace.save(path) writes one.") from error
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+    except (OSError, ValueError, KeyError, BadZipFile, EOFError, RuntimeError, zlib.error) as error:
         raise UserError(f"{path} is not a trace that bugzoo saved ({error}); trace.save(path) writes one.") from error
     if rest.pop("format", None) != FORMAT:
         raise UserError(f"{path} was saved by another version of bugzoo; run the training again under bugzoo.watch().")
+    known = {part.name for part in fields(Trace)} - set(_SKIPPED)
+    if strange := sorted({*arrays, *rest} - known):
+        raise UserError(f"{path} is not a trace that bugzoo saved: {strange[0]!r} is no part of one.")
     trace = Trace()
     for name, value in arrays.items():
         setattr(trace, name, value)

@@ -1,5 +1,7 @@
 """Where a submission runs is asked of the machine once, by code of our own; nothing that a submission does changes it."""
 
+from tempfile import gettempdir
+
 import pytest
 
 import bugzoo.grading.grade as room
@@ -57,3 +59,20 @@ def test_a_sandbox_that_fails_later_is_the_machines_trouble_and_nobodys_zero(mon
     result = attempt(MENDED)
     assert result.status == "cannot be graded" and "No space left" in result.message and not result.checks
     assert [job.isolated for job in jobs] == [True]
+
+
+BOMB = f"""
+import glob, os, zipfile
+folder = glob.glob({gettempdir()!r} + "/bugzoo-*")[0]
+with zipfile.ZipFile(folder + "/trace-0.npz", "w", zipfile.ZIP_DEFLATED) as file, file.open("loss.npy", "w") as part:
+    for _ in range(200):
+        part.write(bytes(2**20))
+open(folder + "/result-0.json", "w").write('{{"seconds": 1, "numbers": {{}}}}')
+os._exit(0)
+"""
+
+
+def test_what_unpacks_to_more_than_is_read_cannot_be_graded(sandboxed):
+    result = attempt(MENDED + BOMB)
+    assert result.status == "cannot be graded" and result.share == 0
+    assert "trace-0.npz unpacks to 200 MiB, and 128 MiB are read" in result.message, result

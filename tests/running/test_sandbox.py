@@ -44,7 +44,16 @@ def test_a_probe_that_was_cut_short_says_nothing(asked, monkeypatch):
 
 
 def refused(tmp_path, exit_code: int, refusal: str) -> Run:
-    done = {"reason": "", "exit_code": exit_code, "seconds": 0, "peak_mib": 0, "stacks": {}, "steps": {}}
+    done = {
+        "reason": "",
+        "exit_code": exit_code,
+        "seconds": 0,
+        "peak_mib": 0,
+        "stacks": {},
+        "steps": {},
+        "unread": {},
+        "full": False,
+    }
     done |= {"stdout": "IsolationError: unshare failed\n", "trouble": refusal}
     return worker.collect(Job("pass", isolated=True), tmp_path, done)
 

@@ -1,0 +1,112 @@
+"""What a script's process leaves behind, taken as whatever it may have made of it: capped, plain data, looked at in a child.
+
+The supervisor calls `look` once nothing of the script runs any more. A child of it, with little memory of its own, reads
+everything once; what passes is copied to where the caller reads it with the same caps. What does not pass has a reason.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from bugzoo.running import processes
+from bugzoo.running.job import Job
+from bugzoo.running.reading import from_json
+from bugzoo.running.result import Run
+from bugzoo.watching import npz, storage
+
+SECONDS = 60.0
+MEMORY_MIB = 256
+"""For reading, on top of twice what may be handed over."""
+FILES = ("trace-{}.npz", "arrays-{}.npz", "result-{}.json", "exit-{}")
+
+
+def read(job: Job, folder: Path, rank: int) -> Run:
+    """What a rank saved. Raises npz.TooMuch for more than the limits allow, and anything for files that are no whole set."""
+    most = int(job.limits.result_mib * 2**20)
+    path = folder / f"result-{rank}.json"
+    with npz.opened(path, most) as file:
+        result = npz.from_json(file.read(), path.name, most)
+    run = Run(storage.load(folder / f"trace-{rank}.npz", most), job.source, job.file)
+    run.seconds, run.readings = float(result["seconds"]), from_json(result["numbers"])
+    arrays = folder / f"arrays-{rank}.npz"
+    if arrays.exists():
+        run.arrays = npz.read(arrays, most)
+    return run
+
+
+def look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
+    """({rank: why what it left is not read}, what the machine failed at or ""), and what may be read is in `folder`."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            os.close(ours)
+            now = processes.field(os.getpid(), "status", "VmData")
+            most = now + (2 * int(job.limits.result_mib) + MEMORY_MIB) * 2**20
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+            os.write(theirs, json.dumps(_look(job, place, folder)).encode()[: 2**16])
+            os._exit(0)
+        os._exit(1)
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):
+        while select.select([ours], [], [], SECONDS)[0] and (piece := os.read(ours, 2**16)):
+            said += piece
+    os.close(ours)
+    processes.send(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    try:
+        reasons, trouble = json.loads(said)
+        return reasons, trouble
+    except ValueError:
+        why = "What its run left behind takes too much memory or time to read."
+        return {str(rank): why for rank in range(job.ranks)}, ""
+
+
+def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
+    reasons: dict[str, str] = {}
+    for rank in range(job.ranks):
+        try:
+            read(job, place, rank)
+        except npz.TooMuch as why:
+            reasons[str(rank)] = f"What its run left behind cannot be read: {why}"[:300]
+            continue
+        except MemoryError:
+            reasons[str(rank)] = "What its run left behind takes too much memory to read."
+            continue
+        except Exception:  # spoilt: the caller finds the same when it reads the copy, or none
+            pass
+        if place == folder:
+            continue
+        try:
+            for name in FILES:
+                _copy(place / name.format(rank), folder / name.format(rank), int(job.limits.result_mib * 2**20))
+        except OSError as error:
+            return reasons, f"The temporary folder {folder.parent} takes nothing more: {error.strerror}."
+    return reasons, ""
+
+
+def _copy(source: Path, target: Path, most: int) -> None:
+    """Raises OSError where it cannot be written; a source that is no plain file is passed over."""
+    try:
+        file = npz.opened(source, most)
+    except (OSError, npz.TooMuch):
+        return
+    with file, open(target, "wb") as copy:
+        shutil.copyfileobj(file, copy, 2**20)
+        when = os.fstat(file.fileno()).st_mtime_ns
+    os.utime(target, ns=(when, when))
+
+
+def space(place: Path) -> int:
+    """Bytes left where `place` is; a very large number where that is not known."""
+    with contextlib.suppress(OSError):
+        found = os.statvfs(place)
+        return found.f_bavail * found.f_frsize
+    return sys.maxsize
