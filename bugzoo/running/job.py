@@ -15,7 +15,8 @@ class Limits:
     """What a worker may use before it is ended."""
 
     seconds: float = 60
-    """Wall clock, importing torch not counted; beyond it the run is `timed_out`, or `hung` when steps had ceased."""
+    """Wall clock, importing torch not counted, nor what the script waits while other programs have the processors (up to
+    ten times the limit); beyond it the run is `timed_out`, or `hung` when steps had ceased."""
     memory_mib: int | None = None
     """MiB on top of what the warm process with torch imported holds; beyond it the run is `out_of_memory`."""
     output_mib: float = 1

@@ -34,6 +34,19 @@ def field(pid: int, file: str, *names: str) -> int:
     return total
 
 
+def shares(pids: list[int]) -> tuple[float, float]:
+    """(seconds of processor time of all of them, the longest that one of them was ready and others had the processors).
+
+    Of their main threads, as Linux counts them; 0 where it does not.
+    """
+    used, waited = 0.0, 0.0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            mine, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+            used, waited = used + int(mine) * 1e-9, max(waited, int(others) * 1e-9)
+    return used, waited
+
+
 class Memory:
     """The memory of a script's processes above that of the imports they were forked with."""
 

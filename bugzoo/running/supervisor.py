@@ -30,6 +30,8 @@ _FULL = 2 * 2**20
 """A disk with fewer bytes left is full."""
 _MOST_UNSENT = 2**25
 """Bytes waiting for a caller who does not listen; steps beyond are in the trace only."""
+_MOST_USED, _MOST_WAITED = 3, 10
+"""When a script's time is over whatever waits: in units of its limit, by processor time and by the clock."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -51,7 +53,7 @@ class Supervisor:
         self.unread, self.unsent, self.commands = b"", b"", b""
         self.reason = ""
         self.ready, self.refusal = not self.job.isolated, b""
-        self.ended = False
+        self.ended, self.waited = False, 0.0
         self.zygote = os.getppid()
         self.output, output = os.pipe()
         self.progress, progress = os.pipe()
@@ -216,7 +218,7 @@ class Supervisor:
         if os.getppid() != self.zygote:
             return "stopped"
         quiet = now - self.last_step
-        if now - self.started > limits.seconds:
+        if now - self.started > limits.seconds and self._had_its_time(now - self.started):
             begun = bool(self.steps) or self.job.ranks > 1
             return "hung" if begun and quiet > max(2.0, min(10.0, limits.seconds / 4)) else "timed_out"
         if limits.quiet_seconds and self.steps and quiet > limits.quiet_seconds:
@@ -226,6 +228,16 @@ class Supervisor:
         if len(self.memory.members) > limits.processes:
             return "processes"
         return ""
+
+    def _had_its_time(self, elapsed: float) -> bool:
+        """Not while others have the processors: a busy machine costs no script its result.
+
+        A script whose own processes are in one another's way gains no more than a few times its time by that.
+        """
+        limit = self.job.limits.seconds
+        used, waited = processes.shares(self.memory.members)
+        self.waited = max(self.waited, waited)  # of a process that has just ended nothing is known any more
+        return elapsed - self.waited > limit or used > _MOST_USED * limit or elapsed > _MOST_WAITED * limit
 
     def _ask_to_stop(self) -> None:
         """SIGINT to the script (each rank of it) and a little time: KeyboardInterrupt lets it save its trace."""

@@ -1,0 +1,65 @@
+"""A script's time is its own: what other programs take from it is not counted, what it wastes itself is."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bugzoo.running import Job, Limits, run_worker
+
+WORK = """
+import os, time
+os.sched_setaffinity(0, {CORE})
+while time.thread_time() < SECONDS:
+    pass
+print("done")
+"""
+AGAINST_ITSELF = """
+import os
+os.sched_setaffinity(0, {CORE})
+for _ in range(6):
+    if os.fork() == 0:
+        break
+while True:
+    pass
+"""
+
+
+@pytest.fixture
+def core():
+    """A processor that four other programs want as well."""
+    core = min(os.sched_getaffinity(0))
+    busy = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(4)]
+    yield str(core)
+    for other in others:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="this system does not say who waited")
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_busy_machine_costs_no_script_its_result(core, isolated, request):
+    if isolated:
+        request.getfixturevalue("sandboxed")
+    text = WORK.replace("CORE", core).replace("SECONDS", "2.0")
+    run = run_worker(Job(text, watch=False, isolated=isolated, limits=Limits(seconds=4)))
+    assert run.outcome == "finished" and run.stdout == "done\n", run.trace.error
+    assert run.elapsed > 4, "the machine was not busy, so that this shows nothing"
+
+
+def test_but_an_idle_one_is_ended_in_time():
+    began = time.monotonic()
+    run = run_worker(Job("import time\ntime.sleep(60)", watch=False, limits=Limits(seconds=0.5)))
+    assert run.outcome == "timed_out" and time.monotonic() - began < 30
+
+
+@pytest.mark.slow
+def test_and_so_is_one_that_waits_for_itself():
+    core = str(min(os.sched_getaffinity(0)))
+    job = Job(AGAINST_ITSELF.replace("CORE", core), watch=False, limits=Limits(seconds=1))
+    run = run_worker(job)
+    assert run.outcome == "timed_out" and run.elapsed < 12
