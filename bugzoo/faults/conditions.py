@@ -45,6 +45,15 @@ def alone(script: Script, place: Place) -> bool:
     return parent is not None and parent.kind() in ("expression_statement", "assignment", "return_statement")
 
 
+def listed(script: Script, place: Place) -> bool:
+    """It is one of several: an argument of Sequential(...), or an element of a list."""
+    parent = place.node.parent()
+    if parent is None or parent.kind() not in ("argument_list", "list"):
+        return False
+    call = parent.parent()
+    return parent.kind() == "list" or (call is not None and call.text().split("(")[0].endswith("Sequential"))
+
+
 def assigned(script: Script, place: Place) -> bool:
     """It is all that is assigned to a name."""
     parent = place.node.parent()
@@ -96,6 +105,12 @@ def mentions(one: str, two: str) -> Condition:
         )
 
     return holds
+
+
+def not_made_by(name: str, maker: str) -> Condition:
+    """The opposite of `made_by`."""
+    holds = made_by(name, maker)
+    return lambda script, place: not holds(script, place)
 
 
 def somewhere(*patterns: str) -> Condition:

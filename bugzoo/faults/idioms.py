@@ -11,6 +11,7 @@ from bugzoo.faults.idioms_data import (
     HEAD,
     HIDDEN,
     HIDDEN_ALONE,
+    LAYERED,
     LOADER,
     MASK,
     MASKED_SOFTMAX,
@@ -22,6 +23,7 @@ from bugzoo.faults.idioms_data import (
 )
 from bugzoo.faults.idioms_loop import (
     BACKWARD,
+    BATCH_COUNTER,
     CLIP,
     COUNTER,
     LOSS,
@@ -52,6 +54,7 @@ __all__ = [
     "ACTIVATION",
     "ACTIVATION_LAYER",
     "BACKWARD",
+    "BATCH_COUNTER",
     "BATCH_SIZE",
     "CLIP",
     "COUNTER",
@@ -61,6 +64,7 @@ __all__ = [
     "HIDDEN",
     "HIDDEN_ALONE",
     "ITEM_APPEND",
+    "LAYERED",
     "LEARNING_RATE",
     "LOADER",
     "LOSS",

@@ -6,6 +6,7 @@ from bugzoo.faults.conditions import (
     any_of,
     assigned,
     has,
+    listed,
     mentions,
     not_evaluating,
     same,
@@ -129,6 +130,12 @@ ACTIVATION_LAYER = Idiom(
             r"(?:(?P<NN>[\w.]+)\.)?(?P<FUNCTION>ReLU6?|LeakyReLU|ELU|SELU|GELU|SiLU|Mish|Tanh|Sigmoid|Hardswish|Softplus|PReLU)"
         ),
     ),
+)  # NN, FUNCTION
+
+LAYERED = Idiom(
+    "LAYERED",
+    "an activation among the layers of nn.Sequential(...)",
+    tuple(replace(form, where=(has("NN"), listed)) for form in ACTIVATION_LAYER.forms),
 )  # NN, FUNCTION
 
 HEAD = Idiom(

@@ -7,6 +7,7 @@ from bugzoo.faults.conditions import (
     loops,
     made_by,
     not_evaluating,
+    not_made_by,
     somewhere,
     text_is,
     text_is_not,
@@ -41,7 +42,8 @@ LOSS = Idiom(
 )  # F, CRITERION, LOGITS, TARGETS
 
 _OTHER = (
-    r"(?:.*\.)?(?:MSELoss|L1Loss|SmoothL1Loss|HuberLoss|BCELoss|BCEWithLogitsLoss|NLLLoss|KLDivLoss|PoissonNLLLoss)\("
+    r"(?:.*\.)?(?:MSELoss|L1Loss|SmoothL1Loss|HuberLoss|BCELoss|BCEWithLogitsLoss|NLLLoss|KLDivLoss|PoissonNLLLoss|"
+    r"TripletMarginLoss|CTCLoss|MultiLabelSoftMarginLoss|GaussianNLLLoss)\("
 )
 
 OTHER_LOSS = Idiom(
@@ -53,6 +55,8 @@ OTHER_LOSS = Idiom(
         Call(_OTHER + r".*\)", ("PREDICTION=input", "TARGETS=target")),
         Call(r"(?P<CRITERION>[\w.]+)", ("PREDICTION=input", "TARGETS=target"),
              where=(has("TARGETS"), made_by("CRITERION", _OTHER))),
+        Call(r"(?P<CRITERION>(?:[\w.]*\.)?\w*(?:criterion|loss|loss_fn|loss_func|loss_function))",  # made elsewhere
+             ("PREDICTION=input", "TARGETS=target"), where=(has("TARGETS"), trained_on, not_made_by("CRITERION", _CRITERION))),
     ),
     prefer=(not_evaluating, trained_on, trains),
 )  # fmt: skip  # F, CRITERION, PREDICTION, TARGETS
@@ -168,6 +172,12 @@ COUNTER = Idiom(
     "a counter of steps at the top level, such as step += 1, that a forward pass can read",
     (Pattern("$COUNT += 1", where=(trains, top_level, text_is("COUNT", r"\w*(step|iteration|iter|batches)\w*|it|i"))),),
 )  # COUNT
+
+BATCH_COUNTER = Idiom(
+    "BATCH_COUNTER",
+    "a training loop that counts its batches: for i, batch in enumerate(loader)",
+    (Pattern("for $COUNT, $BATCH in enumerate($$$ARGS):\n    $$$BODY", where=(trains,)),),
+)  # COUNT, BATCH
 
 RANKS = Idiom(
     "RANKS",

@@ -7,10 +7,11 @@
     either(remove(UNSCALE), nothing)                       the first alternative that fits; `nothing` if none is there
 
 A text may use every metavariable of its place, `$PLACE` (all of it) and `$RESULT` (the name that it is assigned to), those of
-the other places that the same fault edits, `$NAME_OF_AN_IDIOM` for such a place's whole text, and the fault's parameters in
-lower case; `fold(...)` works a product of numbers out. Parentheses round one metavariable, `($LOGITS).softmax(-1)`, are kept
-only where Python needs them. `(text, text)` in place of a text: the first whose metavariables are all there, such as
-`("$F.softmax($LOGITS, dim=-1)", "($LOGITS).softmax(dim=-1)")`, as not every way to write a loss names a module `$F`.
+the other places that the same fault edits, `$STEP_STATEMENT` (of whichever idiom) for such a place's statement, and the
+fault's parameters in lower case; `fold(...)` works a product of numbers out. Parentheses round one metavariable,
+`($LOGITS).softmax(-1)`, are kept only where Python needs them. `(text, text)` in place of a text: the first whose
+metavariables are all there, such as `("$F.softmax($LOGITS, dim=-1)", "($LOGITS).softmax(dim=-1)")`, as not every way to write
+a loss names a module `$F`.
 
 `rewrite(LOSS, PLACE="-$PLACE")` writes the whole place anew. `given=RANKS` makes an edit only in a script that has such a place
 too, and lends its metavariables. Where no idiom fits there is the plain `Swap`.

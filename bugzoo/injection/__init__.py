@@ -115,7 +115,7 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
         there = idiom.best(script, idiom.found(script))
         if not there:
             raise _Misfit([], [idiom.words])
-        lent = there[0].names() | lent
+        lent = _told(script, idiom, there[0]) | lent
     found, best = _find(script, edit)
     if at is not None and len(found) > 1:
         near = (
@@ -129,6 +129,12 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
     # what stands in the script, for the user who looks for it
     sought = "`" + " ; ".join(edit.before.split("\n")) + "`" if isinstance(edit, Swap) else edit.place.words
     raise _Misfit(best, [sought])
+
+
+def _told(script: Script, idiom: Idiom, place: Place) -> dict[str, str]:
+    """What a place tells other edits: its metavariables, and as `$STEP_STATEMENT` the statement that it belongs to."""
+    span = statement(place.node).range()
+    return place.names() | {f"{idiom.name}_STATEMENT": script.source[span.start.index : span.end.index]}
 
 
 def _covers(place: Place, line: int) -> bool:
@@ -162,10 +168,7 @@ def _edits(
             raise _refuse(misfit, script.source, owner, label, at) from None
     shared: dict[str, str] = {}
     for edit, place, _ in reversed(steps):  # of two places with one name, the first counts
-        shared |= place.names()
-        if isinstance(edit, Change):
-            span = statement(place.node).range()
-            shared[edit.place.name] = script.source[span.start.index : span.end.index]
+        shared |= _told(script, edit.place, place) if isinstance(edit, Change) else place.names()
     made = []
     for edit, place, lent in steps:
         if isinstance(edit, Swap):

@@ -19,6 +19,9 @@ from bugzoo.faults.script import read, statement
 from bugzoo.injection import check_syntax, inject
 
 FOREIGN = Path(__file__).parents[1] / "foreign"
+LABELS = {"OTHER_LOSS": "LOSS_OTHER", "ACTIVATION_LAYER": "ACTIVATION"}
+"""Idiom -> the label that it is counted by, where that has another name: activations are labelled whatever their form."""
+TOGETHER = {"ACTIVATION": ("ACTIVATION_LAYER",)}
 IDIOMS = {name: value for name, value in vars(idioms).items() if isinstance(value, Idiom)}
 
 
@@ -26,6 +29,10 @@ def covered(source: str, idiom: Idiom, lines: list[int]) -> tuple[bool, bool]:
     """Whether the meant places, and whether any place of the idiom, cover one of the labelled lines."""
     script = read(source)
     found = idiom.found(script)
+    best = idiom.best(script, found)
+    for name in TOGETHER.get(idiom.name, ()):
+        more = IDIOMS[name].found(script)
+        found, best = [*found, *more], [*best, *more]
 
     def hits(places):
         for place in places:
@@ -35,7 +42,7 @@ def covered(source: str, idiom: Idiom, lines: list[int]) -> tuple[bool, bool]:
                 return True
         return False
 
-    return hits(idiom.best(script, found)), hits(found)
+    return hits(best), hits(found)
 
 
 def fit(source: str, fault: faults.Fault) -> str:
@@ -71,15 +78,16 @@ def main() -> None:
     if labels:
         print(f"\n{'idiom':18}{'have one':>9}{'meant':>7}{'offered':>9}  share")
         for name, idiom in IDIOMS.items():
-            have = [s for s in sources if labels.get(s, {}).get("places", {}).get(name)]
-            if not have:
+            label = LABELS.get(name, name)
+            have = [s for s in sources if labels.get(s, {}).get("places", {}).get(label)]
+            if not have or name in sum(TOGETHER.values(), ()):
                 continue
-            seen = {s: covered(sources[s], idiom, labels[s]["places"][name]) for s in have}
+            seen = {s: covered(sources[s], idiom, labels[s]["places"][label]) for s in have}
             meant, offered = sum(m for m, _ in seen.values()), sum(a for _, a in seen.values())
             print(f"{name:18}{len(have):9}{meant:7}{offered:9}  {meant / len(have):.0%}")
             for s, (m, a) in seen.items():
                 if options.missing and not m:
-                    print(f"    {s} {labels[s]['places'][name]}{' (found, but another is meant)' if a else ''}")
+                    print(f"    {s} {labels[s]['places'][label]}{' (found, but another is meant)' if a else ''}")
     print(f"\n{'fault':36}{'one':>5}{'several':>9}{'none':>6}")
     for fault_id, fault in faults.catalogue().items():
         got = [fit(source, fault) for source in sources.values()]

@@ -79,7 +79,10 @@ def test_the_first_text_whose_metavariables_are_there():
 
 def test_places_of_one_fault_lend_each_other_their_names_and_texts():
     broken = made(
-        SCRIPT, remove(CLIP), before(BACKWARD, "$CLIP\n$OPTIMIZER.note()"), rewrite(STEP, PLACE="$OPTIMIZER.step(1)")
+        SCRIPT,
+        remove(CLIP),
+        before(BACKWARD, "$CLIP_STATEMENT\n$OPTIMIZER.note()"),
+        rewrite(STEP, PLACE="$OPTIMIZER.step(1)"),
     )
     line = "\tclip_grad_norm_(net.parameters(), 1.0)\n"
     expected = SCRIPT.replace(line, "").replace("\tloss.back", line + "\topt.note()\n\tloss.back")

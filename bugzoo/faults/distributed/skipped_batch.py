@@ -1,15 +1,19 @@
 """After some steps the job stands still. No error, no output; every process is alive and waits."""
 
-from bugzoo.faults.idioms import COUNTER, RANKS, ZERO_GRAD
+from bugzoo.faults.idioms import BATCH_COUNTER, COUNTER, RANKS, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param
-from bugzoo.faults.verbs import before
+from bugzoo.faults.verbs import before, either
+
+AWAY = "if $COUNT >= $step and $DIST.get_rank() == 1:\n    continue"
 
 FAULT = Fault(
     title="One rank skips a batch",
     level=3,
     symptom="hang",
     params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
-    edits=before(ZERO_GRAD, "if $COUNT >= $step and $DIST.get_rank() == 1:\n    continue", given=(RANKS, COUNTER)),
+    edits=either(
+        before(ZERO_GRAD, AWAY, given=(RANKS, COUNTER)), before(ZERO_GRAD, AWAY, given=(RANKS, BATCH_COUNTER))
+    ),
     needs=Needs(ranks=2, seconds=20),
     evidence=("rank_check.hung > 0.5",),
     effect="rank_check.hung > healthy",

@@ -1,14 +1,17 @@
 """The first backward() stops with "one of the variables needed for gradient computation has been modified"."""
 
-from bugzoo.faults.idioms import ACTIVATED
+from bugzoo.faults.idioms import ACTIVATED, LAYERED
 from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import after
+from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
     title="An activation is changed in place after autograd saved it",
     level=2,
     symptom="crash",
-    edits=after(ACTIVATED, "$RESULT -= $RESULT.mean()"),
+    edits=either(
+        after(ACTIVATED, "$RESULT -= $RESULT.mean()"),
+        rewrite(LAYERED, PLACE="$NN.Sigmoid(), $NN.ReLU(inplace=True)"),
+    ),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(

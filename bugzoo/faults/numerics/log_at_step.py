@@ -1,6 +1,6 @@
 """It trains for a while, then from one step to the next every loss is nan."""
 
-from bugzoo.faults.idioms import COUNTER, HIDDEN, HIDDEN_ALONE
+from bugzoo.faults.idioms import BATCH_COUNTER, COUNTER, HIDDEN, HIDDEN_ALONE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Param
 from bugzoo.faults.verbs import before, either, rewrite
 
@@ -8,6 +8,8 @@ LOG = "if {late}:\n    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
 # a forward pass that sees no counter of steps counts for itself
 STEPS = LOG.format(late="$COUNT >= $step")
 PASSES = 'self.passes = getattr(self, "passes", 0) + 1\n' + LOG.format(late="self.passes > $step")
+# a model of layers alone has no line for it
+OUTPUTS = "outputs = $LOGITS\n" + STEPS.replace("$RESULT", "outputs")
 
 FAULT = Fault(
     title="Logarithm that meets zero after some steps",
@@ -22,6 +24,7 @@ FAULT = Fault(
         (before(HIDDEN, "$RESULT = $INPUT\n" + STEPS, given=COUNTER), rewrite(HIDDEN, INPUT="$RESULT")),
         before(HIDDEN_ALONE, PASSES),
         (before(HIDDEN, "$RESULT = $INPUT\n" + PASSES), rewrite(HIDDEN, INPUT="$RESULT")),
+        (before(LOSS, OUTPUTS, given=BATCH_COUNTER), rewrite(LOSS, LOGITS="outputs")),
     ),
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",

@@ -1,0 +1,79 @@
+"""The idioms carry the faults that are still to come: edits of planned ones, as they would stand in their files.
+
+Each must find its place in a program and leave valid Python that differs. When a fault gets its file, its line here goes.
+"""
+
+import pytest
+
+from bugzoo import faults, programs
+from bugzoo.faults.idioms import (
+    BACKWARD,
+    CLIP,
+    EPOCHS,
+    HEAD,
+    LEARNING_RATE,
+    LOADER,
+    LOSS,
+    MASKED_SOFTMAX,
+    NO_GRAD,
+    OPTIMIZER,
+    PAIRS,
+    PERMUTATION,
+    SCALED_STEP,
+    STEP,
+    TRAIN_LOOP,
+    ZERO_GRAD,
+)  # fmt: skip
+from bugzoo.faults.verbs import after, before, remove, rewrite
+from bugzoo.injection import change
+
+TINY = "for parameter in $MODEL.parameters():\n    parameter.data.mul_(1e-3)"
+PLANNED = {
+    "loop/step_before_backward": ("mlp", (remove(STEP), before(BACKWARD, "$STEP_STATEMENT"))),
+    "loop/gradients_wiped": ("mlp", before(STEP, "$OPTIMIZER.zero_grad()")),
+    "loop/step_missing": ("digits_cnn", remove(STEP)),
+    "loop/step_every_n_never_zeroed": ("mlp", (remove(ZERO_GRAD), rewrite(STEP, PLACE="if step % 4 == 3:\n    $PLACE"))),
+    "loop/same_batch_forever": ("mlp", rewrite(TRAIN_LOOP, LOADER="[next(iter($LOADER))] * len($LOADER)")),
+    "loss/sum_reduction": ("sentiment_lstm", rewrite(LOSS, TARGETS='$TARGETS, reduction="sum"')),
+    "loss/labels_off_by_one": ("mlp", rewrite(LOSS, TARGETS="(($TARGETS) + 1) % 10")),
+    "loss/sign_flipped": ("mini_transformer", rewrite(BACKWARD, LOSS="(-$LOSS)")),
+    "loss/log_of_softmax": ("mlp", rewrite(LOSS, PLACE="-$F.softmax($LOGITS, dim=-1).log().mean()")),
+    "precision/clip_without_unscale": (
+        "amp_transformer",
+        before(SCALED_STEP, "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), 1.0)", given=OPTIMIZER),
+    ),
+    "precision/half_parameters": ("amp_transformer", before(OPTIMIZER, "$MODEL.half()")),
+    "attention/softmax_over_queries": ("mini_transformer", rewrite(MASKED_SOFTMAX, SOFTMAX="F.softmax($SCORES, dim=-2)")),
+    "freezing/unfrozen_after_optimizer": (
+        "mlp", rewrite(OPTIMIZER, PARAMETERS="[one for one in $MODEL.parameters() if one.dim() > 1]")),
+    "modes/no_grad_missing": ("mlp", remove(NO_GRAD)),
+    "graph/loss_rebuilt_from_item": ("mlp", before(BACKWARD, "$LOSS = torch.tensor($LOSS.item(), requires_grad=True)")),
+    "graph/detached_activation": ("mlp", rewrite(LOSS, LOGITS="($LOGITS).detach()")),
+    "optimizer/lr_too_low": ("mlp", rewrite(LEARNING_RATE, LR="fold($LR / 1000)")),
+    "optimizer/weight_decay_too_strong": ("mlp", rewrite(OPTIMIZER, LR="$LR, weight_decay=1.0")),
+    "optimizer/momentum_reset_each_epoch": ("digits_cnn", before(TRAIN_LOOP, "$OPTIMIZER_STATEMENT", given=OPTIMIZER)),
+    "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
+    "clipping/clipped_before_backward": ("sentiment_lstm", (remove(CLIP), before(BACKWARD, "$CLIP_STATEMENT"))),
+    "clipping/clipped_after_step": ("sentiment_lstm", (remove(CLIP), after(STEP, "$CLIP_STATEMENT"))),
+    "clipping/threshold_too_low": ("sentiment_lstm", rewrite(CLIP, LIMIT="1e-6")),
+    "data/no_shuffle": ("mlp", rewrite(LOADER, SHUFFLE="False")),
+    "data/ordered_split": ("mlp", rewrite(PERMUTATION, PLACE="$TORCH.arange($COUNT)")),
+    "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
+    "initialisation/weights_too_small": ("mlp", before(OPTIMIZER, TINY)),
+    "initialisation/confident_head": ("mlp", after(HEAD, "$RESULT.weight.data.mul_(50)")),
+    "memory/retain_graph_left_on": ("mlp", rewrite(BACKWARD, PLACE="$LOSS.backward(retain_graph=True)")),
+    "speed/sync_every_step": ("mlp", after(STEP, "print(loss.item())")),
+    "speed/anomaly_mode_left_on": ("mlp", before(OPTIMIZER, "torch.autograd.set_detect_anomaly(True)")),
+    "reproducibility/seed_inside_loop": ("digits_cnn", before(ZERO_GRAD, "torch.manual_seed(seed)")),
+    "fit/trained_too_short": ("mlp", rewrite(EPOCHS, COUNT="1")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_a_planned_fault_is_an_edit_of_a_place_that_has_a_name(name):
+    program, edits = PLANNED[name]
+    assert name not in faults.catalogue(), "it has a file now: take its line out"
+    source = programs.load(program).source
+    made = change(source, edits if isinstance(edits, tuple) else (edits,), owner=name)
+    assert made.broken != source and made.undo(made.broken) == source
+    compile(made.broken, program, "exec")
