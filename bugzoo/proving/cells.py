@@ -26,6 +26,22 @@ def named(fault: Fault) -> frozenset[str]:
     return frozenset(parse(text).instrument for text in texts) - {"outcome", "metrics"}
 
 
+def device_of(fault: Fault) -> str:
+    """Where a fault's place in the ledger is filled."""
+    return "cuda" if fault.needs.cuda else "cpu"
+
+
+def keys_of(fault: Fault, program: str) -> dict[str, str]:
+    """The keys under which a cell stands in the ledger. Raises UserError where the fault does not fit."""
+    first = Scenario(program, (fault.id,), seed=SEEDS[0], device=device_of(fault))
+    return {"evidence": evidence_key(fault, first), "full": full_key(fault, first)}
+
+
+def control_key(program: str) -> str:
+    """The key under which a healthy program stands in the ledger."""
+    return full_key(None, Scenario(program, seed=SEEDS[0]))
+
+
 def evidence_key(fault: Fault, first: Scenario) -> str:
     """Everything that a cell's verdict over the seeds depends on; `first` is the scenario of the first seed."""
     said = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)

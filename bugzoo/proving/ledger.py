@@ -119,10 +119,13 @@ def _result(entry: Entry) -> str:
     return "**not proved**" if entry.get("problems") else "proved"
 
 
+def matrix_is_current() -> bool:
+    """Is `matrix.md` what the entries make?"""
+    file = (home() or Path()) / "matrix.md"
+    return file.is_file() and file.read_text(encoding="utf-8") == matrix()
+
+
 def write_matrix() -> None:
     """Bring `matrix.md` up to date."""
-    if (place := home()) is None:
-        return
-    file = place / "matrix.md"
-    if not file.exists() or file.read_text(encoding="utf-8") != matrix():
-        write_atomic(file, matrix(), parents=True)
+    if (place := home()) is not None and not matrix_is_current():
+        write_atomic(place / "matrix.md", matrix(), parents=True)

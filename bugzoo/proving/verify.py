@@ -13,11 +13,12 @@ from bugzoo.faults.model import Fault
 from bugzoo.proving import code, ledger
 from bugzoo.proving.cells import (
     SEEDS,
-    evidence_key,
-    full_key,
+    control_key,
+    device_of,
     judge_control,
     judge_full,
     judge_seeds,
+    keys_of,
     named,
     out_of_band,
 )
@@ -52,7 +53,7 @@ class _Case:
 
     def judge(self, results: list[Result]) -> None:
         broken, healthy = results[::2], results[1::2]
-        if len(self.looked) == len(self.scenarios):
+        if self.looked and len(self.looked) == len(self.scenarios):
             judge_seeds(self.cell, self.fault, broken, healthy)
             if self.fault.settings:  # without, the twin is the control, of which this is asked as well
                 self.cell.problems += out_of_band(self.cell.program, healthy)
@@ -106,7 +107,7 @@ def verify(
         part.judge(results[: len(some)])
         results = results[len(some) :]
     if written:
-        _write_down([case for case in cases if _device(case.fault) == device], controls if device == "cpu" else [])
+        _write_down([case for case in cases if device_of(case.fault) == device], controls if device == "cpu" else [])
     healthy = [control.healthy for control in controls]
     return Report(cells, healthy, _environment(device), time.perf_counter() - started, runs, runs - ran)
 
@@ -119,29 +120,21 @@ def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tup
     return measured(wanted, executor, progress, fresh)
 
 
-def _device(fault: Fault) -> str:
-    """Where a fault's place in the ledger is filled."""
-    return "cuda" if fault.needs.cuda else "cpu"
-
-
 def _case(cell: Cell, device: str, seeds: Sequence[int], believe: bool) -> _Case | None:
-    """The cell with its scenarios; None where there is nothing to be looked at."""
+    """The cell with what must be looked at; None where it cannot be."""
     fault = catalogue.load(cell.fault)
-    own = _device(fault)
+    own = device_of(fault)
     try:
-        first = Scenario(cell.program, (cell.fault,), seed=seeds[0], device=own)
-        keys = {"evidence": evidence_key(fault, first), "full": full_key(fault, first)}
+        keys = keys_of(fault, cell.program)
         entry = ledger.read("faults", cell.fault).get("cells", {}).get(cell.program, {}) if believe else {}
-        known = entry.get("evidence") == keys["evidence"] and not entry.get("problems")
-        if known and device in (own, "cpu"):
+        looked: Sequence[int] = range(len(seeds))
+        if entry.get("evidence") == keys["evidence"] and not entry.get("problems") and device in (own, "cpu"):
             _restore(cell, entry)
-            looked = () if entry.get("full") == keys["full"] or device != own else (0,)
-            return _Case(cell, fault, [first], keys, looked) if not looked else _Case(
-                cell, fault, _scenarios(cell, device, seeds), keys, looked)  # fmt: skip
-        if fault.needs.cuda and device != "cuda":
+            looked = (0,) if entry.get("full") != keys["full"] and device == own else ()
+        elif own == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
             return None
-        return _Case(cell, fault, _scenarios(cell, device, seeds), keys, range(len(seeds)))
+        return _Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
     except UserError as error:
         cell.problems.append(str(error))
         return None
@@ -160,7 +153,7 @@ def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:
 
 def _control(program: str, device: str, seeds: Sequence[int], believe: bool) -> _Control:
     scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
-    control = _Control(Healthy(program), scenarios, full_key(None, scenarios[0]))
+    control = _Control(Healthy(program), scenarios, control_key(program))
     entry = ledger.read("programs", program) if believe else {}
     if entry.get("full") == control.key and not entry.get("problems"):
         control.healthy.outcomes, control.healthy.in_ledger = entry["outcomes"], True

@@ -1,0 +1,140 @@
+"""Does the ledger hold everything, and is it true? What it lacks, and a sample of it done again."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+
+from bugzoo import faults as catalogue
+from bugzoo import programs
+from bugzoo.diagnostics import instrument
+from bugzoo.faults.model import Fault
+from bugzoo.grading.exercises import exercises
+from bugzoo.proving import code, ledger
+from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, keys_of, named
+from bugzoo.proving.check import LEAKS, Proof, judge, key_of, prove_one
+from bugzoo.proving.matrix import Cell
+from bugzoo.proving.trials import Trial, trials
+from bugzoo.scenario import Scenario, fits
+
+Again = Callable[[], list[str]]
+"""Does one thing of the ledger once more; sentences that say in what it differs."""
+
+
+def lacking() -> list[str]:
+    """Everything that has no entry of today's content, or one that nothing stands behind; with what to type."""
+    return [*_cells(), *_controls(), *_exercises(), *_left_over()]
+
+
+def _cells() -> Iterator[str]:
+    for fault in catalogue.catalogue().values():
+        found = ledger.read("faults", fault.id).get("cells", {})
+        for program in fits(fault) if ledger.ours(fault.id) else ():
+            entry, keys = found.get(program, {}), keys_of(fault, program)
+            yield from _said(f"{fault.id} on {program}", entry, keys, f"bugzoo verify {fault.id}")
+        for program in set(found) - set(fits(fault)):
+            yield f"{fault.id} does not fit {program} any more; type `bugzoo verify {fault.id}`"
+
+
+def _controls() -> Iterator[str]:
+    for program in programs.names():
+        key = {"full": control_key(program)}
+        yield from _said(
+            f"healthy {program}", ledger.read("programs", program), key, f"bugzoo verify --program {program}"
+        )
+
+
+def _exercises() -> Iterator[str]:
+    for name, exercise in exercises().items():
+        found = ledger.read("exercises", name).get("trials", {})
+        mine = [*trials(exercise), Trial(name, LEAKS, "", "")]
+        for trial in mine:
+            entry = found.get(trial.kind, {}).get(trial.name, {})
+            yield from _said(
+                f"{name}: {trial.kind} {trial.name!r}", entry, {"key": key_of(trial)}, f"bugzoo check {name}"
+            )
+        known = {(trial.kind, trial.name) for trial in mine}
+        for kind, titles in found.items():
+            for title in titles:
+                if (kind, title) not in known:
+                    yield f"{name} has no {kind} {title!r} any more; type `bugzoo check {name}`"
+
+
+def _said(what: str, entry: ledger.Entry, keys: dict[str, str], command: str) -> Iterator[str]:
+    if not entry:
+        yield f"{what} is not in the ledger; type `{command}`"
+    elif entry.get("problems"):
+        yield f"{what} is not proved: {entry['problems'][0]}"
+    elif any(entry.get(name) != key for name, key in keys.items()):
+        yield f"{what} has changed since it was proved; type `{command}`"
+
+
+def _left_over() -> Iterator[str]:
+    known = {"faults": catalogue.catalogue(), "programs": programs.names(), "exercises": exercises()}
+    for kind in ledger.KINDS:
+        for name in ledger.names(kind):
+            if name not in known[kind]:
+                yield f"proofs/{kind}/{name}.json is about nothing that there is; delete it"
+    if not ledger.matrix_is_current():
+        yield "proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"
+
+
+def sample(seconds: float, seed: int) -> tuple[list[str], list[str]]:
+    """(what was done again, in what it differs from the ledger): one fault and one submission at least, in turn, then as
+    many as begin within `seconds`, whatever there is. The same seed takes the same ones."""
+    draw, done, problems = random.Random(seed), [], []
+    both = [list(_cell_samples()), list(_trial_samples())]
+    for some in both:
+        draw.shuffle(some)
+    end = time.monotonic() + seconds
+    while any(both) and (len(done) < 2 or time.monotonic() < end):
+        some = both[len(done) % 2] or both[(len(done) + 1) % 2]
+        what, again = some.pop()
+        done.append(what)
+        problems += [f"{what}: {text}" for text in again()]
+    return done, problems
+
+
+def _cell_samples() -> Iterator[tuple[str, Again]]:
+    for fault in catalogue.catalogue().values():
+        for program, entry in ledger.read("faults", fault.id).get("cells", {}).items():
+            if device_of(fault) == "cpu" and program in fits(fault):
+                for place, seed in enumerate(SEEDS):
+                    again = lambda f=fault, p=program, e=entry, n=place: _cell_again(f, p, e, n)  # noqa: E731
+                    yield f"{fault.id} on {program}, seed {seed}", again
+
+
+def _cell_again(fault: Fault, program: str, entry: ledger.Entry, place: int) -> list[str]:
+    from bugzoo.proving.measured import measured
+
+    broken = Scenario(program, (fault.id,), seed=SEEDS[place])
+    names = named(fault) | (code.everything() if place == 0 else set())
+    jobs = (broken.job(), broken.healthy().job(limits=broken.job().limits))
+    results, _, _ = measured([(job, names) for job in jobs], fresh=True)
+    cell = Cell(fault.id, program)
+    judge_seeds(cell, fault, results[:1], results[1:])
+    if cell.outcomes[0] != entry["outcomes"][place]:
+        cell.problems.append(f"ended as {cell.outcomes[0]}, the ledger says {entry['outcomes'][place]}")
+    if place == 0:
+        judge_full(cell, *results)
+        # what measures time may fire where others are at work beside it
+        differs = {name for name in {*cell.fired} ^ {*entry["fired"]} if not getattr(instrument(name), "TIMED", False)}
+        if differs:
+            cell.problems.append(f"{', '.join(sorted(differs))}: fires in one of now and the ledger only")
+    return cell.problems
+
+
+def _trial_samples() -> Iterator[tuple[str, Again]]:
+    for name, exercise in exercises().items():
+        found = ledger.read("exercises", name).get("trials", {})
+        for trial in trials(exercise):
+            if entry := found.get(trial.kind, {}).get(trial.name):
+                again = lambda t=trial, e=entry: _trial_again(t, e)  # noqa: E731
+                yield f"{name}, {trial.kind} {trial.name!r}", again
+
+
+def _trial_again(trial: Trial, entry: ledger.Entry) -> list[str]:
+    result = prove_one(trial)
+    problems = judge(Proof(trial.exercise, False), (trial.exercise, trial.kind, trial.name), result)
+    if result["status"] != entry["status"]:
+        problems = [*problems, f"is {result['status']}, the ledger says {entry['status']}"]
+    return problems

@@ -1,0 +1,118 @@
+"""What the ledger lacks is told with the command to type, and a verdict that differs from the written one is noticed."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bugzoo.proving import coverage, ledger
+from bugzoo.proving.verify import verify
+
+FAULT = "loss/double_softmax"
+
+
+@pytest.fixture(autouse=True)
+def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A house with one fault, two programs and one exercise."""
+    one = coverage.catalogue.load(FAULT)
+    monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: one}))
+    monkeypatch.setattr(coverage, "fits", lambda fault: ("digits_cnn", "mlp"))
+    monkeypatch.setattr(coverage, "programs", SimpleNamespace(names=lambda: ["digits_cnn", "mlp"]))
+    name = "02_restless_loss"
+    monkeypatch.setattr(coverage, "exercises", lambda real=coverage.exercises: {name: real()[name]})
+
+
+@pytest.fixture
+def whole(runs, proofs) -> Any:
+    """A ledger that holds all of it; the submissions are made up as well."""
+    verify([FAULT], ["digits_cnn", "mlp"])
+    for name, exercise in coverage.exercises().items():
+        made: dict[str, Any] = {}
+        for trial in [*coverage.trials(exercise), coverage.Trial(name, coverage.LEAKS, "", "")]:
+            passed = trial.kind in ("solution", "correct")
+            said = {"status": "passed" if passed else "wrong", "share": float(passed), "failed": []}
+            made.setdefault(trial.kind, {})[trial.name] = {"key": coverage.key_of(trial), **said}
+        ledger.write("exercises", name, {"trials": made})
+    return proofs
+
+
+def spoil(file: Any, *path: str, value: Any) -> None:
+    told = json.loads(file.read_text())
+    part = told
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = value
+    file.write_text(json.dumps(told))
+
+
+def test_a_whole_ledger_lacks_nothing(whole) -> None:
+    assert coverage.lacking() == []
+
+
+def test_an_empty_one_lacks_everything(proofs) -> None:
+    said = coverage.lacking()
+    assert f"{FAULT} on mlp is not in the ledger; type `bugzoo verify {FAULT}`" in said
+    assert "healthy mlp is not in the ledger; type `bugzoo verify --program mlp`" in said
+    assert any(text.endswith("is not in the ledger; type `bugzoo check 02_restless_loss`") for text in said)
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value", "told"),
+    [
+        ("faults/loss/double_softmax", ("cells", "mlp", "evidence"), "0", "on mlp has changed since it was proved"),
+        ("faults/loss/double_softmax", ("cells", "mlp", "full"), "0", "on mlp has changed since it was proved"),
+        ("faults/loss/double_softmax", ("cells", "mlp", "problems"), ["why"], "on mlp is not proved: why"),
+        ("faults/loss/double_softmax", ("cells", "gone"), {}, "does not fit gone any more"),
+        ("programs/mlp", ("full",), "0", "healthy mlp has changed"),
+        (
+            "exercises/02_restless_loss",
+            ("trials", "solution", "solution", "key"),
+            "0",
+            "solution 'solution' has changed",
+        ),
+        ("exercises/02_restless_loss", ("trials", "correct", "gone"), {}, "has no correct 'gone' any more"),
+    ],
+)
+def test_what_is_stale_is_told(whole, file: str, path: tuple[str, ...], value: Any, told: str) -> None:
+    spoil(whole / f"{file}.json", *path, value=value)
+    said = coverage.lacking()
+    assert any(told in text for text in said) and all("matrix" in text or told in text for text in said)
+
+
+def test_what_is_left_over_is_told(whole) -> None:
+    (whole / "faults" / "loss" / "gone.json").write_text("{}")
+    assert "proofs/faults/loss/gone.json is about nothing that there is; delete it" in coverage.lacking()
+    (whole / "faults" / "loss" / "gone.json").unlink()
+    (whole / "matrix.md").write_text("old")
+    assert coverage.lacking() == ["proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"]
+
+
+def as_written(trial: Any) -> dict[str, Any]:
+    entry = ledger.read("exercises", trial.exercise)["trials"][trial.kind][trial.name]
+    return {**entry, "saw": [], "seconds": 0.0}
+
+
+def test_a_sample_that_agrees(whole, monkeypatch) -> None:
+    monkeypatch.setattr(coverage, "prove_one", as_written)
+    done, problems = coverage.sample(0.0, seed=3)
+    assert len(done) == 2 and problems == []
+    assert coverage.sample(0.0, seed=3)[0] == done
+    assert len({tuple(coverage.sample(0.0, seed=seed)[0]) for seed in range(6)}) > 3
+    everything, problems = coverage.sample(1000.0, seed=3)
+    assert len(everything) > 40 and problems == []
+
+
+def test_a_sample_that_differs(whole, runs, monkeypatch) -> None:
+    monkeypatch.setattr(coverage, "prove_one", lambda trial: as_written(trial) | {"status": "passed", "share": 1.0})
+    runs.outcome = "crashed"
+    _, problems = coverage.sample(1000.0, seed=0)
+    assert sum(FAULT in text and "ended as crashed, the ledger says finished" in text for text in problems) == 10
+    assert any("unsolved 'as handed out': unsolved 'as handed out' must fail" in text for text in problems)
+
+
+def test_an_instrument_that_fires_now_is_noticed(whole, monkeypatch) -> None:
+    spoil(whole / "faults/loss/double_softmax.json", "cells", "mlp", "fired", value=["crash", "double_normalisation"])
+    monkeypatch.setattr(coverage, "prove_one", as_written)
+    _, problems = coverage.sample(1000.0, seed=0)
+    assert problems == [f"{FAULT} on mlp, seed 0: crash: fires in one of now and the ledger only"]
