@@ -27,6 +27,13 @@ def seed_option(help: str) -> Any:
     return typer.Option(min=0, max=SEEDS, help=help)
 
 
+def executor_option() -> Any:
+    return typer.Option(
+        metavar="tcp://HOST:PORT",
+        help="Let a Dask cluster do it: the address of its scheduler. Workers need the same bugzoo.",
+    )
+
+
 def finite(name: str, value: float, low: float, high: float = math.inf) -> float:
     """`value` where it is a number above `low`, up to `high`. Raises UserError; click takes nan and inf for numbers."""
     if not low < value <= high or math.isinf(value):

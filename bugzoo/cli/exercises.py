@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import place
+from bugzoo.cli.arguments import executor_option, place
 from bugzoo.cli.command import App
 from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.files import check_folder
@@ -25,14 +25,18 @@ def check(
     exercises: Annotated[
         list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Names or numbers; all when left out.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what is known already.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Grade everything again, and believe nothing that is written.")
+    ] = False,
+    executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
     """Prove exercises by real submissions, each graded as a learner's is.
 
     As handed out it earns nothing; the solution and at least three other correct repairs pass; at least five degenerate
     ones and a list of attacks on the grader fail; nothing that a learner sees names what is wrong. Exit code 1 when
-    something is not proved. What was graded is kept, so that a second call costs only what changed.
+    something is not proved. In a checkout what is proved stands in `proofs/` and is believed until it, or the code that
+    grades, changes; what was graded is kept besides, also elsewhere.
 
     Examples:
 
@@ -43,10 +47,12 @@ def check(
     from bugzoo.grading.exercises import load
 
     names = [load(name).name for name in exercises or ()]  # an unknown one is told before torch is loaded
-    with progress("submissions", json) as tell:
+    from bugzoo.running.cluster import connected
+
+    with connected(executor) as pool, progress("submissions", json) as tell:
         from bugzoo.proving.check import check as prove
 
-        report = prove(names, tell, fresh)
+        report = prove(names, tell, fresh, executor=pool)
     if json:
         emit(report.to_json(), json)
     if json != "-":

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import check_faults, place
+from bugzoo.cli.arguments import check_faults, executor_option, place
 from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.cli.runs import Device, check_device
 from bugzoo.errors import UserError
@@ -20,22 +20,27 @@ def verify(
     faults: Annotated[list[str] | None, typer.Argument(metavar="[FAULT]...", help="All faults when left out.")] = None,
     program: Annotated[list[str] | None, typer.Option(help="Only on this program; may be repeated.")] = None,
     device: Device = "cpu",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is known already.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure everything again, and believe nothing that is written.")
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", parser=place, help="Draw the matrix: a .png or .svg file.")
     ] = None,
+    executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
     """Prove faults by real runs: five matched seeds each, broken beside healthy.
 
     The evidence must fire on every broken run and on no healthy one, and the effect must have one sign on all seeds.
-    Exit code 1 when something is not proved. What was measured is kept, so that a second call costs only what changed.
+    Exit code 1 when something is not proved. In a checkout what is proved stands in `proofs/` and is believed until the
+    fault, the program or the code that measured it changes; what was measured is kept besides, also elsewhere.
 
     Examples:
 
     - `bugzoo verify`
     - `bugzoo verify loop/stale_gradients --program mlp`
     - `bugzoo verify --device cuda --json results.json`
+    - `bugzoo verify --fresh --executor tcp://127.0.0.1:8786`
     """
     for name in program or (None,):
         check_faults(faults or (), name)  # what is unknown is told before torch is loaded
@@ -44,10 +49,12 @@ def verify(
             raise UserError(f"--picture {picture}: the file's ending says the format; it is .png or .svg.")
         check_place(picture)
     check_device(device)
-    with progress("runs", json) as tell:
+    from bugzoo.running.cluster import connected
+
+    with connected(executor) as pool, progress("runs", json) as tell:
         from bugzoo.proving.verify import verify as prove
 
-        report = prove(faults or (), program or (), device=device, progress=tell, fresh=fresh)
+        report = prove(faults or (), program or (), device=device, executor=pool, progress=tell, fresh=fresh)
     if json:
         emit(report.to_json(), json)
     if picture:

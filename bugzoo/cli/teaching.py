@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.arguments import check_assignment, check_faults, finite, place, seed_option
+from bugzoo.cli.arguments import check_assignment, check_faults, executor_option, finite, place, seed_option
 from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.errors import UserError
 from bugzoo.files import check_folder, check_place, write_atomic
@@ -158,6 +158,7 @@ def grade(
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has been graded already.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="Grade on where this machine has no sandbox.")] = False,
+    executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
     """Grade a whole class, each submission in a sandbox of its own: no network, limits on time, memory and processes.
@@ -184,14 +185,15 @@ def grade(
     kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     check_folder(kept)
     from bugzoo.instructor import classroom, gradebook, roster, tasks
+    from bugzoo.running.cluster import connected
 
     task = tasks.load(assignment)
     if students is not None:
         task.people = {one.id: vars(one) for one in roster.read(students)} | task.people
     kept = kept / task.name
     try:
-        with progress("graded", json) as tell:
-            records = classroom.grade_class(submissions, task, kept, tell, jobs, fresh, trust)
+        with connected(executor) as pool, progress("graded", json) as tell:
+            records = classroom.grade_class(submissions, task, kept, tell, jobs, fresh, trust, executor=pool)
     except KeyboardInterrupt:
         print(f"\nWhat was graded is kept in {kept}; the same command goes on from there.", file=sys.stderr)
         raise
