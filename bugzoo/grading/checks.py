@@ -9,15 +9,13 @@ import numpy as np
 
 from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.grading import reference
+from bugzoo.grading.baseline import Twin, trusted, untouched, weights
+from bugzoo.grading.evaluation import task
+from bugzoo.grading.evaluation.tasks import Score, Task
 from bugzoo.grading.model import QUIET, Check
-from bugzoo.grading.twin import Twin, trusted, untouched, weights
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 
-ACCURACY = 0.04
-"""How far below the twin's the held-out accuracy may lie on average over the seeds."""
-LOSS, LOSS_NATS = 1.2, 0.05
-"""How far above the twin's the held-out loss may lie on average over the seeds: factor, and nats on top."""
 WIDE = 2.0
 """Room on one seed of several, in units of that on the average. A healthy program that draws its random numbers in another
 order misses the narrow band on one seed in ten or twenty, and on three of them too often."""
@@ -26,7 +24,7 @@ AGREE = 0.97
 FALL, FALL_SHARE = 1.5, 0.1
 """How much higher than the twin's the training loss may end, both as shares of the first one: factor, and on top."""
 SAME = 2e-3
-"""Largest difference of two log-probabilities (nats) that counts as the same answer."""
+"""Largest difference of two log-probabilities (nats), or of two predicted numbers, that counts as the same answer."""
 
 
 def verdict(name: str, good: bool, saw: str, expected: str, number: float | None = None) -> Check:
@@ -115,6 +113,12 @@ def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
     return verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
 
 
+def compared(name: str, run: Run) -> Check:
+    """An instrument that looks at a pair of runs had a pair to look at."""
+    reading = run.readings.get(name, Reading(why_not="there was no second run"))
+    return verdict("second run", reading.applies, reading.why_not or "both came to their end", "two runs to compare")
+
+
 def illness(still: bool) -> Check:
     """What was wrong in the program as it was handed out, by its own sign."""
     return verdict("symptom", not still, "what was wrong still shows" if still else "it is gone", "it is gone")
@@ -129,81 +133,68 @@ def recovery(
         return [
             Check("model", "wrong", "there is no `model` whose weights could be read", "a torch module named model")
         ]
+    kind = task(scenario.program)
     with trusted:
         inputs, targets = reference.questions(scenario)
         known = reference.fits(scenario, state)
-        score = reference.measure(reference.answer(scenario, state, inputs), targets) if known else None
-        own = reference.measure(said, targets) if said is not None else None
+        score = kind.measure(reference.answer(scenario, state, inputs), targets) if known else None
+        own = kind.measure(said, targets) if said is not None else None
+    asked = targets[: len(reference.control(inputs))]
     checks = []
     if score is not None and own is not None and same_forward:
-        gap = difference(score.logits, own.logits)
+        gap = kind.difference(score.answers, own.answers)
         saw = f"the model's answers differ by {gap:.2g} nats from what its weights should give"
         checks.append(verdict("forward pass", gap < SAME, saw, "the same whatever is hidden or padded", gap))
     if score is not None and own is not None and not same_forward and not own_forward:
-        checks.append(_by_its_weights(score.logits, own.logits))
+        share = kind.agreement(score.answers, own.answers)
+        saw = f"the model answers {share:.0%} of the held-out inputs as its weights should"
+        checks.append(verdict("answers", share >= AGREE, saw, f"at least {AGREE:.0%}", share))
     judged = own if score is None or (own_forward and own is not None) else score
-    if judged is own and own is not None and good(own, twin, wide):
-        checks.append(_lives_by_its_weights(run, own, targets))
+    if judged is own and own is not None and good(own, twin, kind, wide):
+        checks.append(_lives_by_its_weights(run, own, asked, scenario))
     if judged is None:
-        return [Check("model", "wrong", "the model could not be asked anything", "logits for a batch of inputs")]
-    return checks + _in_band(judged.accuracy, judged.loss, (twin,), wide)
+        return [Check("model", "wrong", "the model could not be asked anything", "answers for a batch of inputs")]
+    return checks + _in_band(judged.value, judged.loss, (twin,), kind, wide)
 
 
-def _band(twins: Sequence[Twin], wide: float) -> tuple[float, float]:
-    """(least accuracy, largest loss in nats)."""
-    accuracy, loss = np.mean([twin.accuracy for twin in twins]), np.mean([twin.loss for twin in twins])
-    return float(accuracy) - wide * ACCURACY, (1 + wide * (LOSS - 1)) * float(loss) + wide * LOSS_NATS
+def _band(twins: Sequence[Twin], kind: Task, wide: float) -> tuple[float, float]:
+    """(least value of the metric, largest loss)."""
+    value, loss = np.mean([twin.value for twin in twins]), np.mean([twin.loss for twin in twins])
+    highest = (1 + wide * (kind.loss_factor - 1)) * float(loss) + wide * kind.loss_plus
+    return float(value) - wide * kind.room, highest
 
 
-def _in_band(accuracy: float, loss: float, twins: Sequence[Twin], wide: float, where: str = "") -> list[Check]:
-    floor, ceiling = _band(twins, wide)
-    on = f"on data it never saw{where}"
+def _in_band(value: float, loss: float, twins: Sequence[Twin], kind: Task, wide: float, where: str = "") -> list[Check]:
+    floor, ceiling = _band(twins, kind, wide)
+    on, name = f"on data it never saw{where}", kind.metric
     return [
-        verdict("accuracy", accuracy >= floor, f"accuracy {accuracy:.3f} {on}", f"at least {floor:.3f}", accuracy),
-        verdict("loss", loss <= ceiling, f"loss {loss:.3f} nats {on}", f"at most {ceiling:.3f}", loss),
+        verdict(name, value >= floor, f"{name} {value:.3f} {on}", f"at least {floor:.3f}", value),
+        verdict("loss", loss <= ceiling, f"loss {loss:.3f} {kind.unit} {on}", f"at most {ceiling:.3f}", loss),
     ]
 
 
-def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], room: float = 1.0) -> list[Check]:
-    """Accuracy and loss once more, as means over the seeds; nothing where a seed has none."""
+def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], program: str, room: float = 1.0) -> list[Check]:
+    """Metric and loss once more, as means over the seeds; nothing where a seed has none."""
+    kind = task(program)
     found = [{check.name: check.number for check in checks} for checks in seeds]
-    if not all(isinstance(one.get(name), float) for one in found for name in ("accuracy", "loss")):
+    if not all(isinstance(one.get(name), float) for one in found for name in (kind.metric, "loss")):
         return []
-    accuracy, loss = (float(np.mean([one[name] for one in found])) for name in ("accuracy", "loss"))
-    return _in_band(accuracy, loss, twins, room, f", mean of {len(found)} seeds")
+    value, loss = (float(np.mean([one[name] for one in found])) for name in (kind.metric, "loss"))
+    return _in_band(value, loss, twins, kind, room, f", mean of {len(found)} seeds")
 
 
-def good(score: reference.Score, twin: Twin, wide: float) -> bool:
-    """Inside the healthy band, by accuracy and by loss."""
-    floor, ceiling = _band((twin,), wide)
-    return score.accuracy >= floor and math.isfinite(score.loss) and score.loss <= ceiling
+def good(score: Score, twin: Twin, kind: Task, wide: float) -> bool:
+    """Inside the healthy band, by metric and by loss."""
+    floor, ceiling = _band((twin,), kind, wide)
+    return score.value >= floor and math.isfinite(score.loss) and score.loss <= ceiling
 
 
-def difference(one: np.ndarray, other: np.ndarray) -> float:
-    """Largest difference of log-probabilities; a constant per row does not count. Infinity for other shapes."""
-    if one.shape != other.shape or not np.isfinite(other).all():
-        return math.inf
-    return float(np.abs(_log_softmax(one) - _log_softmax(other)).max())
-
-
-def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    top = logits - logits.max(-1, keepdims=True)
-    return top - np.log(np.exp(top).sum(-1, keepdims=True))
-
-
-def _by_its_weights(expected: np.ndarray, given: np.ndarray) -> Check:
-    """Does the model say what its weights say? Logits, probabilities and their logarithms are all the same to this."""
-    same = expected.shape == given.shape and np.isfinite(given).all()
-    share = float((expected.argmax(-1) == given.argmax(-1)).mean()) if same else 0.0
-    saw = f"the model answers {share:.0%} of the held-out inputs as its weights should"
-    return verdict("answers", share >= AGREE, saw, f"at least {AGREE:.0%}", share)
-
-
-def _lives_by_its_weights(run: Run, own: reference.Score, targets: np.ndarray) -> Check:
+def _lives_by_its_weights(run: Run, own: Score, targets: np.ndarray, scenario: Scenario) -> Check:
+    """With shuffled weights at least half of the way from chance to the model's own metric is lost."""
+    kind, facts = task(scenario.program), scenario.facts
     answers = np.asarray(account(run).get("control") or [])
-    right = targets.reshape(-1)
-    share = float((answers.reshape(-1) == right).mean()) if answers.size == right.size else 1.0
-    chance = float(np.unique(right, return_counts=True)[1].max() / right.size)
-    saw = f"with its weights shuffled the model still answers {share:.0%} rightly"
-    lost = share < chance + 0.5 * (own.accuracy - chance)
-    return verdict("weights", lost, saw, "a model that has learnt loses its skill", share)
+    shuffled = kind.of_control(answers, targets) if answers.size == targets.size else own.value
+    chance = max(kind.chance(targets), facts["chance"] if facts["metric"] == kind.metric else 0.0)
+    saw = f"with its weights shuffled the model still has {kind.metric} {shuffled:.2f}"
+    lost = shuffled < chance + 0.5 * (own.value - chance)
+    return verdict("weights", lost, saw, "a model that has learnt loses its skill", shuffled)

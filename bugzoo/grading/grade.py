@@ -8,13 +8,13 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, integrity, reference, speed
+from bugzoo.grading import checks, integrity, pair, reference, speed
+from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.edits import with_docstring, without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
-from bugzoo.grading.twin import trusted, twin
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
@@ -69,6 +69,7 @@ def grade(
         try:
             job = _job(text, case, exercise, isolated)
             run = _run(job)
+            run.readings = {**run.readings, **pair.measure(job, run, case)}
             judged = _judge(run, case, exercise, wide)
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
@@ -84,7 +85,7 @@ def grade(
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     if len(seeds) > 1 and all(check.passed for check in found):
-        found = _worse(found, checks.on_average(each, [twin(case) for case in cases], room))
+        found = _worse(found, checks.on_average(each, [twin(case) for case in cases], scenario.program, room))
     status = _status(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
@@ -163,8 +164,9 @@ def _job(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -
             seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16, result_mib=RESULT_MIB
         ),
         after="bugzoo.grading.inside:examine",
-        after_args={"control": inputs.tolist(), "dtype": str(inputs.dtype)},
+        after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype)},
         isolated=isolated,
+        ranks=case.ranks,
         export=("model",),
         predict=(inputs,),
         quiet=True,  # a script that has no model is judged below
@@ -187,6 +189,7 @@ def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> 
     if hidden := integrity.out_of_sight(run, case):
         return [hidden]
     other = twin(case)
+    found += [checks.compared(name, run) for name in pair.judges(case)]
     found.append(checks.illness(any(shows(fault, run.readings) for fault, _ in case.specs)))
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))

@@ -15,7 +15,7 @@ from torch.optim import optimizer as optimizers
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics import instrument, measure_all, names
-from bugzoo.grading.rows import digest
+from bugzoo.grading.rows import sketch
 from bugzoo.running.reading import Reading
 
 _WATCHED = (
@@ -65,7 +65,7 @@ _hook = register_optimizer_step_pre_hook(lambda *call: None)  # does nothing but
 
 
 def _batches(run: Any) -> list[list[Any]]:
-    """[input rows, targets] of the batches that were kept, as hashes for images and as numbers for tokens."""
+    """[input rows, targets] of the batches that were kept, as sketches for numbers, as they are for tokens."""
     found = []
     for batch in run.trace.live.batches:
         inputs = next((x for x in batch.args if isinstance(x, torch.Tensor)), None)
@@ -74,7 +74,7 @@ def _batches(run: Any) -> list[list[Any]]:
         inputs = inputs.detach().cpu()
         # a loss that is written by hand has no node whose targets could be read
         targets = [] if batch.targets is None else _classes(batch.targets.detach().cpu()).reshape(-1).tolist()
-        rows = inputs.tolist() if not inputs.is_floating_point() else [digest(row.numpy()) for row in inputs]
+        rows = inputs.tolist() if not inputs.is_floating_point() else [sketch(row.float().numpy()) for row in inputs]
         found.append([rows, targets])
     return found
 
@@ -104,7 +104,9 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
                 order = torch.randperm(parameter.numel(), generator=generator)
                 parameter.copy_(parameter.flatten()[order].view_as(parameter))
             model.eval()
-            return model(values).float().argmax(-1).tolist()
+            answers = model(values).float()
+            classes = answers.ndim > 1 and answers.shape[-1] > 1
+            return (answers.argmax(-1) if classes else answers.reshape(-1)).tolist()
     finally:  # a model that cannot be called keeps what it has learnt
         model.load_state_dict(kept)
 

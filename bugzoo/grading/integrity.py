@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from bugzoo.grading import reference
-from bugzoo.grading.checks import SAME, account, difference, verdict
+from bugzoo.grading.baseline import Twin, trusted, weights
+from bugzoo.grading.checks import SAME, account, verdict
+from bugzoo.grading.evaluation import task
+from bugzoo.grading.evaluation.tasks import Score, Task
 from bugzoo.grading.model import Check
-from bugzoo.grading.twin import Twin, trusted, weights
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
@@ -46,32 +48,38 @@ def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
     elif "changed" not in note:
         checks.append(Check("tools", "wrong", "the run left no account of itself", "torch and bugzoo as they came"))
     state = weights(run.arrays)
+    kind = task(scenario.program)
     with trusted:
         wanted = reference.shapes(scenario)
         member = reference.membership(scenario)
         honest, said = None, run.arrays.get("predictions")
         if state and said is not None and reference.fits(scenario, state):
             usual_answers = reference.answer(scenario, state, reference.questions(scenario)[0])
-            if difference(usual_answers, said) < SAME:  # another forward pass has another accuracy
+            if kind.difference(usual_answers, said) < SAME:  # another forward pass has another accuracy
                 honest = reference.own_validation(scenario, state)
     size, usual = (sum(math.prod(s) for s in found) for found in ([v.shape for v in state.values()], wanted.values()))
     checks.append(verdict("model size", size == usual, f"{size} numbers in the model", f"{usual}", float(size)))
-    if member is not None:
-        seen, strange = foreign(note.get("batches") or [], member)
-        saw = (
-            f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
-        )
-        if not seen:
-            saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
-        good_data = strange <= 0.05 * seen and seen > 0
-        checks.append(verdict("data", good_data, saw, "all of them", float(strange)))
-    claimed = run.trace.metrics.get("accuracy")
+    batches = [batch for rank in run.ranks or [run] for batch in account(rank).get("batches") or []]
+    seen, strange = foreign(batches, member)
+    saw = f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
+    if not seen:
+        saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
+    good_data = strange <= 0.05 * seen and seen > 0
+    checks.append(verdict("data", good_data, saw, "all of them", float(strange)))
     if honest is not None:
-        honest, room = honest
-        saw = f"it reports an accuracy of {claimed:.3f}" if claimed is not None else "it reports no accuracy"
-        near = claimed is not None and abs(claimed - honest) <= room
-        checks.append(verdict("report", near, saw, f"{honest:.3f} on its validation data", claimed))
+        checks.append(_report(run, kind, honest))
     return checks
+
+
+def _report(run: Run, kind: Task, honest: Score) -> Check:
+    """What the program prints about itself is what its weights are worth on its own validation data."""
+    real = {kind.metric: honest.value, "loss": honest.loss}
+    said = {name: run.trace.metrics.get(name) for name in kind.reported}
+    off = [name for name, value in said.items() if value is None or not abs(value - real[name]) <= kind.reported[name]]
+    name = off[0] if off else kind.metric
+    claimed = said[name]
+    saw = f"it reports {name} {claimed:.3f}" if claimed is not None else f"it reports no {name}"
+    return verdict("report", not off, saw, f"{real[name]:.3f} on its validation data", claimed)
 
 
 def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:

@@ -7,11 +7,12 @@ import json
 import textwrap
 from typing import Any
 
+from bugzoo import programs
 from bugzoo.diagnostics import names
 from bugzoo.grading.edits import apply
 from bugzoo.grading.grade import handed_out, scenario_of
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.program import SECTIONS, split
+from bugzoo.grading.program import cell_heads, split
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
 
@@ -43,10 +44,11 @@ def notebook(
     """
     instead = instead or {}
     name, sections = exercise.name, split(source)
+    ranks = int(programs.load(exercise.program).facts.get("ranks", 1))
     answer = instead.get("diagnosis-answer") or _answer(exercise, kind)
     cells = [markdown("title", _title(exercise, ticket)), code("setup", _SETUP)]
-    for section in SECTIONS:
-        cells.append(code(f"program-{section.lower()}", f"%%program {section}\n{sections[section]}"))
+    for section, head in cell_heads(sections).items():
+        cells.append(code(f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}"))
     graders = graders or {
         "repair": f'{_GRADER}\n\ncell.repair("{name}")',
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
@@ -68,6 +70,10 @@ def notebook(
     ]  # fmt: skip
     for one in cells:
         one.source = instead.get(one.id) or one.source
+        if one.id == "setup" and ranks > 1:
+            one.source += (
+                f"\n\nprogram.ranks = {ranks}  # it runs on {ranks} processes: its cells are kept here, not run"
+            )
     kept = [one for one in cells if one.id not in instead or instead[one.id] is not None]
     return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from bugzoo import faults
 from bugzoo.faults.evidence import number, parse
+from bugzoo.grading.baseline import reached, untouched
+from bugzoo.grading.evaluation import task
 from bugzoo.grading.model import Check
-from bugzoo.grading.twin import reached, untouched
 from bugzoo.running import Reading, Run
 from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
 
-ACCURACY, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
+VALUE, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
 """Room around the half-repaired program's own numbers: wider than for a whole repair, as ill runs vary more."""
 
 
@@ -65,11 +66,11 @@ def _as_good(run: Run, judged: list[Check], case: Scenario, chosen: tuple[str, .
     except RuntimeError:  # with these repaired the program still does not come to its end
         return False
     found = {check.name: check.number for check in judged}
-    accuracy, loss = found.get("accuracy"), found.get("loss")
-    if accuracy is None or loss is None or not math.isfinite(loss):
+    value, loss = found.get(task(case.program).metric), found.get("loss")
+    if value is None or loss is None or not math.isfinite(loss):
         return False
     return (
-        accuracy >= other.accuracy - ACCURACY
+        value >= other.value - VALUE
         and loss <= _bound(other.loss)
         and untouched(run) <= other.untouched
         and _late(run.trace.loss) <= _bound(_late(other.losses))

@@ -2,41 +2,66 @@
 
 import contextlib
 import json
+import os
+import socket
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
-from bugzoo.grading.evaluation import adapter
+from bugzoo import programs
+from bugzoo.grading import evaluation
+from bugzoo.grading.evaluation.tasks import Score
 from bugzoo.scenario import Scenario
 
 FIRST = "weights before training"
+CONTROL = 100_000
+"""Numbers, at most, but for 32 rows of whatever size."""
 
 
 @lru_cache(maxsize=16)
 def space(source: str, program: str) -> dict[str, Any]:
-    """The objects of a reference program up to its model: everything before `# %% Training`, executed here."""
+    """The objects of a reference program up to its model: everything before `# %% Training`, executed here.
+
+    A program of several ranks is alone in its group here, and `model` is what DDP wraps.
+    """
     from bugzoo.running.torch_state import preserved
 
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}
-    with preserved():
+    several = int(programs.load(program).facts.get("ranks", 1)) > 1
+    with preserved(), _one_thread(), _alone() if several else contextlib.nullcontext():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
+    names["model"] = getattr(names["model"], "module", names["model"]) if several else names["model"]
     names[FIRST] = {name: value.detach().clone() for name, value in names["model"].named_parameters()}
     return names
 
 
-@dataclass(frozen=True)
-class Score:
-    """Accuracy and loss (nats) on the grader's data; `logits` as float32."""
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """A process group of one, as torchrun would start it."""
+    import torch.distributed as dist
 
-    accuracy: float
-    loss: float
-    logits: np.ndarray
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = str(found.getsockname()[1])
+    mine = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_PORT": port}
+    mine |= {"MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"}
+    before = {name: os.environ.get(name) for name in mine}
+    os.environ.update(mine)
+    try:
+        yield
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def healthy_text(scenario: Scenario) -> str:
@@ -52,13 +77,19 @@ def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
     """The grader's inputs and their targets, which stay here."""
     names = space(healthy_text(scenario), scenario.program)
-    return adapter(scenario.program).held_out(names, scenario.seed)
+    with _one_thread():
+        return evaluation.held_out(names, scenario.program, scenario.seed)
+
+
+def control(inputs: np.ndarray) -> np.ndarray:
+    """The first of the grader's inputs, those that a model with shuffled weights is asked: numbers for a JSON text."""
+    return inputs[: max(32, CONTROL // inputs[0].size)]
 
 
 def epoch(scenario: Scenario) -> int | None:
     """Optimiser steps of the reference program's first epoch; None where it has no loader."""
     loader = space(healthy_text(scenario), scenario.program).get("train_loader")
-    return None if loader is None else len(loader)
+    return None if loader is None else len(loader) // scenario.ranks
 
 
 def membership(scenario: Scenario) -> Any:
@@ -67,23 +98,13 @@ def membership(scenario: Scenario) -> Any:
 
 @lru_cache(maxsize=16)
 def _members(source: str, program: str) -> Any:
-    return adapter(program).members(space(source, program))
+    with _one_thread():
+        return evaluation.members(space(source, program), program)
 
 
 def shapes(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     model = space(healthy_text(scenario), scenario.program)["model"]
     return {name: tuple(value.shape) for name, value in model.state_dict().items()}
-
-
-def measure(logits: Any, targets: np.ndarray) -> Score:
-    """Accuracy and cross-entropy of (n, classes) or (n, time, classes) logits."""
-    answers = torch.as_tensor(np.asarray(logits)).float()
-    answers = answers.flatten(0, -2)
-    right = torch.as_tensor(targets).reshape(-1)
-    if len(answers) != len(right) or not torch.isfinite(answers).all():
-        return Score(0.0, float("nan"), np.asarray(logits))
-    loss = F.cross_entropy(answers, right).item()
-    return Score((answers.argmax(-1) == right).float().mean().item(), loss, np.asarray(logits, dtype=np.float32))
 
 
 def never_moved(scenario: Scenario, weights: dict[str, np.ndarray]) -> int:
@@ -99,7 +120,7 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 
 
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
-    """Logits of the reference model with somebody's weights, in single precision."""
+    """What the reference model answers with somebody's weights, in single precision."""
     model = space(healthy_text(scenario), scenario.program)["model"]
     with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
         model.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
@@ -118,28 +139,11 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(usual)
 
 
-WINDOWS = 10
-"""Batches of the validation text that a language model's accuracy is taken over, as in the programs themselves."""
-
-
-def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> tuple[float, float] | None:
-    """Accuracy on the submission's own validation data, and how far what it reports may lie from that; None without any.
-
-    A text is looked at in windows, and who draws others finds another accuracy, a little.
-    """
+def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> Score:
+    """What these weights are worth on the submission's own validation data."""
     names = space(healthy_text(scenario), scenario.program)
-    if "validation_loader" in names:
-        pairs, room = names["validation_loader"], 0.01
-    elif "validation_codes" in names:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(scenario.seed + 1)
-            pairs, room = [names["batch"](names["validation_codes"], 64) for _ in range(WINDOWS)], 0.02
-    else:
-        return None
-    right = total = 0
-    for inputs, targets in pairs:
-        if "normalise" in names:
-            inputs = names["normalise"](inputs)
-        right += int((answer(scenario, weights, inputs.numpy()).argmax(-1) == targets.numpy()).sum())
-        total += targets.numel()
-    return right / total, room
+    answers, targets = [], []
+    for inputs, wanted in evaluation.validation(names, scenario.program, scenario.seed):
+        answers.append(answer(scenario, weights, inputs.numpy()))
+        targets.append(wanted.numpy())
+    return evaluation.task(scenario.program).measure(np.concatenate(answers), np.concatenate(targets))

@@ -1,14 +1,14 @@
 """An assignment: a program with one or more faults in it, from which notebooks, key and proof are made."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bugzoo import diagnostics, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
-from bugzoo.grading.evaluation import adapter
+from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.model import Answers, Exercise
 from bugzoo.grading.parts import without
@@ -59,7 +59,7 @@ class Assignment:
         for fault, _ in self.scenario.specs:
             if why := ungradable(fault):
                 raise UserError(f"{fault.id} cannot be assigned: {why}. `bugzoo list faults` shows the others.")
-        adapter(self.program)  # raises where the grader has no data of its own
+        task(self.program)  # raises where the grader has no data of its own
 
     @cached_property
     def name(self) -> str:
@@ -108,7 +108,7 @@ def ungradable(fault: Fault) -> str:
     """Why repairs of this fault cannot be graded for a class; empty when they can."""
     if fault.trap:
         return "it is a trap: nothing is wrong, so that there is nothing to repair (an exercise with one is 07_second_opinion)"
-    if fault.needs:
+    if replace(fault.needs, ranks=1):  # the ranks are the program's
         return f"it shows only under conditions that the grader's sandbox does not make ({fault.needs})"
     if not fault.evidence:
         return "it states no evidence"
@@ -118,6 +118,4 @@ def ungradable(fault: Fault) -> str:
             return f"a program that ends with `{text}` has no result of which a part could be judged"
         if name not in diagnostics.names():
             return f"its evidence `{text}` is not the number of an instrument"
-        if diagnostics.reruns(name):
-            return f"its evidence `{text}` takes a second run of the program, which the grader does not make"
     return ""

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bugzoo.grading.program import SECTIONS
+from bugzoo.grading.program import cell_name
 
 MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
 GRADED = ("repair", "diagnosis")
 ANSWER = "diagnosis-answer"
 _DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\w:.+ -]*$")
-_MAGIC = re.compile(r"^\s*%%program[ \t]+(\w+)[ \t]*\r?\n?")
+_MAGIC = re.compile(r"^\s*%%program[ \t]+([^\r\n]*)\r?\n?")
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,12 @@ def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple
         raise Unreadable(f"{count} cells say that they are {ANSWER!r}, through copying or splitting; keep one of them")
     texts = {str(grader["grade_id"]): text for _, text, grader in cells if "grade_id" in grader}
     notes += filter(None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED))
-    sections = _sections([text for kind, text, _ in cells if kind == "code"])
-    if list(sections) != list(SECTIONS):
+    usual_order = list(_found([text for kind, text, _ in cells_of(original) if kind == "code"]))
+    sections = _sections([text for kind, text, _ in cells if kind == "code"], usual_order)
+    if list(sections) != usual_order:
         notes.append("the program's cells stand in another order; they were put in theirs")
     tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
-    return {section: sections[section] for section in SECTIONS}, texts[ANSWER], notes, str(tag)
+    return {section: sections[section] for section in usual_order}, texts[ANSWER], notes, str(tag)
 
 
 def _locked(count: int, text: str, usual: str, name: str) -> str:
@@ -184,18 +185,24 @@ def _locked(count: int, text: str, usual: str, name: str) -> str:
     return "" if text.strip() == usual.strip() else f"the graded cell {name!r} was changed; that does not count"
 
 
-def _sections(texts: list[str]) -> dict[str, str]:
-    """Section -> text, in the notebook's order."""
+def _found(texts: list[str]) -> dict[str, str]:
+    """Section -> text of every cell that is one, in the notebook's order."""
     found: dict[str, str] = {}
     for text in texts:
         match = _MAGIC.match(text)
-        if not match or match[1] not in SECTIONS:
+        if not match:
             continue
-        section, body = match[1], text[match.end() :]
+        section, body = cell_name(match[1])[0], text[match.end() :]
         if section in found and found[section].strip() != body.strip():
             raise Unreadable(f"two cells begin with `%%program {section}` and differ; keep the one that counts")
         found[section] = body
-    missing = [section for section in SECTIONS if section not in found]
+    return found
+
+
+def _sections(texts: list[str], wanted: list[str]) -> dict[str, str]:
+    """The sections that the program has as handed out, in the notebook's order."""
+    found = {section: text for section, text in _found(texts).items() if section in wanted}
+    missing = [section for section in wanted if section not in found]
     if missing:
         raise Unreadable(f"the program is not whole: no cell begins with `%%program {missing[0]}`")
     if sum(map(len, found.values())) > MOST_PROGRAM:

@@ -13,8 +13,8 @@ from bugzoo.grading.exercises import load as load_exercise
 from bugzoo.grading.grade import grade, grade_exercise
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.notebook import build as build_exercise
-from bugzoo.grading.twin import code
 from bugzoo.instructor import findings, handout, key
+from bugzoo.proving.code import grading
 
 _VARIANT = ("tag", "seed", "faults")
 """What a student's score depends on; names and addresses are not of it."""
@@ -53,7 +53,7 @@ class AssignmentTask:
 
     def fingerprint(self) -> str:
         own = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
-        found = (code(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, own)
+        found = (grading(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, own)
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class ExerciseTask:
         self.name, self.max_points, self.people = self.exercise.name, sum(self.exercise.points), {}
 
     def fingerprint(self) -> str:
-        return hashlib.sha256(repr((code(), self.exercise)).encode()).hexdigest()
+        return hashlib.sha256(repr((grading(), self.exercise)).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
         return json.loads(build_exercise(self.exercise, "student"))

@@ -12,7 +12,7 @@ from bugzoo.faults.evidence import number, parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.parts import without
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
-from bugzoo.proving.cells import fired
+from bugzoo.proving.cells import fired, named
 from bugzoo.proving.code import everything
 from bugzoo.proving.measured import measured
 from bugzoo.running import Limits
@@ -70,7 +70,10 @@ def look(assignment: Assignment, progress: Progress | None = None, fresh: bool =
 def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: bool = False) -> list[dict[str, Any]]:
     """{"outcome", "metrics", "numbers", ...} of each scenario, in a worker; what is known already is not run again."""
     # matched: everything under the same limits, so that the cache may share twins
-    wanted = [(case.job(limits=Limits(seconds=120)), everything()) for case in cases]
+    asked = everything().union(
+        *(named(fault) for case in cases for fault, _ in case.specs)
+    )  # a second run, where named
+    wanted = [(case.job(limits=Limits(seconds=120)), asked) for case in cases]
     return measured(wanted, None, progress, fresh)[0]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo.diagnostics import judge_all
-from bugzoo.grading.evaluation import adapter
+from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import grade as grade_behaviour
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT
@@ -32,7 +32,7 @@ def _needs_conditions(case: Case) -> bool:
     program = case.scenario.program
     again = bool(_repeated(case))
     try:
-        adapter(program)
+        task(program)
     except Exception:  # no data of the grader's own for this program
         return True
     return again or case.scenario.ranks > 1 or bool(case.fault.needs)

@@ -5,7 +5,7 @@ numbers meanwhile, so each is the same to the last bit every time.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bugzoo.errors import UserError
@@ -41,7 +41,11 @@ def case_of(what: Scenario | str, healthy: Scenario | str | None = None) -> Case
         return case
     if not isinstance(what, str):
         raise UserError(f"A view shows a Scenario or the text of a script, not a {type(what).__name__}.")
-    return Case(what, given, "train.py", "your program")
+    case = Case(what, given, "train.py", "your program")
+    if isinstance(healthy, Scenario) and healthy.ranks > 1:  # the text is a version of it
+        case.twin_job = healthy.job()
+        case.job = replace(case.twin_job, source=what, file="train.py")
+    return case
 
 
 def known(case: Case) -> tuple[list[Point], Run] | None:

@@ -13,6 +13,9 @@ floor = 0.0             # nats: the digits can be told apart
 ranks = 2
 healthy = [0.93, 1.0]
 tiny_healthy = [0.85, 1.0]
+held_out = "images[1437:], labels[1437:]"
+training = "images[train], labels[train]"
+validation = "validation_loader"
 
 [tiny]
 epochs = 6

@@ -11,6 +11,9 @@ chance = 0.1
 floor = 0.0             # nats: the digits can be told apart
 healthy = [0.92, 1.0]
 tiny_healthy = [0.88, 1.0]
+held_out = "normalise(images[1437:]), labels[1437:]"
+training = "normalise(shifted(images[train])), labels[train].repeat(9)"
+validation = "((normalise(inputs), targets) for inputs, targets in validation_loader)"
 
 [tiny]
 epochs = 5

@@ -13,6 +13,9 @@ chance = 0.1
 floor = 0.0             # nats: the digits can be told apart
 healthy = [0.9, 1.0]
 tiny_healthy = [0.6, 1.0]
+held_out = "each(prepare, images[1437:]), labels[1437:]"
+training = "each(prepare, images[train]), labels[train]"
+validation = "validation_loader"
 
 [tiny]
 images_used = 320

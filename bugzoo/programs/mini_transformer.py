@@ -11,6 +11,9 @@ chance = 4.564          # nats: ln 96, every character equally likely
 floor = 1.0             # nats: far below what a model of this size can reach honestly
 healthy = [1.2, 2.2]
 tiny_healthy = [1.9, 2.75]
+held_out = "batch(codes[len(codes) * 9 // 10 :], 300)"
+training = "train_codes"
+validation = "(batch(validation_codes, 64) for _ in range(10))"
 
 [tiny]
 steps = 120

@@ -13,6 +13,9 @@ bayes = 0.96            # accuracy of whoever knows the rules of the generator
 floor = 0.168           # nats: entropy of a label that is turned 4 times in 100
 healthy = [0.78, 0.97]
 tiny_healthy = [0.68, 0.97]
+held_out = "encode(make_reviews(1500, 7_000_003 + seed))"
+training = "encode(train)"
+validation = "validation_loader"
 
 [tiny]
 reviews = 3000

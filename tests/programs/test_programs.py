@@ -13,7 +13,9 @@ from bugzoo.errors import UserError
 from bugzoo.scenario import with_settings
 
 ALONE = [name for name in programs.names() if name != "data_parallel"]
-SCORE = {"accuracy", "loss"}
+SCORE = {"classification": {"accuracy", "loss"}, "language_model": {"accuracy", "loss"}, "regression": {"r2", "loss"}}
+"""What a program prints, by its task."""
+BETTER = {"accuracy": "higher", "r2": "higher", "loss": "lower"}
 
 
 def run_text(source: str, folder: Path, *argv: str) -> subprocess.CompletedProcess:
@@ -37,8 +39,10 @@ def text_of(name: str, seed: int = 0, size: str = "tiny", **settings: object) ->
     return with_settings(program.source, tiny | {"seed": seed} | settings, name)
 
 
-def test_all_eight_are_there():
-    wanted = "amp_transformer data_parallel digits_cnn image_pipeline mini_transformer mlp sentiment_lstm"
+def test_all_nine_are_there():
+    wanted = (
+        "amp_transformer data_parallel digits_cnn image_pipeline mini_transformer mlp sentiment_lstm regression_mlp"
+    )
     assert {*wanted.split(), "sequence_classifier"} <= set(programs.names())
 
 
@@ -55,8 +59,8 @@ def test_the_loader_does_not_import_torch():
 @pytest.mark.parametrize("name", programs.names())
 def test_facts_are_complete(name):
     facts, tiny, settings = (getattr(programs.load(name), part) for part in ("facts", "tiny", "settings"))
-    assert facts["task"] in ("classification", "regression", "language_model")
-    assert facts["metric"] in SCORE and facts["better"] == {"accuracy": "higher", "loss": "lower"}[facts["metric"]]
+    assert facts["metric"] in SCORE[facts["task"]] and facts["better"] == BETTER[facts["metric"]]
+    assert {"held_out", "training", "validation"} <= facts.keys(), "without them no repair can be graded"
     assert 0 <= facts["floor"] < facts["healthy"][1]
     for band in (facts["healthy"], facts["tiny_healthy"]):
         assert band[0] < band[1]
@@ -76,7 +80,6 @@ SHARED = """
     model.train()
     inputs, targets =
     optimizer.zero_grad()
-    logits = model(inputs)
     step += 1
     losses.append(loss.item()
     model.eval()
@@ -86,8 +89,9 @@ SHARED = """
 EPOCHS = [
     "for epoch in range(epochs):",
     "for inputs, targets in train_loader:",
-    "loss = F.cross_entropy(logits, targets)",
 ]
+CLASSES = ["logits = model(inputs)", "loss = F.cross_entropy(logits"]
+NUMBERS = ["predictions = model(inputs)", "loss = F.mse_loss(predictions, targets)"]
 ATTENTION = [
     "scores = queries @ keys.transpose(-2, -1) / math.sqrt(head_size)",
     'scores = scores.masked_fill(mask == 0, float("-inf"))',
@@ -102,6 +106,7 @@ def test_shared_phrases_are_shared(name):
     marks = [line.removeprefix("# %% ") for line in source.splitlines() if line.startswith("# %%")]
     assert [mark for mark in marks if mark != "Ranks"] == ["Settings", "Data", "Model", "Training", "Evaluation"]
     wanted = [phrase.strip() for phrase in SHARED if phrase.strip()]
+    wanted += NUMBERS if programs.load(name).facts["task"] == "regression" else CLASSES
     wanted += EPOCHS if "epochs" in programs.load(name).settings else ["for _ in range(steps):"]
     wanted += ATTENTION if "class Attention" in source else []
     wanted += [] if name == "amp_transformer" else ["loss.backward()", "optimizer.step()"]
@@ -111,7 +116,7 @@ def test_shared_phrases_are_shared(name):
 
 
 def part(name: str, start: str, stop: str) -> str:
-    source = programs.load(name).source
+    source = programs.load(name).source.replace("predictions = ", "logits = ")
     return source[source.index(start) : source.index(stop, source.index(start))]
 
 
@@ -124,6 +129,8 @@ def part(name: str, start: str, stop: str) -> str:
         ("mini_transformer", "amp_transformer", "# %% Model", "optimizer ="),
         ("mlp", "data_parallel", "# %% Model", "optimizer ="),
         ("mlp", "digits_cnn", "# %% Training", "inputs, targets = "),
+        ("mlp", "regression_mlp", "# %% Training", "logits = "),
+        ("mlp", "regression_mlp", "        loss.backward()", "# %% Evaluation"),
         ("mlp", "sentiment_lstm", "# %% Evaluation", "print(metrics)"),
         ("mlp", "sequence_classifier", "# %% Evaluation", "print(metrics)"),
         ("mlp", "image_pipeline", "# %% Training", "print(metrics)"),
@@ -170,5 +177,8 @@ def test_each_runs_as_a_module_and_ends_in_its_band(name):
         capture_output=True, text=True, timeout=300, env=env, check=False,
     )  # fmt: skip
     facts, metrics = programs.load(name).facts, metrics_of(done)
-    assert metrics.keys() == SCORE and facts["healthy"][0] <= metrics[facts["metric"]] <= facts["healthy"][1]
+    assert (
+        metrics.keys() == SCORE[facts["task"]]
+        and facts["healthy"][0] <= metrics[facts["metric"]] <= facts["healthy"][1]
+    )
     assert len(done.stdout.strip().splitlines()) == 1, "one line of metrics, from one rank"

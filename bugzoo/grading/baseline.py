@@ -1,0 +1,82 @@
+"""What the healthy twin reaches on the grader's data: measured once, kept by the content of its text."""
+
+import math
+import threading
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+
+from bugzoo import kept
+from bugzoo.fingerprint import code_of
+from bugzoo.grading import evaluation, reference
+from bugzoo.running import Job, Limits, Run, run_worker
+from bugzoo.scenario import Scenario
+
+trusted = threading.RLock()
+"""The reference model and torch's generators belong to one thread at a time."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """Held-out metric and loss, optimiser steps, the loss of each, parameter elements that never moved."""
+
+    value: float
+    """Of the task's metric: accuracy, r2."""
+    loss: float
+    steps: int
+    losses: tuple[float, ...]
+    untouched: int
+
+
+_in_work: dict[str, threading.Lock] = {}
+
+
+def twin(scenario: Scenario) -> Twin:
+    """The healthy twin's numbers. Raises RuntimeError when it does not finish: then nothing can be graded."""
+    return reached(scenario, scenario.healthy().source)
+
+
+def reached(scenario: Scenario, text: str) -> Twin:
+    """What a text of the grader's own reaches on the grader's data. Raises RuntimeError when it does not finish."""
+    with _in_work.setdefault(text, threading.Lock()):
+        key = kept.key("twin", scenario.program, text, _code(), version("torch"))
+        found = kept.read(key)
+        if found is None:
+            limits = Limits(seconds=180)
+            file = f"{scenario.program}.py"
+            run = run_worker(Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",)))
+            if run.outcome != "finished":
+                raise RuntimeError(f"The reference run ended as {run.outcome}: {run.trace.error.get('message', '')}")
+            inputs, targets = _trusted_questions(scenario)
+            with trusted:
+                answers = reference.answer(scenario, weights(run.arrays), inputs)
+            score = evaluation.task(scenario.program).measure(answers, targets)
+            losses = tuple(float(value) for value in run.trace.loss)
+            found = asdict(Twin(score.value, score.loss, len(run.trace.step), losses, untouched(run)))
+            kept.write(key, found)
+    return Twin(found["value"], found["loss"], found["steps"], tuple(found["losses"]), found["untouched"])
+
+
+@cache
+def _code() -> str:
+    """Of everything that makes these numbers; what a program's facts call is looked up by name."""
+    return code_of("bugzoo.grading.baseline:reached", "bugzoo.grading.evaluation.helpers")
+
+
+def _trusted_questions(scenario: Scenario):
+    with trusted:
+        return reference.questions(scenario)
+
+
+def untouched(run: Run) -> int:
+    """Elements of parameters that did not change at all."""
+    return sum(math.prod(parameter.shape) for parameter in run.trace.parameters if parameter.changed == 0)
+
+
+def weights(arrays: dict) -> dict:
+    """The exported model's state_dict out of a run's arrays, without what DDP or torch.compile wraps around a model."""
+    found = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
+    for wrapper in ("module.", "_orig_mod."):
+        if found and all(name.startswith(wrapper) for name in found):
+            found = {name.removeprefix(wrapper): value for name, value in found.items()}
+    return found

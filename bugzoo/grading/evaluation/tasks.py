@@ -1,0 +1,116 @@
+"""Kinds of task: which numbers say how well a model does, and how far below the healthy twin's they may lie.
+
+The room is taken from measurements: a healthy program that draws its random numbers in another order must pass (five
+times the deviation of a mean of three seeds), one that learns a third more slowly must not. It holds for the mean over
+the seeds; on one seed of several there is twice as much (`checks.WIDE`).
+
+- Classification, by accuracy and cross-entropy (nats). A reseeded twin's accuracy deviates by 0.01 to 0.02.
+- Language models, by the same two, of every place of every window.
+- Regression, by r2 (1 - squared error / variance: higher is better, 0 is whoever says the mean) and mean squared error
+  (lower is better). On `regression_mlp` a reseeded twin's r2 has a deviation of 0.012 to 0.016 around 0.55, its error
+  one of 0.013 to 0.018 around 0.50; three seeds' means therefore 0.009. r2 may lie 0.04 below and the error 10 % and
+  0.02 above the twin's. A third of the learning rate ends at 0.41, gradients that are never cleared at 0.24.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+@dataclass(frozen=True)
+class Score:
+    """What answers are worth: `value` of the task's metric, `loss` in its unit; `answers` as float32."""
+
+    value: float
+    loss: float
+    answers: np.ndarray
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of task. `metric` is higher for better answers; the loss is lower."""
+
+    metric: str
+    unit: str
+    """Of the loss, as it is printed."""
+    reported: dict[str, float]
+    """How far a metric that a program reports may lie from the one that its weights have on its validation data."""
+    room: float = 0.04
+    loss_factor: float = 1.2
+    loss_plus: float = 0.05
+
+    def measure(self, answers: object, targets: np.ndarray) -> Score:
+        """Accuracy and cross-entropy of (n, classes) or (n, time, classes) logits, the mean over everything."""
+        given = torch.as_tensor(np.asarray(answers)).float()
+        flat, right = given.flatten(0, -2), torch.as_tensor(targets).reshape(-1)
+        if len(flat) != len(right) or not torch.isfinite(flat).all():
+            return Score(0.0, math.nan, given.numpy())
+        loss = F.cross_entropy(flat, right).item()
+        return Score((flat.argmax(-1) == right).float().mean().item(), loss, given.numpy())
+
+    def chance(self, targets: np.ndarray) -> float:
+        """What somebody reaches who always says the same."""
+        return float(np.unique(targets, return_counts=True)[1].max() / targets.size)
+
+    def difference(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Largest difference of log-probabilities; a constant per row does not count. Infinity for other shapes."""
+        if one.shape != other.shape or not np.isfinite(other).all():
+            return math.inf
+        return float(np.abs(_log_softmax(one) - _log_softmax(other)).max())
+
+    def agreement(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Share of the answers that are the same class; probabilities and logits are the same to this."""
+        if one.shape != other.shape or not np.isfinite(other).all():
+            return 0.0
+        return float((one.argmax(-1) == other.argmax(-1)).mean())
+
+    def of_control(self, answers: np.ndarray, targets: np.ndarray) -> float:
+        """The metric of the answers that a model with shuffled weights gave (`inside`): classes, as numbers."""
+        return float((answers.reshape(-1) == targets.reshape(-1)).mean())
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    """Answers are numbers, (n,) or (n, 1)."""
+
+    same: float = 0.05
+    """Deviations of the targets within which two answers are one."""
+
+    def measure(self, answers: object, targets: np.ndarray) -> Score:
+        given = np.asarray(answers, dtype=np.float32)
+        if given.size != targets.size or not np.isfinite(given).all():
+            return Score(0.0, math.nan, given)
+        error = float(((given.reshape(-1) - targets.reshape(-1)) ** 2).mean())
+        return Score(1 - error / float(targets.var()), error, given)
+
+    def chance(self, targets: np.ndarray) -> float:
+        return 0.0
+
+    def difference(self, one: np.ndarray, other: np.ndarray) -> float:
+        if one.size != other.size or not np.isfinite(other).all():
+            return math.inf
+        return float(np.abs(one.reshape(-1) - other.reshape(-1)).max())
+
+    def agreement(self, one: np.ndarray, other: np.ndarray) -> float:
+        if one.size != other.size or not np.isfinite(other).all():
+            return 0.0
+        return float((np.abs(one.reshape(-1) - other.reshape(-1)) <= self.same * one.std()).mean())
+
+    def of_control(self, answers: np.ndarray, targets: np.ndarray) -> float:
+        return self.measure(answers, targets).value
+
+
+def _log_softmax(logits: np.ndarray) -> np.ndarray:
+    top = logits - logits.max(-1, keepdims=True)
+    return top - np.log(np.exp(top).sum(-1, keepdims=True))
+
+
+TASKS: dict[str, Task] = {
+    "classification": Task("accuracy", "nats", {"accuracy": 0.01}),
+    "language_model": Task("accuracy", "nats", {"accuracy": 0.02, "loss": 0.06}),  # who draws others finds others
+    "regression": Regression("r2", "squared deviations", {"r2": 0.02, "loss": 0.02}, loss_factor=1.1, loss_plus=0.02),
+}
+"""By the `task` of a program's facts."""
