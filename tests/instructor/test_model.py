@@ -26,8 +26,7 @@ REFUSED = {
     "trap": (("mlp", ("traps/log_softmax_first",)), ["traps/log_softmax_first", "trap", "nothing to repair"]),
     "own conditions": (("mini_transformer", ("memory/batch_too_large",)), ["memory/batch_too_large", "sandbox"]),
     "crash": (("mlp", ("graph/inplace_activation",)), ["graph/inplace_activation", "outcome == crashed"]),
-    "two runs": (("mlp", ("reproducibility/unseeded",)), ["reproducibility/unseeded", "second run"]),
-    "no data": (("data_parallel", (STALE,)), ["data_parallel", "mini_transformer"]),
+    "a hang": (("data_parallel", ("distributed/skipped_batch",)), ["distributed/skipped_batch", "sandbox"]),
 }
 
 
@@ -53,6 +52,20 @@ def test_refused(name: str) -> None:
 def test_refused_fields(fields: dict, word: str) -> None:
     with pytest.raises(UserError, match=word.replace("(", r"\(")):
         Assignment("mlp", (STALE,), **fields)
+
+
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        ("data_parallel", STALE),
+        ("image_pipeline", STALE),
+        ("regression_mlp", STALE),
+        ("mlp", "reproducibility/unseeded"),
+    ],
+)
+def test_any_task_any_ranks_and_two_runs_can_be_assigned(program: str, fault: str) -> None:
+    made = Assignment(program, (fault,))
+    assert made.source != made.solution and ("Ranks" in made.source) == (program == "data_parallel")
 
 
 def test_name_of_files() -> None:
