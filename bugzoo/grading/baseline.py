@@ -59,8 +59,8 @@ def reached(scenario: Scenario, text: str) -> Twin:
 
 @cache
 def _code() -> str:
-    """Of everything that makes these numbers; what a program's facts call is looked up by name."""
-    return code_of("bugzoo.grading.baseline:reached", "bugzoo.grading.evaluation.helpers")
+    """Of everything that makes these numbers."""
+    return code_of("bugzoo.grading.baseline:reached")
 
 
 def _trusted_questions(scenario: Scenario):

@@ -1,7 +1,7 @@
 """The grader's own data: what no submission has seen, found by what a program's facts say.
 
 Three expressions stand in a program's `[facts]` and are worked out in the reference program's own names (its text,
-vocabulary, images, functions), with the functions of `helpers` beside them:
+vocabulary, images, functions), with `each` and `shifted` of `helpers` beside them:
 
     held_out    (inputs, targets) that neither training nor validation touches; random draws are the grader's
     training    what may be trained on: (inputs, targets) row by row, or one sequence of which every window may
@@ -16,7 +16,7 @@ import torch
 
 from bugzoo import programs
 from bugzoo.errors import UserError
-from bugzoo.grading.evaluation import helpers
+from bugzoo.grading.evaluation.helpers import each, shifted
 from bugzoo.grading.evaluation.members import rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS, Task
 
@@ -57,7 +57,7 @@ def validation(space: Mapping[str, Any], program: str, seed: int) -> Iterable[tu
 
 def _work_out(name: str, space: Mapping[str, Any], program: str, seed: int) -> Any:
     """The value of one of the facts' expressions, under a seed of its own."""
-    helping = {key: value for key, value in vars(helpers).items() if not key.startswith("_")}
+    helping = {"each": each, "shifted": shifted}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         found = eval(programs.load(program).facts[name], helping | dict(space))
