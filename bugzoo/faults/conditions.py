@@ -73,6 +73,11 @@ def has(name: str) -> Condition:
     return lambda script, place: name in place.pieces
 
 
+def lacks(name: str) -> Condition:
+    """A metavariable is not there."""
+    return lambda script, place: name not in place.pieces
+
+
 def text_is(name: str, pattern: str) -> Condition:
     """A metavariable is there and all of its text matches, whatever the case."""
     wanted = re.compile(pattern, re.IGNORECASE | re.DOTALL)

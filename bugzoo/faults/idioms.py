@@ -40,6 +40,7 @@ from bugzoo.faults.idioms_loop import (
 )
 from bugzoo.faults.idioms_setup import (
     BATCH_SIZE,
+    DEFAULT_RATE,
     EPOCHS,
     EVAL_MODE,
     ITEM_APPEND,
@@ -58,6 +59,7 @@ __all__ = [
     "BATCH_SIZE",
     "CLIP",
     "COUNTER",
+    "DEFAULT_RATE",
     "EPOCHS",
     "EVAL_MODE",
     "HEAD",

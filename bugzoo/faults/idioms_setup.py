@@ -1,11 +1,14 @@
 """What is optimised, with which numbers, in which mode, and what is kept of it. `idioms` has them all."""
 
+from dataclasses import replace
+
 from bugzoo.faults.conditions import (
     any_of,
     assigned,
     has,
     judges,
     kind,
+    lacks,
     loops,
     not_evaluating,
     somewhere,
@@ -47,6 +50,16 @@ OPTIMIZER = Idiom(
     ),
     prefer=(not_evaluating, has("MODEL"), text_is("PARAMETERS", _PLAIN)),
 )  # fmt: skip  # CLASS, OPTIM, PARAMETERS, MODEL, LR
+
+DEFAULT_RATE = Idiom(
+    "DEFAULT_RATE",
+    "an optimiser that is given no learning rate: torch.optim.Adam(model.parameters())",
+    tuple(
+        replace(form, where=(*form.where, has("PARAMETERS"), lacks("LR"), text_is_not("PLACE", r".*\*\*.*")))
+        for form in OPTIMIZER.forms[:3]
+    ),
+    prefer=OPTIMIZER.prefer,
+)  # CLASS, OPTIM, PARAMETERS, MODEL
 
 LEARNING_RATE = Idiom(
     "LEARNING_RATE",

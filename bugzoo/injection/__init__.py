@@ -5,6 +5,7 @@ one place are noticed. Nothing is formatted anew: bytes outside an edit stay as 
 """
 
 import difflib
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -215,7 +216,7 @@ def inject(
     for fault, params in faults:
         edits += _edits(script, fault.edits, params, fault.id, label, at)
     result = Injection(source, _in_order(source, edits, label))
-    check_syntax(result.broken, f"{label} after {', '.join(sorted({edit.owner for edit in edits}))}")
+    _check_compiles(result.broken, f"{label} after {', '.join(sorted({edit.owner for edit in edits}))}")
     return result
 
 
@@ -241,7 +242,7 @@ def change(
     check_syntax(source, label)
     made = _edits(read(source), edits, params or {}, owner, label, at)
     result = Injection(source, _in_order(source, made, label))
-    check_syntax(result.broken, f"{label} after {owner}")
+    _check_compiles(result.broken, f"{label} after {owner}")
     return result
 
 
@@ -253,6 +254,17 @@ def check_syntax(source: str, label: str) -> None:
         line = getattr(error, "lineno", None)
         reason = getattr(error, "msg", str(error))
         raise UserError(f"{label} is not valid Python: {reason}" + (f" (line {line})." if line else ".")) from None
+
+
+def _check_compiles(source: str, label: str) -> None:
+    """As check_syntax; it also finds what only the compiler does, such as an argument given twice."""
+    check_syntax(source, label)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the script's own, such as an invalid escape
+            compile(source, label, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise UserError(f"{label} is not valid Python: {error.msg} (line {error.lineno}).") from None
 
 
 def diff(before: str, after: str, label: str = "train.py") -> str:

@@ -210,3 +210,37 @@ def test_gradients_cleared_one_by_one(clearing):
     source = f"for x in data:\n    loss = net(x).mean()\n{by_hand}    loss.backward()\n    opt.step()\n"
     injection = inject(source, [(faults.load("loop/stale_gradients"), {})], "by_hand.py")
     assert injection.broken == source.replace(by_hand, "")
+
+
+FOREIGN = Path(__file__).parents[1] / "foreign"
+
+
+@pytest.mark.parametrize("fault_id", faults.catalogue())
+def test_a_script_of_somebody_else_is_broken_or_refused_in_words(fault_id):
+    """Never a traceback: `$$$REST` behind a keyword was read as Python once."""
+    fault, taken = faults.load(fault_id), 0
+    params = {name: param.default for name, param in fault.params.items()}
+    for path in sorted((FOREIGN / "scripts").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        try:
+            made = inject(source, [(fault, params)], path.name)
+        except UserError as error:
+            said = str(error)
+            assert "Looked for: " in said or "--at LINE" in said, said
+            continue
+        compile(made.broken, path.name, "exec")
+        assert made.undo(made.broken) == source
+        taken += 1
+    assert taken >= {"optimizer/lr_too_high": 40, "loop/stale_gradients": 38, "freezing/frozen_layers": 36}.get(
+        fault_id, 0
+    )
+
+
+def test_a_rate_is_given_to_an_optimiser_that_has_none_and_never_twice():
+    from bugzoo.scenario import break_source
+
+    made = break_source("opt = torch.optim.Adam(net.parameters())\n", ["optimizer/lr_too_high"])
+    assert made.broken == "opt = torch.optim.Adam(net.parameters(), lr=0.3)\n"
+    two = "a = torch.optim.SGD(g.parameters(), lr=0.1)\nb = torch.optim.SGD(d.parameters(), lr=0.1)\n"
+    with pytest.raises(UserError, match="fits 2 places"):
+        break_source(two, ["optimizer/lr_too_high"])

@@ -13,8 +13,8 @@ FAULT = Fault(
         rewrite(LOSS, TARGETS="($TARGETS)[torch.randperm(len($TARGETS))]"),
     ),
     not_on={
-        name: "its inputs are numbers of words, of which no neighbours tell a label: data_inspection measures nothing, tried."
-        for name in ("sentiment_lstm", "sequence_classifier")
+        name: "numbers of words or characters have no neighbours that tell a label: data_inspection measures none, tried."
+        for name in ("amp_transformer", "mini_transformer", "sentiment_lstm", "sequence_classifier")
     },
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",

@@ -1,6 +1,6 @@
 """The loss jumps up in the first steps, swings wildly and ends near or above where it began."""
 
-from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
+from bugzoo.faults.idioms import DEFAULT_RATE, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Param
 from bugzoo.faults.verbs import either, rewrite
 
@@ -11,7 +11,7 @@ FAULT = Fault(
     params={"factor": Param(300.0, 1.5, 1e6, "how many times the healthy learning rate")},
     edits=either(
         rewrite(LEARNING_RATE, LR="fold($LR * $factor)"),
-        rewrite(OPTIMIZER, PARAMETERS="$PARAMETERS, lr=fold(1e-3 * $factor)"),  # the default of the Adams
+        rewrite(DEFAULT_RATE, PARAMETERS="$PARAMETERS, lr=fold(1e-3 * $factor)"),  # the default of the Adams
     ),
     not_on={
         "amp_transformer": "float16 overflows first: the loss is no number on 3 of 5 seeds, measured; that is another fault."
