@@ -1,5 +1,6 @@
 # make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
 # make test   install, pass every test          make unit   only the quick ones
+# make check  prove what the ledger lacks       make prove  prove everything, from nothing
 # A machine with Python 3.11+ and git is enough; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -14,10 +15,10 @@ LAB_ARGS ?=
 TEST_ARGS ?=
 CASE := mlp --fault "numerics/log_at_step?step=50&eps=0" --seed 0
 
-.PHONY: help lab test unit check format clean
+.PHONY: help lab test unit check prove format clean
 
 help:
-	@sed -n '1,3s/^# //p' Makefile
+	@sed -n '1,4s/^# //p' Makefile
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "bugzoo needs Python 3.11 or newer; none was found. Name one: make lab PYTHON=/path/to/python3"; exit 1; }
@@ -50,6 +51,10 @@ unit: .venv/.installed-test
 check: .venv/.installed-test
 	$(BIN)/bugzoo check
 	$(BIN)/bugzoo verify
+
+prove: .venv/.installed-test
+	$(BIN)/bugzoo verify --fresh
+	$(BIN)/bugzoo check --fresh
 
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .

@@ -93,13 +93,15 @@ def verify(
     ledger. `fresh` believes nothing. `executor` takes the runs to other machines.
     """
     started = time.perf_counter()
+    names = list(names)
     chosen = [catalogue.load(name) for name in names] or list(catalogue.catalogue().values())
     only = [programs.load(name).name for name in only_programs]
     written = seeds == SEEDS
     cells = [Cell(fault.id, p, effect=fault.effect) for fault in chosen for p in fits(fault) if not only or p in only]
     cases = [case for cell in cells if (case := _case(cell, device, seeds, written and not fresh))]
-    wanted = dict.fromkeys(case.cell.program for case in cases)
-    controls = [_control(program, device, seeds, written and device == "cpu" and not fresh) for program in wanted]
+    alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
+    healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
+    controls = [_control(program, device, seeds, written and device == "cpu" and not fresh) for program in healthy]
     parts: list[_Case | _Control] = [*cases, *controls]
     asked = [part.wanted() for part in parts]
     results, runs, ran = _run([one for some in asked for one in some], executor, progress, fresh)
@@ -108,8 +110,14 @@ def verify(
         results = results[len(some) :]
     if written:
         _write_down([case for case in cases if device_of(case.fault) == device], controls if device == "cpu" else [])
-    healthy = [control.healthy for control in controls]
-    return Report(cells, healthy, _environment(device), time.perf_counter() - started, runs, runs - ran)
+    return Report(
+        cells,
+        [control.healthy for control in controls],
+        _environment(device),
+        time.perf_counter() - started,
+        runs,
+        runs - ran,
+    )
 
 
 def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tuple[list[Result], int, int]:
