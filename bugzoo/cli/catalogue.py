@@ -155,6 +155,7 @@ def source(
     seed: Annotated[int, seed_option("Written into the text.")] = 0,
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
+    json: Json = None,
 ) -> None:
     """Print a program's text, healthy or with faults in it.
 
@@ -166,6 +167,10 @@ def source(
     from bugzoo.scenario import Scenario
 
     scenario = Scenario(program, tuple(fault or ()), seed=seed, size=size)
+    if json:
+        faults = list(scenario.faults)
+        emit({"program": program, "faults": faults, "source": scenario.source, "diff": scenario.diff()}, json)
+        return
     print(scenario.diff() if diff else scenario.source, end="")
 
 
@@ -186,6 +191,7 @@ def new_fault(
             help="The package of a fault pack of your own; bugzoo's own catalogue when left out.",
         ),
     ] = None,
+    json: Json = None,
 ) -> None:
     """Write the file of a new fault, with every field and what belongs in it.
 
@@ -194,6 +200,9 @@ def new_fault(
     from bugzoo.proving.stub import write_fault
 
     path = write_fault(name, folder)
+    if json:
+        emit({"file": path}, json)
+        return
     _say(
         f"{path}",
         "",

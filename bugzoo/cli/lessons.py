@@ -7,23 +7,32 @@ from typing import Annotated
 import typer
 
 from bugzoo.cli import app
-from bugzoo.cli.output import table
+from bugzoo.cli.arguments import place
+from bugzoo.cli.command import App
+from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.errors import UserError
 
-group = typer.Typer(no_args_is_help=True, help="Lessons: make the notebooks, run them to prove what they say.")
+group = App(no_args_is_help=True, help="Lessons: make the notebooks, run them to prove what they say.")
 app.add_typer(group, name="lessons")
 
 Folder = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The folder that holds `notebooks/`; bugzoo's own by default.")
+    Path | None,
+    typer.Option(metavar="DIR", parser=place, help="The folder that holds `notebooks/`; bugzoo's own by default."),
 ]
 
 
+Json = Annotated[str | None, json_option()]
+
+
 @group.command("list")
-def list_() -> None:
+def list_(json: Json = None) -> None:
     """Show the lessons, in order."""
     from bugzoo import lessons
 
     found = [lessons.load(name) for name in lessons.files()]
+    if json:
+        emit([{"id": lesson.file.stem, "title": lesson.title} for lesson in found], json)
+        return
     table(["lesson", "title"], [[lesson.file.stem, lesson.title] for lesson in found], f"{len(found)} lessons")
 
 
@@ -33,6 +42,7 @@ def build(
         bool, typer.Option("--check", help="Write nothing; exit code 1 when a notebook is not what it should be.")
     ] = False,
     folder: Folder = None,
+    json: Json = None,
 ) -> None:
     """Make notebooks/ from bugzoo/lessons/. The notebooks are never edited by hand.
 
@@ -48,11 +58,17 @@ def build(
     number = len(lessons.files())
     if only_check:
         problems = lessons.stray(folder)
+        if json:
+            emit({"lessons": number, "problems": problems}, json)
+            raise typer.Exit(1 if problems else 0)
         for text in problems:
             print(text)
         print(f"{number} lessons looked at, {len(problems)} problems")
         raise typer.Exit(1 if problems else 0)
     written = lessons.build(folder)
+    if json:
+        emit({"lessons": number, "written": written}, json)
+        return
     for name in written:
         print(f"written: {name}")
     print(f"{number} lessons, {len(written)} notebooks written")
@@ -63,6 +79,7 @@ def check(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[LESSON]...", help="Names or numbers; all when left out.")
     ] = None,
+    json: Json = None,
 ) -> None:
     """Run lessons with their proof cells in, and compare each marked number of the text with what was measured.
 
@@ -74,18 +91,22 @@ def check(
     - `bugzoo lessons check 03`
     """
     from bugzoo import lessons
+
+    chosen = [lessons.load(name) for name in names or lessons.files()]  # an unknown one is told before torch is loaded
     from bugzoo.lessons._proof import read_through, run
 
-    bad = 0
-    for lesson in [lessons.load(name) for name in names or lessons.files()]:
-        begin = time.monotonic()
-        problems = read_through(lesson) or run(lesson)
-        for text in problems:
-            print(text)
-        bad += bool(problems)
-        told = "holds" if not problems else "DOES NOT HOLD"
-        print(
-            f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {time.monotonic() - begin:.0f} s",
-            flush=True,
-        )
-    raise typer.Exit(1 if bad else 0)
+    rows = []
+    with progress("lessons", json) as tell:
+        for number, lesson in enumerate(chosen):
+            tell(number, len(chosen))
+            begin = time.monotonic()
+            problems = read_through(lesson) or run(lesson)
+            seconds = round(time.monotonic() - begin, 1)
+            rows.append({"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds})
+            if json != "-":
+                told = "DOES NOT HOLD" if problems else "holds"
+                about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {seconds:.0f} s"
+                print("\n".join([*problems, about]), flush=True)
+    if json:
+        emit(rows, json)
+    raise typer.Exit(0 if all(row["ok"] for row in rows) else 1)

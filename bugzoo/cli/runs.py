@@ -138,6 +138,7 @@ def break_(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over OUT when it exists.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what was changed, the answer.")] = False,
+    json: Annotated[str | None, json_option("What was changed, as JSON: to this file, or printed.")] = None,
 ) -> None:
     """Put a fault into a training script that bugzoo has never seen.
 
@@ -150,7 +151,7 @@ def break_(
 
     if not fault:
         raise UserError("Nothing to break with: add --fault SPEC. `bugzoo list faults` shows them all.")
-    if out is None and not diff:
+    if out is None and not diff and not json:
         raise UserError("Where to? Add -o OUT for the broken script, or --diff to see the change only.")
     text = read_script(script)
     lines = len(text.splitlines())
@@ -163,9 +164,12 @@ def break_(
         if out.exists() and not force:
             raise UserError(f"{out} exists; choose another name, or add --force to write over it.")
         write_atomic(out, made.broken)
-    if diff:
-        from bugzoo.injection import diff as unified
+    from bugzoo.injection import diff as unified
 
+    if json:
+        changes = unified(text, made.broken, script.name)
+        emit({"script": script, "faults": fault, "written": out, "changes": len(made.edits), "diff": changes}, json)
+    elif diff:
         print(unified(text, made.broken, script.name), end="")
     elif out is not None:
         print(

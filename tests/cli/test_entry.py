@@ -40,6 +40,24 @@ def test_help_teaches(bugzoo):
         assert "xample" in bugzoo(command, "--help").out or command == "new"
 
 
+def leaves(group, *path):
+    for name, command in group.commands.items():
+        yield from leaves(command, *path, name) if hasattr(command, "commands") else [((*path, name), command)]
+
+
+def test_every_command_speaks_json():
+    import typer
+
+    from bugzoo.cli import app, commands
+
+    commands()
+    found = dict(leaves(typer.main.get_command(app)))
+    assert len(found) > 15
+    for path, command in found.items():
+        options = [word for param in command.params for word in param.opts]
+        assert "--json" in options, f"bugzoo {' '.join(path)} has no --json"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -1,5 +1,8 @@
 """Prices, guesses, points, the clock and the folder."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from bugzoo import faults
@@ -7,6 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import BUDGET
+from bugzoo.interview.play import counted
 from bugzoo.interview.session import GUESSES, Session, open_folder
 
 RIGHT = "loop/stale_gradients"
@@ -146,4 +150,30 @@ def test_a_folder_that_exists_is_left_alone(session, tmp_path):
 def test_a_file_that_cannot_be_read_is_a_message(session, tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         session.submit(tmp_path / "nowhere.py")
+    assert session.repair is None
+
+
+def test_a_disk_that_fills_up_leaves_no_empty_ticket(session, tmp_path, monkeypatch):
+    from bugzoo.interview import session as module
+
+    def full(path, text):
+        if path.name == "train.py":
+            raise UserError("no room")
+        path.write_text(text)
+
+    monkeypatch.setattr(module, "write_atomic", full)
+    with pytest.raises(UserError, match="no room"):
+        open_folder(session.case, tmp_path / "another", 5)
+    assert not (tmp_path / "another").exists()
+
+
+@pytest.mark.parametrize("typed", ["²", "٣", "1" * 5000, "-1", "1.5", "0x1", "", "nan"])
+def test_what_is_no_number_is_none(typed):
+    assert counted(typed) is None and counted("12") == 12
+
+
+@pytest.mark.parametrize("name", ["a\0b", ".", "nowhere.py", "~nobody-of-this-name/x.py", "x" * 5000])
+def test_a_file_that_cannot_be_handed_in_is_a_message(session, name):
+    with pytest.raises(UserError, match="cannot be read"):
+        session.submit(Path(os.path.expanduser(name)))
     assert session.repair is None
