@@ -4,7 +4,8 @@ What holds for a script run with `Job(isolated=True)`, whatever it does:
 - no network (its own, with a loopback only), no process of the machine visible, all of its own ended with it;
 - it sees the Python installation, the C libraries and the few rooms of bugzoo that run and measure, all read-only;
   not the catalogue, the reference programs, the graders or anybody's files; it writes to a small /tmp and its folder;
-- no capability, no setuid program, none of the caller's environment; limits on memory, time, output and processes;
+- no capability, no setuid program, none of the caller's environment; none of the system calls that `seccomp.py` names
+  (new namespaces, mounts, other processes' memory, BPF, io_uring); limits on memory, time, output, files and processes;
 - wall time, exit code, memory and output come from the supervisor outside; its files are read as plain data.
 
 What does not hold: the script shares its process with the watch and with `Job.after`, so that it can patch torch,
@@ -28,7 +29,7 @@ import sys
 from pathlib import Path
 
 import bugzoo
-from bugzoo.running import identity
+from bugzoo.running import identity, seccomp
 from bugzoo.running.job import Job
 
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
@@ -50,7 +51,8 @@ def isolate(folder: Path, mib: int) -> int:
     The script's folder has the path of `folder` and what is in it, but is a place of its own that holds `mib` MiB: a full
     one is nobody else's trouble. What comes back is an open handle on it.
 
-    Raises IsolationError where the kernel or a container forbids a step: nothing runs half-isolated.
+    Raises IsolationError where the kernel or a container forbids a step, or the machine is one whose system calls are not
+    known here: nothing runs half-isolated.
     """
     os.umask(0o022)  # what is made here must be open to whoever the script will be
     places = [place for place in _visible() if place.is_dir()]
@@ -70,6 +72,7 @@ def isolate(folder: Path, mib: int) -> int:
     _loopback_up()
     place = _new_root(folder, mib, nobody)
     _drop_privileges(nobody)
+    seccomp.forbid()
     os.environ.update(HOME="/tmp", TMPDIR="/tmp", TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", MPLCONFIGDIR="/tmp/mpl")
     return place
 
@@ -102,7 +105,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     _mount("proc", str(root / "proc"), "proc", _NOSUID | _NODEV)
     place = _own_place(folder, root, mib, nobody)
     (root / "old").mkdir()
-    _check(_libc.syscall(_PIVOT_ROOT, str(root).encode(), str(root / "old").encode()), "pivot_root")
+    _check(_libc.syscall(seccomp.number("pivot_root"), str(root).encode(), str(root / "old").encode()), "pivot_root")
     os.chdir("/")
     _check(_libc.umount2(b"/old", _DETACH), "umount")
     os.rmdir("/old")
@@ -171,12 +174,9 @@ def _show(place: Path, root: Path, read_only: bool = True) -> None:
 def _read_only(path: str, recursive: bool) -> None:
     # struct mount_attr {set, clear, propagation, user namespace}; RDONLY | NOSUID
     attributes = struct.pack("QQQQ", 1 | 2, 0, 0, 0)
-    done = _libc.syscall(_MOUNT_SETATTR, -100, path.encode(), 0x8000 if recursive else 0, attributes, len(attributes))
+    call, whole = seccomp.number("mount_setattr"), 0x8000 if recursive else 0
+    done = _libc.syscall(call, -100, path.encode(), whole, attributes, len(attributes))
     _check(done, f"making {path} read-only")
-
-
-_MOUNT_SETATTR = 442
-_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -199,7 +199,7 @@ def _drop_privileges(nobody: bool) -> None:
         identity.become_nobody()
     _check(_libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
     header = struct.pack("Ii", 0x20080522, 0)
-    _check(_libc.syscall(126 if os.uname().machine == "x86_64" else 91, header, bytes(24)), "capset")
+    _check(_libc.syscall(seccomp.number("capset"), header, bytes(24)), "capset")
 
 
 def _check(result: int, what: str) -> None:

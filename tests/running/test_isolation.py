@@ -89,7 +89,8 @@ def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "abc")
     answer = asked(f"secret, package = {str(secret)!r}, {os.path.dirname(bugzoo.__file__)!r}\n" + LOOK_AROUND)
     assert not answer["secret"] and not answer["faults"] and not answer["environment"]
-    assert answer["package"] == ["__init__.py", "diagnostics", "errors.py", "running", "syntax.py", "watching"]
+    shown = "__init__.py diagnostics errors.py files.py plain.py running syntax.py watching"
+    assert answer["package"] == shown.split()
     assert answer["written"] == ["x"] and answer["cwd"] == "/tmp"
     assert not {"faults", "programs", "grading", "scenario"} & set(answer["loaded"])
 
