@@ -83,7 +83,7 @@ def _submissions(folder: Path, task: Task) -> list[Submission]:
 def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
     """Never raises for what is in a submission."""
     record = Record(one.student, UNGRADED, None, task.max_points, one.problem, list(one.notes), by=by)
-    record.file, record.timestamp, record.digest = str(one.path or ""), one.timestamp, one.digest
+    record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
     if one.problem:
         return record
     try:

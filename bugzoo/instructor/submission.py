@@ -5,6 +5,7 @@ Nothing of it runs here. The grader's own cells do not count, so that editing th
 
 import hashlib
 import json
+import os
 import re
 import stat
 import time
@@ -50,12 +51,21 @@ def find(folder: Path, name: str) -> list[Submission]:
         if entry.name.startswith(".") or entry.name == "__pycache__":
             continue
         if entry.is_symlink():
-            found.append(Submission(entry.stem, None, "it is a link; hand in the file itself"))
+            found.append(Submission(shown(entry.stem), None, "it is a link; hand in the file itself"))
         elif entry.is_dir():
             found.append(_in_folder(entry, name))
         elif entry.suffix == ".ipynb":
-            found.append(Submission(entry.stem, entry))
+            found.append(Submission(shown(entry.stem), entry))
     return found
+
+
+def shown(name: object) -> str:
+    """The name of a file or a student as any table, file or terminal takes it: what is no printable text is escaped.
+
+    Names on Linux are bytes, and Python keeps those that are no UTF-8 as lone surrogates, which nothing can print or encode.
+    """
+    text = os.fsencode(str(name)).decode("utf-8", "backslashreplace")
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def once_each(found: list[Submission]) -> list[Submission]:
@@ -81,11 +91,13 @@ def _in_folder(folder: Path, name: str) -> Submission:
     named = [path for path in files if path.stem == name]
     chosen = named or files
     if not chosen:
-        return Submission(folder.name, None, f"there is no notebook {name}.ipynb in the folder")
+        return Submission(shown(folder.name), None, f"there is no notebook {name}.ipynb in the folder")
     if len(chosen) > 1:
-        names = ", ".join(str(path.relative_to(folder)) for path in chosen[:4])
-        return Submission(folder.name, None, f"there are several notebooks ({names}) and none is to be preferred")
-    return Submission(folder.name, chosen[0])
+        names = ", ".join(shown(path.relative_to(folder)) for path in chosen[:4])
+        return Submission(
+            shown(folder.name), None, f"there are several notebooks ({names}) and none is to be preferred"
+        )
+    return Submission(shown(folder.name), chosen[0])
 
 
 def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
@@ -128,6 +140,10 @@ def _notebook(data: bytes) -> dict[str, Any]:
         made = json.loads(data)
     except (ValueError, RecursionError):
         raise Unreadable("the file is not a notebook: it is not valid JSON") from None
+    try:
+        json.dumps(made, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        raise Unreadable("the file holds characters that are no text (lone surrogates, as of a half emoji)") from None
     if not isinstance(made, dict) or not isinstance(made.get("cells"), list):
         raise Unreadable("the file is not a notebook of format 4: it has no cells")
     return made
