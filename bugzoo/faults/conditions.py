@@ -11,11 +11,6 @@ def trains(script: Script, place: Place) -> bool:
     return script.trains(place.node) and not script.evaluates(place.node)
 
 
-def evaluates(script: Script, place: Place) -> bool:
-    """It stands under no_grad or in a function that is named after an evaluation."""
-    return script.evaluates(place.node)
-
-
 def judges(script: Script, place: Place) -> bool:
     """Under it a model is run over data: a loop, or a function named after an evaluation."""
     under = next(
@@ -25,7 +20,7 @@ def judges(script: Script, place: Place) -> bool:
 
 
 def not_evaluating(script: Script, place: Place) -> bool:
-    """The opposite of `evaluates`."""
+    """It stands neither under no_grad nor in a function that is named after an evaluation."""
     return not script.evaluates(place.node)
 
 

@@ -7,7 +7,7 @@ there: `PLACE` is the whole match, `RESULT` the name that it is assigned to.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bugzoo.faults.script import Called, Piece, Place, Script, last_part, piece
@@ -143,6 +143,11 @@ class Number:
                 named = any(wanted.fullmatch(flag.strip("'\"").lstrip("-").replace("-", "_")) for flag in flags)
                 if named and default is not None and _NUMBER.fullmatch(default.text):
                     yield script.place(called.node, {self.value: default})
+
+
+def narrowed(forms: "tuple[Form, ...]", *conditions: Condition) -> tuple[Call | Pattern, ...]:
+    """The forms with further conditions: for an idiom that is a special case of another."""
+    return tuple(replace(form, where=(*form.where, *conditions)) for form in forms if isinstance(form, Call | Pattern))
 
 
 _NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?([*/ ]+[\d._eE+-]+)*")

@@ -1,7 +1,5 @@
 """Data, and the inside of a model. `idioms` has them all."""
 
-from dataclasses import replace
-
 from bugzoo.faults.conditions import (
     any_of,
     assigned,
@@ -13,7 +11,7 @@ from bugzoo.faults.conditions import (
     text_is,
     text_is_not,
 )  # fmt: skip
-from bugzoo.faults.forms import Call, Idiom, Pattern
+from bugzoo.faults.forms import Call, Idiom, Pattern, narrowed
 
 _F = r"(?:(?P<F>[\w.]+)\.)?"
 
@@ -104,21 +102,21 @@ ACTIVATION = Idiom(
 HIDDEN = Idiom(
     "HIDDEN",
     "an activation function in a forward pass whose result gets a name: hidden = F.relu(self.layer(hidden))",
-    tuple(replace(form, where=(*form.where, has("RESULT"))) for form in ACTIVATION.forms),
+    narrowed(ACTIVATION.forms, has("RESULT")),
     prefer=(not_evaluating, mentions("INPUT", "RESULT")),
 )  # F, FUNCTION, INPUT
 
 HIDDEN_ALONE = Idiom(
     "HIDDEN_ALONE",
     "an activation function as a statement of its own: hidden = F.relu(hidden)",
-    tuple(replace(form, where=(*form.where, assigned, same("INPUT", "RESULT"))) for form in ACTIVATION.forms),
+    narrowed(ACTIVATION.forms, assigned, same("INPUT", "RESULT")),
     prefer=(not_evaluating,),
 )  # F, FUNCTION, INPUT
 
 ACTIVATED = Idiom(
     "ACTIVATED",
     "an activation function of which the result gets a name as it is: hidden = F.relu(...)",
-    tuple(replace(form, where=(*form.where, assigned)) for form in ACTIVATION.forms),
+    narrowed(ACTIVATION.forms, assigned),
     prefer=(not_evaluating, mentions("INPUT", "RESULT"), same("INPUT", "RESULT")),
 )  # F, FUNCTION, INPUT
 
@@ -135,7 +133,7 @@ ACTIVATION_LAYER = Idiom(
 LAYERED = Idiom(
     "LAYERED",
     "an activation among the layers of nn.Sequential(...)",
-    tuple(replace(form, where=(has("NN"), listed)) for form in ACTIVATION_LAYER.forms),
+    narrowed(ACTIVATION_LAYER.forms, has("NN"), listed),
 )  # NN, FUNCTION
 
 HEAD = Idiom(

@@ -1,7 +1,5 @@
 """What is optimised, with which numbers, in which mode, and what is kept of it. `idioms` has them all."""
 
-from dataclasses import replace
-
 from bugzoo.faults.conditions import (
     any_of,
     assigned,
@@ -16,7 +14,7 @@ from bugzoo.faults.conditions import (
     text_is_not,
     trains,
 )  # fmt: skip
-from bugzoo.faults.forms import Call, Header, Idiom, Number, Pattern
+from bugzoo.faults.forms import Call, Header, Idiom, Number, Pattern, narrowed
 
 _MODEL = {"PARAMETERS": r"(?P<MODEL>[\w.\[\]'\"]+)\.(?:named_|trainable_)?parameters\(\)"}
 _NAMES = (
@@ -54,10 +52,7 @@ OPTIMIZER = Idiom(
 DEFAULT_RATE = Idiom(
     "DEFAULT_RATE",
     "an optimiser that is given no learning rate: torch.optim.Adam(model.parameters())",
-    tuple(
-        replace(form, where=(*form.where, has("PARAMETERS"), lacks("LR"), text_is_not("PLACE", r".*\*\*.*")))
-        for form in OPTIMIZER.forms[:3]
-    ),
+    narrowed(OPTIMIZER.forms[:3], has("PARAMETERS"), lacks("LR"), text_is_not("PLACE", r".*\*\*.*")),
     prefer=OPTIMIZER.prefer,
 )  # CLASS, OPTIM, PARAMETERS, MODEL
 

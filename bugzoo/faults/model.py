@@ -80,6 +80,9 @@ class Either:
 Edits = tuple[Swap | Change | Either, ...]
 """Edits that are made together, each found in the same starting text."""
 
+Written = Edits | Swap | Change | Either
+"""As a fault file writes them: one edit needs no tuple around it."""
+
 
 @dataclass(frozen=True)
 class LookAlike:
@@ -158,16 +161,16 @@ class Fault:
     title: str
     level: int
     symptom: str
-    edits: Edits | Swap | Change | Either
+    edits: Written
     evidence: tuple[str, ...]
     effect: str
     why: str
     fix: str
     hints: tuple[str, str, str]
     params: Mapping[str, Param] = field(default_factory=dict)
-    repairs: Mapping[str, Edits] = field(default_factory=dict)
+    repairs: Mapping[str, Written] = field(default_factory=dict)
     """Name -> edits of the *broken* text: other correct repairs than taking the fault back."""
-    pretences: Mapping[str, Edits] = field(default_factory=dict)
+    pretences: Mapping[str, Written] = field(default_factory=dict)
     """Name -> edits of the *broken* text that look like a repair and are none. Generic ones stand beside the attacks."""
     look_alikes: tuple[LookAlike, ...] = ()
     sources: tuple[str, ...] = ()
@@ -203,6 +206,6 @@ class Fault:
         return self.id.rsplit("/", 1)[0]
 
 
-def together(edits: Edits | Swap | Change | Either) -> Edits:
+def together(edits: Written) -> Edits:
     """One edit or several as a tuple."""
     return edits if isinstance(edits, tuple) else (edits,)

@@ -143,13 +143,13 @@ class Script:
                 last = _whole(node)
             for pattern in rest:
                 filled = fill(pattern, {name: one.text for name, one in pieces.items()})
-                following = last.next()
+                following: SgNode | None = last.next()
                 while following is not None and following.kind() == "comment":
                     following = following.next()
-                hit = None
-                if following is not None:  # the statement itself, or the expression that it wraps
-                    begin = following.range().start.index
-                    hit = next((n for n in following.find_all(pattern=filled) if n.range().start.index == begin), None)
+                if following is None:
+                    break
+                begin = following.range().start.index  # the statement itself, or the expression that it wraps
+                hit = next((n for n in following.find_all(pattern=filled) if n.range().start.index == begin), None)
                 if hit is None:
                     break
                 pieces |= self._capture(hit, filled)

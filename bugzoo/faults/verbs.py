@@ -18,7 +18,7 @@ too, and lends its metavariables. Where no idiom fits there is the plain `Swap`.
 """
 
 from bugzoo.faults.forms import Idiom
-from bugzoo.faults.model import Change, Edits, Either, Swap, together
+from bugzoo.faults.model import Change, Edits, Either, Written, together
 
 __all__ = ["after", "before", "either", "nothing", "remove", "rewrite"]
 
@@ -49,7 +49,7 @@ def after(place: Idiom, text: str | tuple[str, ...], *, given: Idiom | tuple[Idi
     return Change(place, "after", (("", _texts(text)),), _places(given))
 
 
-def either(*alternatives: Edits | Swap | Change | Either) -> Either:
+def either(*alternatives: Written) -> Either:
     """The first alternative (an edit, or a tuple of edits made together) of which every edit fits exactly once."""
     return Either(tuple(together(one) for one in alternatives))
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from bugzoo.errors import UserError
 from bugzoo.faults.forms import Idiom
-from bugzoo.faults.model import Change, Edits, Either, Fault, Swap
+from bugzoo.faults.model import Change, Either, Fault, Swap, Written, together
 from bugzoo.faults.script import Place, Script, metavariables, read, statement
 from bugzoo.injection.rendering import render_change, render_swap
 from bugzoo.syntax import parse, source_lines
@@ -159,10 +159,10 @@ def _refuse(misfit: _Misfit, source: str, owner: str, label: str, at: int | None
 
 
 def _edits(
-    script: Script, edits: Edits, params: Mapping[str, object], owner: str, label: str, at: int | None
+    script: Script, edits: Written, params: Mapping[str, object], owner: str, label: str, at: int | None
 ) -> list[Edit]:
     steps: list[Step] = []
-    for entry in edits:
+    for entry in together(edits):
         try:
             steps += _plan(script, entry, at)
         except _Misfit as misfit:
@@ -222,7 +222,7 @@ def inject(
 
 def misfit(source: str, fault: Fault, label: str) -> str:
     """Why a fault does not fit a text, as `inject` would say it; empty when every edit finds its place. Writes nothing."""
-    for entry in fault.edits:
+    for entry in together(fault.edits):
         try:
             _plan(read(source), entry, None)
         except _Misfit as failed:
@@ -232,7 +232,7 @@ def misfit(source: str, fault: Fault, label: str) -> str:
 
 def change(
     source: str,
-    edits: Edits,
+    edits: Written,
     params: Mapping[str, object] | None = None,
     owner: str = "the edit",
     label: str = "this program",

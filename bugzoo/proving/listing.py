@@ -9,6 +9,7 @@ from typing import Any
 
 from bugzoo import diagnostics, faults, programs
 from bugzoo.errors import unknown
+from bugzoo.faults.model import together
 from bugzoo.material import exercise_files
 from bugzoo.scenario import fits
 
@@ -94,7 +95,10 @@ def detail(name: str) -> Row:
         return (
             _fault(fault)
             | {field: getattr(fault, field) for field in more}
-            | {"look_alikes": [asdict(one) for one in fault.look_alikes], "edits": list(map(str, fault.edits))}
+            | {
+                "look_alikes": [asdict(one) for one in fault.look_alikes],
+                "edits": list(map(str, together(fault.edits))),
+            }
         )
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
