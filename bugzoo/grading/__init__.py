@@ -9,7 +9,15 @@ measured. The grader loads the weights into the reference model, built from its 
 submission that prints, exits or patches cannot touch that number. What can be read off the trace is judged in the grader's
 own process, but the trace itself is recorded beside the submission, and so are the instruments that call the model: who
 reaches into the recorder can hide a symptom there. It is believed only together with weights that are as good as the
-healthy twin's. The held-out digits are scikit-learn's own: who trains on them is found by the samples in the batches.
+healthy twin's.
+
+Vital signs are all instruments that measure anything in a program: one that does not fire on the healthy program and fires
+on a submission accuses it, whatever the task. Three exceptions: how long steps take counts only where slowness is the fault
+(`speed`), what compares ranks is asked when all of them are back, and what compares two runs is asked where the fault or
+the program's facts name a second run (`pair`). What is computed, in which direction it is better, what chance reaches and
+which data is held out stands in the program's `[facts]`; how far below the twin's it may lie, in `evaluation.tasks`.
+
+The held-out digits are scikit-learn's own: who trains on them is found by the samples in the batches.
 """
 
 import importlib

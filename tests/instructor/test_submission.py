@@ -157,3 +157,18 @@ def test_when(tmp_path: Path, text: str) -> None:
     assert read(find(tmp_path, NAME)[0], json.loads(text), NAME).timestamp == "2026-11-21 10:45:51.123456 UTC"
     path.with_name("timestamp.txt").write_text("=cmd|'/c calc'!A1\n")
     assert read(find(tmp_path, NAME)[0], json.loads(text), NAME).timestamp == ""
+
+
+def test_a_program_of_several_ranks_comes_back_whole(tmp_path: Path) -> None:
+    """Its Ranks are a cell like the others, in whatever order the cells stand; in a notebook its cells are not run."""
+    draft = Assignment("data_parallel", ("loop/stale_gradients",), title="Week 3")
+    text = handout.build(draft, "student", key.answers(draft))
+    made = json.loads(text)
+    assert "program.ranks = 2" in "".join(cell(made, "setup")["source"])
+    assert "".join(cell(made, "program-ranks")["source"]).startswith("%%program Ranks after Settings\n")
+    one = look(tmp_path / "1", text, text)
+    assert (one.problem, one.notes) == ("", ()) and join(one.sections) == draft.source
+    other = look(tmp_path / "2", text, changed(text, lambda made: made["cells"].reverse()))
+    assert join(other.sections) == draft.source and "another order" in other.notes[0]
+    without = changed(text, lambda made: made["cells"].remove(cell(made, "program-ranks")))
+    assert "no cell begins with `%%program Ranks`" in look(tmp_path / "3", text, without).problem

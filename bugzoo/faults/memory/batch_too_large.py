@@ -13,7 +13,15 @@ FAULT = Fault(
     needs=Needs(memory_mib=1500),
     not_on={
         name: "all that it can take into one batch fits into the 1500 MiB that the run gets, measured."
-        for name in ("data_parallel", "digits_cnn", "image_pipeline", "mlp", "sentiment_lstm", "sequence_classifier")
+        for name in (
+            "data_parallel",
+            "digits_cnn",
+            "image_pipeline",
+            "mlp",
+            "regression_mlp",
+            "sentiment_lstm",
+            "sequence_classifier",
+        )
     },
     evidence=("outcome == out_of_memory",),
     effect="outcome == out_of_memory",
