@@ -95,6 +95,8 @@ class _Module:
         """Name -> the statements that define it."""
         self.imports: _Targets = {}
         self.nodes_of_import: list[ast.stmt] = []
+        self._texts: dict[str, str] = {}
+        self._uses: dict[str, set[tuple[str, str | None]]] = {}
         self._sort(ast.parse(file.read_text(encoding="utf-8")).body)
 
     def _sort(self, body: list[ast.stmt]) -> None:
@@ -130,10 +132,17 @@ class _Module:
         return self.nodes[name] if name else self.nodes_of_import
 
     def text(self, name: str) -> str:
-        return "\n".join(_dump(node) for node in self._of(name))
+        if name not in self._texts:
+            self._texts[name] = "\n".join(_dump(node) for node in self._of(name))
+        return self._texts[name]
 
     def uses(self, name: str) -> set[tuple[str, str | None]]:
         """(module, name) of everything of this package that a place mentions; None for a whole module."""
+        if name not in self._uses:
+            self._uses[name] = self._used_by(name)
+        return self._uses[name]
+
+    def _used_by(self, name: str) -> set[tuple[str, str | None]]:
         found: set[tuple[str, str | None]] = set()
         for top in self._of(name):
             own = dict(self.imports)

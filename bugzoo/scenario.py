@@ -69,15 +69,21 @@ def _literal(value: object) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)  # double quotes, as the programs write them
 
 
-def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
-    """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
-    lines = source_lines(source, keepends=True)
-    places = {}
+@lru_cache(maxsize=64)
+def _assigned(source: str) -> dict[str, ast.expr]:
+    """Name -> the first value that it is given at the top level. The same program is asked for again and again."""
+    places: dict[str, ast.expr] = {}
     for node in parse(source).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             places.setdefault(node.targets[0].id, node.value)
         elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
             places.setdefault(node.target.id, node.value)
+    return places
+
+
+def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
+    """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
+    lines, places = source_lines(source, keepends=True), _assigned(source)
     for name, value in settings.items():
         if name not in places:
             raise unknown(f"setting of {label}", name, places, f"bugzoo source {label}")

@@ -1,6 +1,7 @@
 """A real Dask scheduler with two workers in processes of their own, one of which is killed half-way: nothing is lost."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,6 +117,26 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
         )
     assert killer.victim.poll() is not None
     assert [told(one) for one in there] == [told(one) for one in run_all(prove_one, mine)]
+
+
+def test_a_class_gets_the_same_points(cluster: Cluster, tmp_path: Path, sandboxed: None) -> None:
+    from bugzoo.instructor import tasks
+    from bugzoo.instructor.classroom import grade_class
+
+    handed_in, name = tmp_path / "submitted", "02_restless_loss"
+    handed_in.mkdir()
+    for student, room in {"ada": "solutions", "bob": "exercises", "eve": "solutions", "joe": "exercises"}.items():
+        shutil.copy(Path(__file__).parents[2] / room / f"{name}.ipynb", handed_in / f"{student}.ipynb")
+
+    def points(results: str, **more: Any) -> list[tuple[str, str, float | None]]:
+        records = grade_class(handed_in, tasks.load(name), tmp_path / results, **more)
+        return [(one.student, one.state, one.points) for one in records]
+
+    killer = Killer(cluster.workers(2)[0])
+    with connected(cluster.address) as executor:
+        there = points("there", executor=executor, progress=killer)
+    assert killer.victim.poll() is not None and there == points("here")
+    assert [state for _, state, _ in there] == ["passed", "not attempted", "passed", "not attempted"]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8786", "tcp://nobody", "http://here:1", "tcp://:8786", ""])
