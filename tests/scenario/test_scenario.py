@@ -59,7 +59,7 @@ def test_misfit_names_the_programs_that_fit():
         Scenario("sentiment_lstm", ("numerics/log_at_step",))
     with pytest.raises(UserError, match=r"no program named 'mpl'.*Did you mean mlp"):
         Scenario("mpl")
-    with pytest.raises(UserError, match="one of tiny, full"):
+    with pytest.raises(UserError, match="It is full or tiny"):
         Scenario("mlp", size="huge")
 
 
