@@ -46,13 +46,16 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def lesson_file(number: str) -> str:
-    """The notebook of a lesson, by its number or name, as a path below `root()`. Raises UserError for an unknown one."""
+def lesson_file(number: str | None) -> str:
+    """The notebook of a lesson, by its number or name, as a path below `root()`; None is the first one.
+
+    Raises UserError for an unknown one.
+    """
     found = sorted((root() / "notebooks").glob("*.ipynb"))
     for file in found:
-        if number and (file.stem == number or file.stem.split("_")[0] == number.zfill(2)):
+        if number is None or file.stem == number or (number and file.stem.split("_")[0] == number.zfill(2)):
             return file.relative_to(root()).as_posix()
-    raise unknown("lesson", number, [file.stem.split("_")[0] for file in found], "bugzoo lab --help")
+    raise unknown("lesson", str(number), [file.stem.split("_")[0] for file in found], "bugzoo lab --help")
 
 
 def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:

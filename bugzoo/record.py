@@ -128,7 +128,8 @@ def end_interview(number: int, status: str, result: dict[str, Any]) -> None:
 def interviews() -> list[dict[str, Any]]:
     """All of them, the oldest first; one whose time is long over without an end was abandoned. Raises UserError."""
     found = _read(f"select id, {_INTERVIEW} from interviews order by id")
-    rows = [dict(zip(("id", *_INTERVIEW.split(", ")), values, strict=True)) for values in found]
+    names: list[str] = ["id", *_INTERVIEW.split(", ")]
+    rows = [dict(zip(names, values, strict=True)) for values in found]
     for row in rows:
         row["result"] = json.loads(row["result"]) if row["result"] else None
         if row["status"] == "open" and time.time() > row["started"] + 60 * row["minutes"] + 3600:

@@ -103,6 +103,8 @@ def test_wheel_holds_lessons_and_exercises(wheel):
     for folder in ("notebooks", "exercises", "solutions"):
         for file in (ROOT / folder).glob("*.ipynb"):
             assert f"bugzoo/{folder}/{file.name}" in names
+    for file in (ROOT / "bugzoo" / "lessons").glob("*.py"):
+        assert f"bugzoo/lessons/{file.name}" in names, "the questions are read from it"
     assert wheel.stat().st_size < 5 * 2**20
     assert not [name for name in names if "test" in name.split("/") or name.startswith("tests")]
 

@@ -22,7 +22,9 @@ def lab(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", parser=place, help="Where the notebooks go; it is made when it is missing.")
     ] = Path("bugzoo_lab"),
-    lesson: Annotated[str, typer.Option(help="The lesson to open, by its number.")] = "03",
+    lesson: Annotated[
+        str | None, typer.Option(help="The lesson to open, by its number; the first one when left out.")
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Write the newer version of a notebook you changed beside it, as NAME.new.")
     ] = False,

@@ -58,7 +58,7 @@ class Interview:
         self.minutes, self._seed = minutes, seed
         self._case = draw(seed)
         self._handed_out = self._case.scenario.source
-        self._sheet = Sheet(self._handed_out)
+        self._sheet: Any = Sheet(self._handed_out)  # a Session reads it as it would a Path
         self._row: int | None = None
         self._result: dict[str, Any] | None = None
         self.ticket = self._case.ticket
@@ -110,11 +110,11 @@ class Interview:
         """Name a cause by its number, its line, the evidence that shows it and the test that tells; is it right?"""
         right = self.guess(cause, line, shows)
         print(self.verdict(right))
-        if right and test is None:
+        if right and test is not None:
+            self.tell(test)
+        elif right:
             for number, text in enumerate(self.tests(), 1):
                 print(f"  {number:3}  {text}")
-        elif right:
-            self.tell(test)
         return right
 
     def hand_in(self) -> None:

@@ -9,7 +9,7 @@ from bugzoo.errors import UserError
 from bugzoo.syntax import source_lines
 
 
-def changed_definitions(old: str, new: str) -> list[ast.stmt]:
+def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionDef]:
     """Top-level classes and functions of `new` that `old` has otherwise or not at all.
 
     Raises UserError when anything else differs: a loop that is being executed cannot be exchanged under its own feet.
@@ -29,7 +29,7 @@ def changed_definitions(old: str, new: str) -> list[ast.stmt]:
             f"Line {line} is outside a class or function, and a running loop or a setting that was read already cannot "
             "be exchanged: start again with view.restart(source). Nothing was changed."
         )
-    return [part for part in parts if isinstance(part, kinds) and ast.dump(part) not in before]
+    return [part for part in parts if isinstance(part, ast.ClassDef | ast.FunctionDef) and ast.dump(part) not in before]
 
 
 def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]:
@@ -44,7 +44,7 @@ def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]
     linecache.cache[file] = (len(new), None, source_lines(new, keepends=True), file)
     names = [part.name for part in parts]
     former = {name: namespace.get(name) for name in names}
-    exec(compile(ast.Module(parts, []), file, "exec"), namespace)
+    exec(compile(ast.Module([*parts], []), file, "exec"), namespace)
     for name, was in former.items():
         now = namespace[name]
         if isinstance(was, type) and isinstance(now, type):

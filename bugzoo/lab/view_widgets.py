@@ -91,6 +91,7 @@ class ViewWidgets:
         view = self.view
         engine = view._engine
         run = engine.run if engine else None
+        steps = len(engine.points) if engine else 0
         if engine and engine.failure is not None:
             self._label("ended", f": {html.escape(str(engine.failure))}")
             return
@@ -103,4 +104,4 @@ class ViewWidgets:
         if error:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
             detail += f"<pre>{html.escape(text)}</pre>"
-        self._label(summary.ending(run.outcome, len(engine.points)), detail)
+        self._label(summary.ending(run.outcome, steps), detail)

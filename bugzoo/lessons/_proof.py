@@ -1,5 +1,7 @@
 """A lesson held to its word: what can be seen without running it, and what its proof cells measure when it is run."""
 
+import hashlib
+import json
 import os
 import re
 import symtable
@@ -8,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 from unittest.mock import patch
 
-from bugzoo.lessons._source import Cell, Claim, Lesson
+from bugzoo.lessons._source import Cell, Lesson
+from bugzoo.plain import plain
+from bugzoo.proving import ledger
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 _MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
@@ -64,8 +68,32 @@ def _names(cell: Cell) -> tuple[set[str], set[str]]:
     return bound, used
 
 
-def run(lesson: Lesson) -> list[str]:
-    """Run a lesson with its proof cells in, in a kernel of its own without a front end. Sentences, empty where all holds."""
+def proved(lesson: Lesson) -> bool:
+    """Whether this very text is in the ledger: it held when it was run last."""
+    return ledger.read("lessons", lesson.file.stem).get("text") == _digest(lesson)
+
+
+def prove(lesson: Lesson) -> list[str]:
+    """Read a lesson, run it, and write into the ledger what was measured. Sentences, empty where all holds."""
+    if problems := read_through(lesson):
+        return problems
+    problems, measured = run(lesson)
+    if not problems:
+        entry = {"text": _digest(lesson), "with": ledger.environment(), "measured": measured}
+        if not proved(lesson):  # numbers differ a little from machine to machine
+            ledger.write("lessons", lesson.file.stem, entry)
+    return problems
+
+
+def _digest(lesson: Lesson) -> str:
+    return hashlib.sha256(lesson.file.read_bytes()).hexdigest()[:16]
+
+
+def run(lesson: Lesson) -> tuple[list[str], dict[str, Any]]:
+    """Run a lesson with its proof cells in, in a kernel of its own without a front end.
+
+    Returns (sentences, none where all holds; name -> what was measured).
+    """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -88,10 +116,10 @@ def run(lesson: Lesson) -> list[str]:
             try:
                 client.execute()
             except CellExecutionError:
-                return [_failure(lesson, book)]
+                return [_failure(lesson, book)], {}
             except (CellTimeoutError, DeadKernelError) as error:
-                return [f"{lesson.file.name}: {error}"]
-    return []
+                return [f"{lesson.file.name}: {error}"], {}
+    return [], json.loads(book.cells[-1].outputs[-1].text)
 
 
 def _failure(lesson: Lesson, book: Any) -> str:
@@ -106,13 +134,14 @@ def _failure(lesson: Lesson, book: Any) -> str:
 
 
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
-    """Called in the lesson's kernel at its end. Raises AssertionError with every claim that is not so."""
+    """Called in the lesson's kernel at its end: prints what was measured. Raises AssertionError with what is not so."""
     wrong = [
         f"{where}: the text says {shown!r}, and {name} is {values[name]!r}"
         for shown, name, where in claims
         if not holds(shown, values[name])
     ]
     assert not wrong, "\n".join(wrong)
+    print(json.dumps(plain({name: values[name] for _, name, _ in claims})))
 
 
 def holds(shown: str, value: Any) -> bool:
@@ -140,6 +169,3 @@ def holds(shown: str, value: Any) -> bool:
     if "e" in found[0]:
         return number == value
     return abs(number - scale * value) <= 2 * 10**-decimals if decimals else abs(number - scale * value) < 0.5
-
-
-__all__ = ["Claim", "holds", "judge", "read_through", "run"]

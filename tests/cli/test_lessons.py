@@ -1,0 +1,56 @@
+"""`bugzoo lessons`: listed, built, and what is said where one does not hold."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bugzoo.lessons import _proof
+
+Bugzoo = Callable[..., Any]
+
+
+def test_list_and_build(bugzoo: Bugzoo, tmp_path: Path) -> None:
+    called = bugzoo("lessons", "list")
+    assert called.code == 0 and "03_hunting_nan" in called.out and "03 · Hunting NaN" in called.out
+    assert "notebooks written" in bugzoo("lessons", "build", "--folder", str(tmp_path)).out
+    assert bugzoo("lessons", "build", "--check", "--folder", str(tmp_path)).code == 0
+    (tmp_path / "notebooks" / "03_hunting_nan.ipynb").unlink()
+    called = bugzoo("lessons", "build", "--check", "--folder", str(tmp_path))
+    assert (
+        called.code == 1 and "notebooks/03_hunting_nan.ipynb is missing; `bugzoo lessons build` makes it" in called.out
+    )
+
+
+def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run: list[str] = []
+    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
+    monkeypatch.setattr(_proof, "run", lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}))[1])
+    assert bugzoo("lessons", "check", "3").code == 0 and run == ["03"]
+    assert '"loss": 1.5' in (tmp_path / "lessons" / "03_hunting_nan.json").read_text()
+    said = bugzoo("lessons", "check").out
+    assert "03" not in run[1:] and "known already" in said
+    assert bugzoo("lessons", "check", "03").code == 0 and run[-1] == "03"
+    assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 3
+
+
+def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
+    monkeypatch.setattr(_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))
+    called = bugzoo("lessons", "check", "03")
+    assert called.code == 1 and "the text says '1.38'" in called.out and "DOES NOT HOLD" in called.out
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", "99"), "There is no lesson named '99'."),
+        (("check", "03_huntng_nan"), "Did you mean 03_hunting_nan?"),
+        (("build", "--folder", "no/such/place"), "There is no folder no/such/place"),
+    ],
+)
+def test_mistakes(bugzoo: Bugzoo, words: tuple[str, ...], said: str) -> None:
+    called = bugzoo("lessons", *words)
+    assert called.code == 2 and said in called.err and "Traceback" not in called.err
