@@ -105,6 +105,7 @@ def run(lesson: Lesson) -> tuple[list[str], dict[str, Any]]:
     book.cells.append(notebooks.code("claims", call))
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
+        own["OMP_NUM_THREADS"] = "1"  # threads that wait for each other stand still on a machine with other work
         with patch.dict(os.environ, own):
             client = NotebookClient(
                 book,
