@@ -1,5 +1,6 @@
 """What a fault file holds: one frozen `FAULT` value, read by injection and proved by `bugzoo verify`."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
@@ -88,15 +89,21 @@ Written = Edits | Swap | Change | Either
 class LookAlike:
     """Another fault that shows the same symptom, and the test that tells the two apart.
 
-    `test`: what to look at, in a sentence. `here` and `there`: what it shows on this fault and on the other one, as
-    evidence (`fresh_gradient.stale_share > 0.5`); empty where no number tells. `other` is an id of the catalogue, or one
-    that is planned.
+    `test`: what to do, in a sentence without the name of a cause: it is one of the choices that people get. `here` and
+    `there`: what it shows on this fault and on the other one, in sentences for people. A claim in backticks, such as
+    `fresh_gradient.stale_share > 0.5`, is checked by a run of that fault, where both fit one program. `other` is an id of
+    the catalogue, or one that is planned. The first of a fault's look-alikes is the one that exercises ask for.
     """
 
     other: str
     test: str
-    here: str = ""
-    there: str = ""
+    here: str
+    there: str
+
+    @property
+    def claims(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is checked by runs: of this fault, and of the other one."""
+        return tuple(re.findall(r"`([^`]+)`", self.here)), tuple(re.findall(r"`([^`]+)`", self.there))
 
 
 @dataclass(frozen=True)
@@ -187,6 +194,8 @@ class Fault:
     """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
     ignore: tuple[str, ...] = ()
     """Instruments that stay out of the grading: a correct repair may set them off."""
+    shown_by: tuple[str, ...] = ()
+    """Instruments that show it as well, beside those of `evidence` and `effect`: whoever looked at one has looked well."""
     trap: bool = False
     """Looks wrong, is right: every instrument must stay quiet."""
     id: str = ""

@@ -14,13 +14,16 @@ metavariables are all there, such as `("$F.softmax($LOGITS, dim=-1)", "($LOGITS)
 a loss names a module `$F`.
 
 `rewrite(LOSS, PLACE="-$PLACE")` writes the whole place anew. `given=RANKS` makes an edit only in a script that has such a place
-too, and lends its metavariables. Where no idiom fits there is the plain `Swap`.
+too, and lends its metavariables. Where no idiom fits there is the plain `Swap`, and
+`instead(pattern, {name: text, ...})` for several of them at one place.
 """
+
+from collections.abc import Mapping
 
 from bugzoo.faults.forms import Idiom
 from bugzoo.faults.model import Change, Edits, Either, Written, together
 
-__all__ = ["after", "before", "either", "nothing", "remove", "rewrite"]
+__all__ = ["after", "before", "either", "instead", "nothing", "remove", "rewrite"]
 
 nothing: Edits = ()
 """The alternative that changes nothing, last in `either`: for a place that need not be there."""
@@ -52,6 +55,11 @@ def after(place: Idiom, text: str | tuple[str, ...], *, given: Idiom | tuple[Idi
 def either(*alternatives: Written) -> Either:
     """The first alternative (an edit, or a tuple of edits made together) of which every edit fits exactly once."""
     return Either(tuple(together(one) for one in alternatives))
+
+
+def instead(place: str, texts: Mapping[str, str]) -> dict[str, Swap]:
+    """Several ways to write one place anew, name -> edit; `place` is a pattern as in `Swap`."""
+    return {name: Swap(place, text) for name, text in texts.items()}
 
 
 def _texts(text: str | tuple[str, ...]) -> tuple[str, ...]:

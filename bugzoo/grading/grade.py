@@ -9,19 +9,20 @@ from typing import Any
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
 from bugzoo.grading import checks, integrity, pair, reference, speed
+from bugzoo.grading.allowances import allowances
 from bugzoo.grading.baseline import trusted, twin
-from bugzoo.grading.edits import with_docstring, without_facts
+from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
+from bugzoo.grading.half_repairs import repaired, shows
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
-from bugzoo.grading.parts import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
 
 SEEDS = (0, 1, 2)
-MEMORY_MIB = 2048
-"""What a program may use on top of its imports; the largest of ours takes a fifth of it."""
+SECONDS = 60.0
+"""Limit of one run of a submission."""
 RESULT_MIB = 128
 """What a submission may leave behind; the largest of our runs leaves a hundredth of it."""
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
@@ -34,17 +35,17 @@ def grade(
     source: str,
     scenario: Scenario,
     *,
-    exercise: Exercise | None = None,
     seeds: Sequence[int] = SEEDS,
+    seconds: float = SECONDS,
     strict_isolation: bool = False,
     all_seeds: bool = False,
     attempted: bool = True,
 ) -> Result:
-    """Judge `source` as a repair of `scenario`.
+    """Judge `source` as a repair of `scenario`. What a repair may need, the scenario's faults state.
 
-    One run per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers "not attempted" for
-    the broken text itself without running it. `strict_isolation` refuses to run on a machine that has no sandbox, where a
-    self-check runs in an ordinary worker.
+    One run of at most `seconds` per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers
+    "not attempted" for the broken text itself without running it. `strict_isolation` refuses to run on a machine that has
+    no sandbox, where a self-check runs in an ordinary worker.
     """
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
@@ -56,7 +57,7 @@ def grade(
     found: list[Check] = []
     each: list[list[Check]] = []
     cases: list[Scenario] = []
-    room = exercise.room if exercise else 1.0
+    room = allowances(scenario).room
     wide = room * (checks.WIDE if len(seeds) > 1 else 1.0)
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
@@ -67,10 +68,10 @@ def grade(
         except (UserError, SyntaxError) as error:
             return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            job = _job(text, case, exercise, isolated)
+            job = _job(text, case, seconds, isolated)
             run = _run(job)
             run.readings = {**run.readings, **pair.measure(job, run, case)}
-            judged = _judge(run, case, exercise, wide)
+            judged = _judge(run, case, wide)
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
         except (OSError, RuntimeError) as error:
@@ -104,29 +105,24 @@ def grade_exercise(
     if exercise.trap and not (diagnosis or {}).get("cause"):
         message = "Say first what is wrong, if anything: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
-    if exercise.trap and not says((diagnosis or {})["cause"], exercise.fault.split("?")[0]):
+    if exercise.trap and not says((diagnosis or {})["cause"], exercise.about_fault[0].id):
         blamed = f"the diagnosis says “{diagnosis['cause']}”, and the run does not show it"
         blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
-    result = grade(
-        source, scenario_of(exercise), exercise=exercise, attempted=asked, **{"seeds": exercise.seeds} | options
-    )
+    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds}
+    result = grade(source, exercise.scenario, attempted=asked, **usual | options)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
-
-
-def scenario_of(exercise: Exercise) -> Scenario:
-    return Scenario(exercise.program, (exercise.fault,), exercise.settings, exercise.seed)
 
 
 def handed_out(exercise: Exercise) -> str:
     """The text that the learner gets."""
-    return _told(exercise, scenario_of(exercise).source)
+    return _told(exercise, exercise.scenario.source)
 
 
 def healthy_text(exercise: Exercise) -> str:
     """The same text before anything was done to it."""
-    return _told(exercise, scenario_of(exercise).healthy().source)
+    return _told(exercise, exercise.scenario.healthy().source)
 
 
 def _told(exercise: Exercise, source: str) -> str:
@@ -154,15 +150,13 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _job(text: str, case: Scenario, exercise: Exercise | None, isolated: bool) -> Job:
+def _job(text: str, case: Scenario, seconds: float, isolated: bool) -> Job:
     with trusted:
         inputs, _ = reference.questions(case)
     return Job(
         text,
         file="program.py",
-        limits=Limits(
-            seconds=exercise.seconds if exercise else 60, memory_mib=MEMORY_MIB, processes=16, result_mib=RESULT_MIB
-        ),
+        limits=Limits(seconds=seconds, memory_mib=allowances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
         after="bugzoo.grading.inside:examine",
         after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype)},
         isolated=isolated,
@@ -182,30 +176,29 @@ def _run(job: Job) -> Run:
     return run
 
 
-def _judge(run: Run, case: Scenario, exercise: Exercise | None, wide: float) -> list[Check]:
-    found = _judge_vital(run, case, exercise)
+def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
+    found = _vital(run, case)
     if found[0].status == "your code raised":
         return found
     if hidden := integrity.out_of_sight(run, case):
         return [hidden]
     other = twin(case)
+    may = allowances(case)
     found += [checks.compared(name, run) for name in pair.judges(case)]
     found.append(checks.illness(any(shows(fault, run.readings) for fault, _ in case.specs)))
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
-    how = (bool(exercise and exercise.own_forward), bool(exercise and exercise.same_forward))
-    found += checks.recovery(run, case, other, *how, wide)
+    found += checks.recovery(run, case, other, may.own_forward, may.same_forward, wide)
     found += integrity.integrity(run, case, other)
-    if exercise is not None and exercise.trap:
+    if may.healthy:
         found.append(integrity.unchanged(run, case, other))
     return found
 
 
-def _judge_vital(run: Run, case: Scenario, exercise: Exercise | None) -> list[Check]:
-    ignore = exercise.ignore if exercise else ()
-    if not speed.about_time(case):  # how long a step takes is the machine's business as well
-        ignore += checks.timed()
-    return checks.vital(run, ignore)
+def _vital(run: Run, case: Scenario) -> list[Check]:
+    ignore = allowances(case).ignore
+    # how long a step takes is the machine's business as well
+    return checks.vital(run, ignore if speed.about_time(case) else ignore + checks.timed())
 
 
 def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:

@@ -1,9 +1,13 @@
 """What grading works with: an exercise's declaration, a check's answer and the result of one submission."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from bugzoo.faults.model import Fault
 from bugzoo.plain import plain
+from bugzoo.scenario import Scenario
 
 STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
 """What a check can answer. "cannot be graded" is the machine's or the file's fault and costs no attempt."""
@@ -88,27 +92,11 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """The right diagnosis. `place` may be left out: then it is where the fault's edit lies."""
-
-    cause: str
-    evidence: tuple[str, ...]
-    """Instruments that show it; one of them should have been looked at first."""
-    tests: tuple[str, ...]
-    """Discriminating tests to choose from, as the learner sees them, lettered A, B, ..."""
-    test: str
-    """The letter of the right one."""
-    step: tuple[int, int] | None = None
-    """First and last step that count as the onset; None where every answer (or none) is right."""
-
-
-Edits = tuple[tuple[str, str], ...]
-"""(old, new) texts; each `old` occurs exactly once in the text that it is applied to."""
-
-
-@dataclass(frozen=True)
 class Exercise:
-    """A short declaration from which notebook, solution and proof are made; one file each, named as the notebook is."""
+    """A story, a scenario and a small policy; one file each, named as the notebook is.
+
+    Everything that is asked about the fault stands in the fault's own file: repairs, pretences, hints, evidence, tests.
+    """
 
     title: str
     story: str
@@ -116,25 +104,12 @@ class Exercise:
     program: str
     fault: str
     """The fault's spec. It is read by the grader and the builder only."""
-    answers: Answers
-    hints: tuple[str, str, str]
-    solution: Edits
-    correct: dict[str, Edits]
-    """At least three other repairs that must pass, name -> edits of the broken text."""
-    degenerate: dict[str, Edits]
-    """At least five things that look like a repair and must fail."""
+    beside: tuple[str, ...]
+    """Three faults whose discriminating tests are offered beside the right one."""
     seed: int = 0
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (7.0, 3.0)
     """For the repair and for the diagnosis."""
-    room: float = 1.0
-    """Times the usual room below the healthy twin, where a correct repair may change what the network computes."""
-    own_forward: bool = False
-    """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
-    same_forward: bool = False
-    """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
-    ignore: tuple[str, ...] = ()
-    """Instruments that stay out of it: a correct repair may set them off."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
     about: str = ""
@@ -142,6 +117,23 @@ class Exercise:
     name: str = ""
     """The stem of the declaring file, set by the loader."""
 
+    @cached_property
+    def scenario(self) -> Scenario:
+        """Program and fault, under the exercise's settings and seed."""
+        return Scenario(self.program, (self.fault,), self.settings, self.seed)
+
+    @property
+    def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
+        """The fault and its parameters."""
+        [found] = self.scenario.specs
+        return found
+
     @property
     def trap(self) -> bool:
-        return self.fault.startswith("traps/")
+        """Nothing is wrong."""
+        return self.about_fault[0].trap
+
+    @property
+    def hints(self) -> tuple[str, str, str]:
+        """From a nudge to the place."""
+        return self.about_fault[0].hints

@@ -5,12 +5,13 @@ Nothing here is edited by hand afterwards; the same declaration gives the same b
 
 import json
 import textwrap
-from typing import Any
+from typing import Any, Protocol
 
 from bugzoo import programs
 from bugzoo.diagnostics import names
-from bugzoo.grading.edits import apply
-from bugzoo.grading.grade import handed_out, scenario_of
+from bugzoo.grading.answers import accepted, filled, offered
+from bugzoo.grading.choices import LETTERS, Choices
+from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
 from bugzoo.notebooks import code, markdown, to_text
@@ -21,32 +22,50 @@ STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 """What nbgrader puts where a solution was."""
 
 
-def build(exercise: Exercise, kind: str = "student") -> str:
-    """The notebook as JSON text, without outputs."""
-    source = handed_out(exercise)
-    if kind == "solution":
-        source = apply(source, exercise.solution)
-    return notebook(exercise, source, kind, scenario_of(exercise).ticket)
+def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
+    """The notebook as JSON text, without outputs. `source`, `answer`: another program and another filled-in form."""
+    source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
+    settings = f", settings={json.dumps(dict(exercise.settings))}" if exercise.settings else ""
+    instead: dict[str, str | None] = {
+        "look": f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{settings}))',
+        "diagnosis-text": _diagnosis_text(offered(exercise)),
+        "diagnosis-answer": answer or _answer(filled(exercise), kind),
+    }
+    return notebook(exercise, source, exercise.scenario.ticket, instead)
+
+
+class Asked(Protocol):
+    """What the notebook around a program says of it: an exercise, or an assignment."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def story(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def points(self) -> tuple[float, float]: ...
+    @property
+    def name(self) -> str: ...
 
 
 def notebook(
-    exercise: Exercise,
+    asked: Asked,
     source: str,
-    kind: str,
     ticket: str,
+    instead: dict[str, str | None],
     graders: dict[str, str] | None = None,
-    instead: dict[str, str | None] | None = None,
     about: dict[str, Any] | None = None,
 ) -> str:
-    """The notebook around a program's text. `graders`: the sources of the graded cells, where they are not the usual.
+    """The notebook around a program's text.
 
-    `instead`: cell id -> another text for that cell, None to leave the cell out; `about` joins the notebook's metadata.
+    `instead`: cell id -> the text of that cell, None to leave the cell out; what is asked in "diagnosis-text" and answered
+    in "diagnosis-answer" has no usual text. `graders`: the sources of the graded cells, where they are not the usual;
+    `about` joins the notebook's metadata.
     """
-    instead = instead or {}
-    name, sections = exercise.name, split(source)
-    ranks = int(programs.load(exercise.program).facts.get("ranks", 1))
-    answer = instead.get("diagnosis-answer") or _answer(exercise, kind)
-    cells = [markdown("title", _title(exercise, ticket)), code("setup", _SETUP)]
+    name, sections = asked.name, split(source)
+    ranks = int(programs.load(asked.program).facts.get("ranks", 1))
+    cells = [markdown("title", _title(asked, ticket)), code("setup", _SETUP)]
     for section, head in cell_heads(sections).items():
         cells.append(code(f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}"))
     graders = graders or {
@@ -55,18 +74,18 @@ def notebook(
     }
     cells += [
         markdown("look-text", _look()),
-        code("look", f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{_settings(exercise)}))'),
+        code("look", f'view = lab.live(program.source, healthy=Scenario("{asked.program}"))'),
         code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
               'numbers = program.instrument("loss_curve")'),
         markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
                   "Leave this cell out if you want none; what is opened in it, the form below counts."),
         code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
-        markdown("diagnosis-text", _diagnosis_text(exercise)),
+        markdown("diagnosis-text", instead["diagnosis-text"] or ""),
         code("form", f'form = DiagnosisForm("{ticket}").show()'),
-        code("diagnosis-answer", answer, **_asked("diagnosis-answer"), tags=["raises-exception"]),
+        code("diagnosis-answer", instead["diagnosis-answer"] or "", **_asked("diagnosis-answer"), tags=["raises-exception"]),
         markdown("grading-text", GRADING),
-        code("repair", graders["repair"], **_asked("repair", exercise.points[0])),
-        code("diagnosis", graders["diagnosis"], **_asked("diagnosis", exercise.points[1])),
+        code("repair", graders["repair"], **_asked("repair", asked.points[0])),
+        code("diagnosis", graders["diagnosis"], **_asked("diagnosis", asked.points[1])),
     ]  # fmt: skip
     for one in cells:
         one.source = instead.get(one.id) or one.source
@@ -105,17 +124,17 @@ def _look() -> str:
     )
 
 
-def _title(exercise: Exercise, ticket: str) -> str:
+def _title(asked: Asked, ticket: str) -> str:
     return (
-        f"# {exercise.title}\n\nTicket **{ticket}**\n\n{exercise.story}\n\n"
+        f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n"
         "The program stands in the cells below, as ordinary Python. Find out what is wrong, if anything is; say what shows "
         "it; then change the program's own cells and run them again. `%%program` "
         "runs its cell as it stands and keeps its text: what the grader judges are these cells as they were last run."
     )
 
 
-def _diagnosis_text(exercise: Exercise) -> str:
-    tests = "\n".join(f"- **{letter}** {text}" for letter, text in zip("ABCDEFG", exercise.answers.tests, strict=False))
+def _diagnosis_text(choices: Choices) -> str:
+    tests = "\n".join(f"- **{letter}** {text}" for letter, text in zip(LETTERS, choices.texts, strict=False))
     return (
         "## Your diagnosis\n\nFill in the form, or the cell below it. A healthy program is healthy: blaming one costs its "
         f"points. Which of these tests tells the cause from what looks like it?\n\n{tests}\n\n"
@@ -124,23 +143,12 @@ def _diagnosis_text(exercise: Exercise) -> str:
     )
 
 
-def _answer(exercise: Exercise, kind: str) -> str:
+def _answer(right: dict[str, Any], kind: str) -> str:
     if kind == "student":
         return STUB
-    from bugzoo.grading.answers import places
-
-    right = exercise.answers
-    place = None if exercise.trap else places(exercise)[0][0]
-    step = right.step[0] if right.step else None
-    text = (
-        f"filled = form.hand_in(\n    cause={right.cause!r},\n    place={place},\n    step={step},\n"
-        f"    evidence=[{right.evidence[0]!r}],\n    test={right.test!r},\n)"
-    ).replace("'", '"')
+    given = "\n".join(f"    {name}={value!r}," for name, value in right.items())
+    text = f"filled = form.hand_in(\n{given}\n)".replace("'", '"')
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text
-
-
-def _settings(exercise: Exercise) -> str:
-    return f", settings={json.dumps(exercise.settings)}" if exercise.settings else ""
 
 
 def _asked(name: str, points: float | None = None) -> dict[str, Any]:

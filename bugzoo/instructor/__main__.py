@@ -22,10 +22,7 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
     repair, diagnosis = assignment.points
     if question["kind"] == "diagnosis":
         return findings.grade(answers, question["records"], diagnosis)
-    result = grade(
-        question["source"], assignment.scenario, exercise=assignment.exercise(found.seconds), seeds=found.seeds,
-        attempted=False,
-    )  # fmt: skip
+    result = grade(question["source"], assignment.scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
     return replace(result, points=round(result.share * repair, 4), max_points=repair)
 
 

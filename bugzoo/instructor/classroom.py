@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
-from bugzoo.instructor import key, spoken
+from bugzoo.instructor import diagnosis_cell, key
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
@@ -40,7 +40,7 @@ def grade_class(
     """
     found = _submissions(folder, task)
     if not trust:
-        spoken.check_sandbox()
+        diagnosis_cell.check_sandbox()
     store.make(results)
     by = task.fingerprint()
     known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
@@ -89,7 +89,7 @@ def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
-        records, trouble = spoken.records(one.answer, strict=strict)
+        records, trouble = diagnosis_cell.records(one.answer, strict=strict)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble

@@ -1,4 +1,4 @@
-"""A diagnosis of several findings, graded apart from the repair."""
+"""A diagnosis of several findings, laid on several faults; each finding is judged as a diagnosis always is."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from bugzoo.diagnostics.causes import OTHER, named
-from bugzoo.errors import UserError
-from bugzoo.grading.answers import NEAR
+from bugzoo.diagnostics.causes import OTHER
+from bugzoo.grading import lenient
+from bugzoo.grading.diagnosis import ASSIGNMENT, Part, judge, near, worth
 from bugzoo.grading.model import Check, Result
 from bugzoo.instructor.key import Answer
-
-CAUSE, PLACE, EVIDENCE = 0.5, 0.3, 0.2
-"""Shares of one finding."""
-BLAMED = 0.5
-"""What a finding that fits nothing costs, as a share of a right one."""
 
 
 def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Result:
@@ -30,10 +25,13 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
     share, checks = 0.0, []
     for number, record in enumerate(given):
         answer = next((answers[i] for i, j in matched if j == number), None)
-        worth, said = _finding(answer, record) if answer else (0.0, "nothing in this program fits it")
-        share += worth - (BLAMED if answer is None else 0.0)
-        status = "passed" if worth == 1.0 else "wrong"
-        checks.append(Check(f"finding {number + 1}", status, said, "cause, line and first instrument", round(worth, 2)))
+        earned = _worth(answer, record) if answer else 0.0
+        said = _said(_judged(answer, record)) if answer else "nothing in this program fits it"
+        share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
+        status = "passed" if earned == 1.0 else "wrong"
+        checks.append(
+            Check(f"finding {number + 1}", status, said, "cause, line and first instrument", round(earned, 2))
+        )
     missing = len(answers) - len(matched)
     if missing:
         checks.append(Check("all of them", "wrong", f"{len(matched)} of what is wrong was found", "everything"))
@@ -44,37 +42,29 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
 
 def _match(answers: Sequence[Answer], given: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
     """(answer, record) pairs that earn most together; only pairs in which the record hits the fault."""
-    worth = np.zeros((len(answers), len(given)))
-    for (i, j), _ in np.ndenumerate(worth):
-        worth[i, j] = _finding(answers[i], given[j])[0] if _hits(answers[i], given[j]) else 0.0
-    pairs = zip(*linear_sum_assignment(worth, maximize=True), strict=True)
-    return [(int(i), int(j)) for i, j in pairs if worth[i, j] > 0]
+    earned = np.zeros((len(answers), len(given)))
+    for (i, j), _ in np.ndenumerate(earned):
+        earned[i, j] = _worth(answers[i], given[j])
+    pairs = zip(*linear_sum_assignment(earned, maximize=True), strict=True)
+    return [(int(i), int(j)) for i, j in pairs if earned[i, j] > 0]
 
 
-def _hits(answer: Answer, record: dict[str, Any]) -> bool:
+def _judged(answer: Answer, record: dict[str, Any]) -> list[Part]:
+    return judge(answer.right, record, ASSIGNMENT)
+
+
+def _worth(answer: Answer, record: dict[str, Any]) -> float:
+    """Share of this finding, 0 to 1; nothing where the cause is another one."""
+    parts = _judged(answer, record)
     if answer.cause in ("", OTHER):  # the form has no word for it: the line tells
-        return _near(answer, record)
-    try:
-        said = named(record.get("cause"))
-    except UserError:  # a word that the form does not have
-        return False
-    return said in (answer.causes or [answer.cause])
+        hit = near(answer.right, lenient.number(record.get("place")))
+        return worth(parts[1:], ASSIGNMENT) + ASSIGNMENT.cause if hit else 0.0
+    return worth(parts, ASSIGNMENT) if parts[0].share else 0.0
 
 
-def _near(answer: Answer, record: dict[str, Any]) -> bool:
-    line = record.get("place")
-    return isinstance(line, int) and any(first - NEAR <= line <= last + NEAR for first, last in answer.places)
-
-
-def _finding(answer: Answer, record: dict[str, Any]) -> tuple[float, str]:
-    """Share of this finding, 0 to 1, and what was seen of it."""
-    near = _near(answer, record)
-    looked = record.get("evidence")
-    looked = [str(name) for name in looked] if isinstance(looked, list | tuple) else []
-    first, later = bool(looked) and looked[0] in answer.evidence, any(name in answer.evidence for name in looked)
-    worth = CAUSE + PLACE * near + EVIDENCE * (1.0 if first else 0.5 if later else 0.0)
-    line = record.get("place")
-    place = "no line" if line in (None, "") else f"line {line}"
-    said = f"the cause is right; {place} is {'right' if near else 'not where it has to change'}; "
-    said += "an instrument that shows it came first" if first else "no instrument that shows it came first"
-    return round(worth, 4), said
+def _said(parts: list[Part]) -> str:
+    """What was seen of a finding whose cause is right."""
+    place, evidence = (next(part for part in parts if part.name == name) for name in ("place", "evidence"))
+    found = "right" if place.share == 1 else "not where it has to change"
+    first = "an instrument" if evidence.share == 1 else "no instrument"
+    return f"the cause is right; {place.saw} is {found}; {first} that shows it came first"

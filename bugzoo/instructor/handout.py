@@ -55,7 +55,7 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
         "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }
-    return notebook(assignment.exercise(), source, kind, ticket, graders, instead, {"assignment": name} | (about or {}))
+    return notebook(assignment, source, ticket, instead, graders, {"assignment": name} | (about or {}))
 
 
 def _answer(answers: list[Answer], kind: str) -> str:

@@ -10,12 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bugzoo.diagnostics.causes import right
 from bugzoo.errors import UserError
-from bugzoo.grading.answers import changed_lines
+from bugzoo.grading import diagnosis
 from bugzoo.grading.grade import tidy
+from bugzoo.grading.repairs import repairs
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
-from bugzoo.syntax import source_lines
 
 FORMAT = "bugzoo-assignment/1"
 FOLDER, FILE = "instructor", "key.json"
@@ -37,18 +36,24 @@ class Answer:
     causes: list[str] = field(default_factory=list)
     """Every word of the form that is true of it, `cause` among them."""
 
+    @property
+    def right(self) -> diagnosis.Right:
+        """As the grader of a diagnosis takes it."""
+        places = tuple((first, last) for first, last in self.places)
+        return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(self.evidence))
+
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
     """One answer a fault. `telling`: fault id -> instruments that were seen to fire for it."""
     found = []
     for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
-        named = [text.split(".")[0] for text in fault.evidence]
-        seen = [name for name in (telling or {}).get(fault.id, []) if name not in named]
-        mended = source_lines(tidy(assignment.half(fault.id).source))
-        places = changed_lines(mended, source_lines(assignment.source))
-        instruments = list(dict.fromkeys(named + seen))
-        causes = list(right(fault.id, params))
-        about = (fault.title, causes[0], places, instruments, fault.why, fault.fix, causes)
+        broken, mended = assignment.source, tidy(assignment.half(fault.id).source)
+        accepted = [mended, *repairs(broken, fault, params).values()]
+        right = diagnosis.right(fault, params, broken, accepted)
+        own = diagnosis.changed_lines(mended, broken)  # first: a line of the fault's own
+        places = list(dict.fromkeys([*own, *right.places]))
+        instruments = list(dict.fromkeys([*right.evidence, *(telling or {}).get(fault.id, [])]))
+        about = (fault.title, right.causes[0], places, instruments, fault.why, fault.fix, list(right.causes))
         found.append(Answer(fault.id, spec, *about))
     return found
 

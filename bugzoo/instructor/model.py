@@ -10,8 +10,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import tidy
-from bugzoo.grading.model import Answers, Exercise
-from bugzoo.grading.parts import without
+from bugzoo.grading.half_repairs import without
 from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3
@@ -93,15 +92,6 @@ class Assignment:
     def at(self, seed: int) -> Scenario:
         """The same under another seed."""
         return Scenario(self.program, self.faults, seed=seed, size=self.size)
-
-    def exercise(self, seconds: float = 60.0) -> Exercise:
-        """What builder and grader want to know; its `fault` stays empty, as there may be several."""
-        families = {fault.family for fault, _ in self.scenario.specs}
-        return Exercise(
-            self.title, self.story, self.program, "", Answers("", (), (), ""), ("", "", ""), (), {}, {},
-            points=self.points, seconds=seconds,
-            own_forward="numerics" in families, same_forward="attention" in families,
-        )  # fmt: skip
 
 
 def ungradable(fault: Fault) -> str:

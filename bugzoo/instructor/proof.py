@@ -148,7 +148,7 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
 
 def _graded(assignment: Assignment, text: tuple[str, str, str]) -> Step:
     kind, fault, source = text
-    result = grading.grade(source, assignment.scenario, exercise=assignment.exercise(120.0), seeds=GRADING_SEEDS)
+    result = grading.grade(source, assignment.scenario, seeds=GRADING_SEEDS, seconds=120.0)
     return Step(kind, fault, result)
 
 

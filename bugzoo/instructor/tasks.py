@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bugzoo.errors import UserError
-from bugzoo.grading.answers import grade_diagnosis
+from bugzoo.grading.answers import about, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.exercises import load as load_exercise
 from bugzoo.grading.grade import grade, grade_exercise
@@ -70,9 +70,9 @@ class AssignmentTask:
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         mine, _ = self.key.of(owner)
-        exercise, most = mine.exercise(self.key.seconds), mine.points[0]
+        most, seconds = mine.points[0], self.key.seconds
         result = grade(
-            source, mine.scenario, exercise=exercise, seeds=self.key.seeds, strict_isolation=strict, attempted=False
+            source, mine.scenario, seeds=self.key.seeds, seconds=seconds, strict_isolation=strict, attempted=False
         )
         return replace(result, points=round(result.share * most, 4), max_points=most)
 
@@ -91,7 +91,8 @@ class ExerciseTask:
         self.name, self.max_points, self.people = self.exercise.name, sum(self.exercise.points), {}
 
     def fingerprint(self) -> str:
-        return hashlib.sha256(repr((grading(), self.exercise)).encode()).hexdigest()
+        found = (grading(), self.exercise, right(self.exercise), about(self.exercise))
+        return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
         return json.loads(build_exercise(self.exercise, "student"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
+from bugzoo.grading.choices import Choices, choices
 from bugzoo.scenario import Scenario, fits
 
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
@@ -45,6 +46,11 @@ class Case:
     @property
     def ticket(self) -> str:
         return self.scenario.ticket
+
+    @property
+    def tests(self) -> Choices:
+        """The discriminating tests that are offered; none where nothing looks like it."""
+        return choices(self.fault, self.ticket)
 
 
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:

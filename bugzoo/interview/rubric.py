@@ -1,19 +1,17 @@
 """Points: what was found, where, on what evidence, whether the repair works, and how long it took."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bugzoo.injection import Injection
+from bugzoo.grading import diagnosis as of
+from bugzoo.grading.repairs import repairs
 from bugzoo.interview.deck import Case
-from bugzoo.interview.evidence import PRINTED, TWIN, Evidence
-from bugzoo.syntax import source_lines
+from bugzoo.interview.evidence import PRINTED, Evidence
 
-CAUSE, PLACE, EVIDENCE, TEST, REPAIR, TIME = 30, 15, 15, 10, 25, 5
+CAUSE, PLACE, EVIDENCE, TEST = (getattr(of.INTERVIEW, name) for name in ("cause", "place", "evidence", "test"))
+REPAIR, TIME = 25, 5
 EARLY, AGAINST = 5, 12
 """What a wrong guess costs: nothing seen speaks against it; something that was seen already does."""
-
-NEAR = 3
-"""Lines by which a place may be off and still be the place."""
 
 FREE = 12
 """Points of the evidence budget that cost nothing in the score."""
@@ -43,61 +41,54 @@ class Diagnosis:
     """Something that the candidate had seen already spoke against this cause."""
 
 
-def changed_lines(injection: Injection) -> list[tuple[int, int]]:
-    """Line ranges (from 1, inclusive) of the broken text that the edits touch; for a removal, its neighbours."""
-    ranges, shift = [], 0
-    broken = injection.broken
-    for edit in injection.edits:
-        start = edit.start + shift
-        end = start + len(edit.text)
-        first = broken.count("\n", 0, start) + 1
-        ranges.append((first, broken.count("\n", 0, end) + 1) if edit.text else (max(1, first - 1), first))
-        shift += len(edit.text) - (edit.end - edit.start)
-    return ranges
+def right(case: Case, seen: Evidence | None = None) -> of.Right:
+    """The right diagnosis of a case. What was seen to fire shows it as well, and a crash stands in what was printed."""
+    [(fault, params)] = case.scenario.specs
+    broken = case.scenario.source
+    accepted = [case.scenario.base, *repairs(broken, fault, params).values()]
+    found = of.right(fault, params, broken, accepted, case.tests)
+    more = [] if seen is None else seen.fired()
+    if seen is not None and seen.outcome != "finished":  # a crash or a hang is plain to see in what was printed
+        more.append(PRINTED)
+    return replace(found, evidence=tuple(dict.fromkeys([*found.evidence, *more])))
 
 
-def section(source: str, line: int) -> str:
-    """The heading of the `# %%` section that holds a line."""
-    heads = [text for text in source_lines(source)[:line] if text.startswith("# %%")]
-    return heads[-1] if heads else ""
+def lines(case: Case) -> list[tuple[int, int]]:
+    """Line ranges in which the broken program differs from the healthy one."""
+    return of.changed_lines(case.scenario.base, case.scenario.source)
 
 
-def _place(case: Case, given: Diagnosis | None) -> Row:
+def _place(case: Case, wanted: of.Right, given: Diagnosis | None) -> Row:
     if case.fault.trap:
-        right = given is not None and given.right
-        return Row("place", PLACE if right else 0, PLACE, "there is no place to find" if right else "nothing is wrong")
-    ranges = changed_lines(case.scenario.injection)
-    where = ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges)
+        good = given is not None and given.right
+        return Row("place", PLACE if good else 0, PLACE, "there is no place to find" if good else "nothing is wrong")
+    where = ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in lines(case))
     if given is None or given.line is None:
         return Row("place", 0, PLACE, f"no line was named; it is line {where}")
-    if any(a - NEAR <= given.line <= b + NEAR for a, b in ranges):
-        return Row("place", PLACE, PLACE, f"line {given.line}; the edit is at line {where}")
-    source = case.scenario.source
-    if section(source, given.line) in {section(source, a) for a, _ in ranges}:
-        return Row("place", PLACE // 3, PLACE, f"line {given.line} is the right section; the edit is at line {where}")
-    return Row("place", 0, PLACE, f"line {given.line}; the edit is at line {where}")
+    part = _part("place", case, wanted, {"place": given.line})
+    among = "" if part.share == 1 or not part.share else " is the right section"
+    return Row("place", round(PLACE * part.share, 1), PLACE, f"line {given.line}{among}; the edit is at line {where}")
 
 
-def _evidence(case: Case, seen: Evidence, before: list[str], given: Diagnosis | None) -> Row:
-    """`before`: what had been looked at when the first diagnosis was given."""
-    telling = seen.fired()
-    names = {claim.split(".")[0] for claim in case.fault.evidence}
-    good = [name for name in before if name in telling or name in names]
-    # a crash or a hang is plain to see in what was printed
-    if seen.outcome != "finished" and PRINTED in before:
-        good.append(PRINTED)
-    if case.fault.trap:
-        good = [name for name in before if name not in (TWIN, PRINTED)]
+def _part(name: str, case: Case, wanted: of.Right, given: dict[str, Any]) -> of.Part:
+    return next(p for p in of.judge(wanted, given, of.INTERVIEW, case.scenario.source) if p.name == name)
+
+
+def _evidence(case: Case, wanted: of.Right, seen: Evidence, before: list[str], given: Diagnosis | None) -> Row:
+    """`before`: what had been looked at when the first diagnosis was given. What the diagnosis rests on counts as first."""
+    named = [given.evidence] if given and given.evidence in before else ["what it rests on"]
+    part = _part("evidence", case, wanted, {"evidence": [*named, *before] if before else []})
+    points = EVIDENCE * part.share
+    good = [name for name in before if name in wanted.evidence]
     if given is None:
         points, why = 0.0, "no diagnosis was given"
     elif not before:
-        points, why = 0.0, "guessed without looking at anything"
+        why = "guessed without looking at anything"
     elif not good:
-        points, why = EVIDENCE / 3, f"looked at {', '.join(before)}, none of which shows it"
+        why = f"looked at {', '.join(before)}, none of which shows it"
     else:
-        named = given.evidence in good
-        points = EVIDENCE if named else EVIDENCE * 2 / 3
-        why = f"{', '.join(good)} before the first guess" + ("" if named else "; the diagnosis rests on something else")
+        why = f"{', '.join(good)} before the first guess"
+        why += "" if part.share == 1 else "; the diagnosis rests on something else"
     over = max(0, seen.spent - FREE)
     if over and points:
         points = max(0.0, points - over / 4)
@@ -105,17 +96,15 @@ def _evidence(case: Case, seen: Evidence, before: list[str], given: Diagnosis | 
     return Row("evidence before guess", round(points, 1), EVIDENCE, why)
 
 
-def _test(case: Case, given: Diagnosis | None) -> Row | None:
-    right = tuple(one.test for one in case.fault.look_alikes)
-    if not right:
+def _test(case: Case, wanted: of.Right, given: Diagnosis | None) -> Row | None:
+    if not wanted.test.texts:
         return None
-    answer = " / ".join(right)
+    answer = case.fault.look_alikes[0].test
     if given is None or not given.test:
         return Row("discriminating test", 0, TEST, f"none was named; {answer}")
-    hit = given.test in right
-    return Row(
-        "discriminating test", TEST if hit else 0, TEST, "tells the look-alikes apart" if hit else f"rather: {answer}"
-    )
+    part = _part("test", case, wanted, {"test": given.test})
+    why = "tells the look-alikes apart" if part.share else f"rather: {answer}"
+    return Row("discriminating test", TEST * part.share, TEST, why)
 
 
 def score(
@@ -134,9 +123,10 @@ def score(
         why = "no diagnosis was given"
     else:
         why = case.fault.title if found else f"it was: {case.fault.title}"
-    rows = [Row("cause", CAUSE if found else 0, CAUSE, why), _place(case, last)]
-    rows.append(_evidence(case, evidence, before, last))
-    rows += filter(None, [_test(case, last)])
+    wanted = right(case, evidence)
+    rows = [Row("cause", CAUSE if found else 0, CAUSE, why), _place(case, wanted, last)]
+    rows.append(_evidence(case, wanted, evidence, before, last))
+    rows += filter(None, [_test(case, wanted, last)])
     if repair is None:
         rows.append(Row("repair", 0, REPAIR, "no repaired file was handed in"))
     else:

@@ -7,24 +7,24 @@ For each exercise, all of it graded as a learner's hand-in is:
 - nothing that a learner sees names the fault: the notebook, and what it shows when it is executed (`leaks`).
 
 Where nothing is wrong, as handed out it earns nothing without a verdict and nothing with a wrong one, "nothing is wrong"
-passes, correct is what changes no behaviour, and the attacks are made from the first declared repair that spoils the run.
+passes, correct is what changes no behaviour, and the attacks are made from the fault's first pretence, which spoils the run.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-from bugzoo import faults, kept
-from bugzoo.diagnostics.causes import right as right_causes
+from bugzoo import kept
 from bugzoo.diagnostics.causes import words
 from bugzoo.fingerprint import code_of
-from bugzoo.grading.answers import grade_diagnosis, places
+from bugzoo.grading.answers import about, filled, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade_exercise, same_program, scenario_of
+from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.repairs import pretences
 from bugzoo.proving import code, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving.leaks import leaks, probe
@@ -33,7 +33,7 @@ from bugzoo.running.pool import run_all
 
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
-LEAST = {"correct": 3, "degenerate": 5}
+LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAKS = "leaks"
 ORDER = (LEAKS, "solution", "correct", "degenerate", "attack", "unsolved")
 """What takes long comes first, so that no core is left with nothing to do at the end."""
@@ -99,8 +99,8 @@ def check(
     proofs = {name: Proof(name, load(name).trap) for name in chosen}
     work: dict[Place, Trial] = {}
     for name in chosen:
-        mine = list(_trials(load(name), proofs[name]))
-        proofs[name].problems += _declaration(load(name), mine)
+        mine = list(trials(load(name)))
+        proofs[name].problems += _thin(load(name), mine)
         proofs[name].diagnoses, problems = diagnoses(load(name))
         proofs[name].problems += problems
         work |= {(name, trial.kind, trial.name): trial for trial in [*mine, Trial(name, LEAKS, "", "")]}

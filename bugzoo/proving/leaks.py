@@ -6,11 +6,12 @@ import re
 import tokenize
 from typing import Any
 
-from bugzoo import faults
+from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, scenario_of
+from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.notebook import build, notebook
+from bugzoo.grading.notebook import build
+from bugzoo.proving.trials import generic
 
 _SMALL = set(
     "about after again already always before being below between contains could first every have into itself"
@@ -33,19 +34,19 @@ _PROBES = (
 
 def names(exercise: Exercise) -> set[str]:
     """Texts, in lower case, that may stand nowhere: the fault's id, family and stem in several spellings, title, cause."""
-    fault = faults.load(exercise.fault.split("?")[0])
+    fault = exercise.about_fault[0]
     stem = fault.id.rsplit("/", 1)[1]
     found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
     if not exercise.trap:  # that nothing is wrong is what the text of every exercise allows for
-        found.add(exercise.answers.cause)
+        found |= set(right(exercise).causes)
     return {text.lower() for text in found}
 
 
 def words(exercise: Exercise) -> set[str]:
     """Words of the fault's stem, title and cause that the healthy program's own code does not hold anyway."""
-    fault = faults.load(exercise.fault.split("?")[0])
-    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else [exercise.answers.cause])])
-    known = _words(_code(scenario_of(exercise).healthy().source)) | _SMALL
+    fault = exercise.about_fault[0]
+    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise).causes[:1])])
+    known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
     return {word for word in _words(said) if len(word) > 3} - known
 
 
@@ -66,7 +67,7 @@ def in_files(exercise: Exercise) -> list[str]:
     found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
     cells = json.loads(text)
     head = handed_out(exercise).split('"""')[1]
-    ticket = scenario_of(exercise).ticket
+    ticket = exercise.scenario.ticket
     for place, said in {
         "title": exercise.title,
         "story": exercise.story,
@@ -82,12 +83,9 @@ def in_files(exercise: Exercise) -> list[str]:
 
 def probe(exercise: Exercise) -> str:
     """The student's notebook with a wrong repair and a wrong diagnosis in it, and a curious learner's cells below."""
-    from bugzoo.grading.edits import apply
-
-    wrong = apply(handed_out(exercise), next(iter(exercise.degenerate.values()), ()))
+    wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
-    ticket = scenario_of(exercise).ticket
-    made = json.loads(notebook(exercise, wrong, "student", ticket, instead={"diagnosis-answer": answer}))
+    made = json.loads(build(exercise, source=wrong, answer=answer))
     for number, text in enumerate(_PROBES):
         cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         made["cells"].append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})

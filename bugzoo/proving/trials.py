@@ -1,14 +1,18 @@
-"""The submissions that prove an exercise: what must pass, and what must not."""
+"""The submissions that prove a case, whoever asks it: what must pass, and what must not. All of it from the fault's file."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bugzoo.diagnostics.causes import words
-from bugzoo.grading.edits import apply
-from bugzoo.grading.grade import handed_out
+from bugzoo.faults.model import Fault
+from bugzoo.grading.answers import filled
+from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.repairs import Params, all_made, pretences, repairs
 from bugzoo.proving.attacks import attacks
+from bugzoo.proving.pretences import PRETENCES
+from bugzoo.scenario import Scenario
 
 MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
 
@@ -17,27 +21,56 @@ MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "atta
 class Trial:
     """One submission: `kind` says what must come of it."""
 
-    exercise: str
     kind: str
     name: str
     source: str
     diagnosis: dict[str, Any] | None = None
+    exercise: str = ""
+
+
+def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterator[Trial]:
+    """The submissions for one fault in one program's text: its repairs, its pretences, everybody's pretences, attacks.
+
+    Where nothing is wrong the solution is the text as it is, and what must fail is made from a pretence that spoils it.
+    """
+    right = {"solution": broken if fault.trap else healthy}
+    spared = {"the healthy text": healthy} if fault.trap else {}
+    for name, text in (spared | repairs(broken, fault, params)).items():
+        if not any(same_program(text, other) for other in right.values()):  # on some programs two are one
+            right[name] = text
+    for name, text in right.items():
+        yield Trial("solution" if name == "solution" else "correct", name, text)
+    if not fault.trap:
+        yield Trial("unsolved", "as handed out", broken)
+    own = pretences(broken, fault, params)
+    for name, text in (own | generic(broken, fault, params)).items():
+        yield Trial("degenerate", name, text)
+    ill = next(iter(own.values()), broken) if fault.trap else broken
+    for name, text in attacks(ill).items():
+        yield Trial("attack", name, text)
+
+
+def generic(broken: str, fault: Fault, params: Params) -> dict[str, str]:
+    """What is tried against every fault, but for what this one's file names itself."""
+    own = fault.repairs.keys() | fault.pretences.keys()
+    return all_made(broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, params)
+
+
+def of_case(scenario: Scenario) -> Iterator[Trial]:
+    """The submissions for a program with one fault in it."""
+    [(fault, params)] = scenario.specs
+    yield from of_texts(tidy(scenario.source), tidy(scenario.healthy().source), fault, params)
 
 
 def trials(exercise: Exercise) -> Iterator[Trial]:
-    """Every submission that the proof needs. Raises ValueError for a declared edit that does not fit the program."""
-    broken, name = handed_out(exercise), exercise.name
-    right = {"cause": exercise.answers.cause}
-    yield Trial(name, "unsolved", "as handed out", broken)
+    """Every submission that the proof of an exercise needs, with the diagnosis that is handed in beside it."""
+    broken, cause = handed_out(exercise), filled(exercise)["cause"]
     if exercise.trap:
-        yield Trial(name, "unsolved", "as handed out, blamed", broken, {"cause": _another(exercise.answers.cause)})
-    yield Trial(name, "solution", "solution", apply(broken, exercise.solution), right)
-    for kind, declared in (("correct", exercise.correct), ("degenerate", exercise.degenerate)):
-        for title, edits in declared.items():
-            yield Trial(name, kind, title, apply(broken, edits), right)
-    ill = apply(broken, next(iter(exercise.degenerate.values()), ())) if exercise.trap else broken
-    for title, text in attacks(ill).items():
-        yield Trial(name, "attack", title, text, right)
+        yield Trial("unsolved", "as handed out", broken, None, exercise.name)
+        yield Trial("unsolved", "as handed out, blamed", broken, {"cause": _another(cause)}, exercise.name)
+    for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
+        diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
+        yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
 
 
 def _another(cause: str) -> str:

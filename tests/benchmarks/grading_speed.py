@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bugzoo.grading.edits import apply
+from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.notebook import build
@@ -26,8 +26,8 @@ from tests.exercises.course import Course
 def handed_in(name: str, number: int) -> str:
     """A notebook with the diagnosis and one of the declared repairs, no two of them the same text."""
     exercise = load(name)
-    repairs = [exercise.solution, *exercise.correct.values()]
-    sections = split(apply(handed_out(exercise), repairs[number % len(repairs)]))
+    repairs = list(accepted(exercise).values())
+    sections = split(repairs[number % len(repairs)])
     made = json.loads(build(exercise, "solution"))
     for cell in made["cells"]:
         kind, _, section = cell["id"].partition("-")
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--nbgrader", type=int, default=4, help="how many of them nbgrader grades, too")
     options = parser.parse_args()
     name = load(options.exercise).name
-    grade_exercise(name, handed_out(load(name)), {"cause": load(name).answers.cause}, attempted=True, all_seeds=True)
+    grade_exercise(name, handed_out(load(name)), filled(load(name)), attempted=True, all_seeds=True)
     found: dict[str, Any] = {"exercise": name, "nbgrader": with_nbgrader(name, options.nbgrader)}
     theirs = found["nbgrader"]["a_minute"]
     print(f"{name}\nnbgrader autograde      {theirs:7.2f} a minute (mean points {found['nbgrader']['mean_points']})")

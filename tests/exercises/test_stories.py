@@ -7,9 +7,10 @@ import numpy as np
 
 from bugzoo import Scenario, lessons
 from bugzoo.diagnostics import dependency
-from bugzoo.grading.edits import apply
+from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, healthy_text, scenario_of
+from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.repairs import pretences
 from bugzoo.running import run_here
 
 
@@ -29,12 +30,13 @@ def test_the_numbers_of_the_first_story() -> None:
 
 def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -> None:
     exercise = load("03")
-    case, losses = scenario_of(exercise), run_here(handed_out(exercise)).trace.loss
+    case, losses = exercise.scenario, run_here(handed_out(exercise)).trace.loss
     epoch = math.ceil(1150 / 32)
     first = int(np.flatnonzero(~np.isfinite(losses))[0]) + 1
     assert epoch < first < epoch * 1.5, "early in the second epoch"
     assert losses[epoch - 5 : epoch].mean() < 0.9 * losses[:5].mean(), "the loss falls in the first"
-    assert exercise.answers.step is not None and exercise.answers.step[0] < first <= exercise.answers.step[1]
+    onset = right(exercise).step
+    assert onset is not None and onset[0] < first <= onset[1]
     shown = [Scenario(*known).diff() for known in lessons.load("03").cases.values()]
     assert case.diff() not in shown and not any("1e-50" in diff for diff in shown)
 
@@ -42,9 +44,9 @@ def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -
 def test_what_ends_the_nan_of_the_third_is_not_yet_a_repair() -> None:
     """The advice in the catalogue: eps and clamp leave a finite loss, a worse one, and samples that see each other."""
     exercise = load("03")
-    run = run_here(apply(handed_out(exercise), exercise.degenerate["an eps"]))
+    run = run_here(pretences(handed_out(exercise), *exercise.about_fault)["an eps"])
     assert np.isfinite(run.trace.loss).all() and dependency.judge(dependency.measure(run)).fired
-    quiet = run_here(apply(handed_out(exercise), exercise.solution))
+    quiet = run_here(healthy_text(exercise))
     assert not dependency.judge(dependency.measure(quiet)).fired
     mlp = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
     clamped = mlp.source.replace("hidden - hidden.min() + 0.0", "(hidden - hidden.min()).clamp(min=1e-6)")

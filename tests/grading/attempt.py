@@ -2,7 +2,6 @@
 
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -10,20 +9,19 @@ import psutil
 import bugzoo.grading.grade as room
 from bugzoo.grading.model import STATES, Result
 from bugzoo.running import Run
-from tests.grading.tricks import EXERCISE, SCENARIO
+from tests.grading.tricks import SCENARIO
 
 SECONDS = 12.0
 """Time limit of a submission here: one takes half a second on an idle machine."""
 
 
 def attempt(source: str, seeds: tuple[int, ...] = (0,), seconds: float = SECONDS, **options) -> Result:
-    exercise = replace(EXERCISE, seconds=seconds)
-    return room.grade(source, SCENARIO, exercise=exercise, seeds=seeds, **options)
+    return room.grade(source, SCENARIO, seconds=seconds, seeds=seeds, **options)
 
 
 def ran(source: str, seconds: float = SECONDS) -> Run:
     """The run behind a grade, in the sandbox."""
-    return room._run(room._job(source, SCENARIO, replace(EXERCISE, seconds=seconds), True))
+    return room._run(room._job(source, SCENARIO, seconds, True))
 
 
 def must_pass(source: str, **options) -> Result:

@@ -57,8 +57,8 @@ def test_an_instrument_of_time_decides_nothing_where_time_is_not_the_fault(late)
 
 def test_but_where_it_is(late):
     run = Run(Trace(outcome="finished"), readings={"step_timeline": Reading(LATE)})
-    assert "step_timeline" in {check.name for check in room._judge_vital(run, SLOW, None)}
-    assert "step_timeline" not in {check.name for check in room._judge_vital(run, Scenario("mlp"), None)}
+    assert "step_timeline" in {check.name for check in room._vital(run, SLOW)}
+    assert "step_timeline" not in {check.name for check in room._vital(run, Scenario("mlp"))}
     assert checks.timed() == ("step_timeline",)
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 import bugzoo.grading.grade as room
-from bugzoo.grading.edits import apply
+from bugzoo.grading.answers import filled
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Result
 from tests.grading.attempt import attempt, failed, must_fail, must_pass
-from tests.grading.tricks import BACK, BROKEN, MENDED, STEP, ZERO, after
+from tests.grading.tricks import BACK, BROKEN, MENDED, STEP, ZERO, after, apply
 
 HANDED = "        for parameter, gradient in zip(model.parameters(), gradients):\n"
 ASKED = f"        gradients = torch.autograd.grad(loss, list(model.parameters()))\n{HANDED}"
@@ -57,7 +57,7 @@ def trained_by(text: str) -> str:
 def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[int, ...] = (0,)) -> Result:
     exercise = load(name)
     text = apply(source or room.handed_out(exercise), edits)
-    return room.grade_exercise(name, text, {"cause": exercise.answers.cause}, seeds=seeds)
+    return room.grade_exercise(name, text, {"cause": filled(exercise)["cause"]}, seeds=seeds)
 
 
 def test_gradients_that_are_asked_for_and_assigned_are_a_repair():
@@ -159,7 +159,7 @@ def test_layers_may_have_other_names():
 @pytest.mark.slow
 def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_moved():
     name = "06_slow_learner"
-    text = apply(room.handed_out(load(name)), load(name).solution)
+    text = room.healthy_text(load(name))
     pairs = "TensorDataset(images[train], labels[train])"
     kept_back = hand_in(name, (pairs, pairs.replace("train", "-1150:")), source=text)
     assert failed(kept_back) == {"data"}, str(kept_back)
@@ -169,7 +169,7 @@ def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_move
 @pytest.mark.slow
 def test_a_language_model_reports_what_it_reaches():
     name = "04_no_progress"
-    text = apply(room.handed_out(load(name)), load(name).solution)
+    text = room.healthy_text(load(name))
     lied = hand_in(name, ("print(metrics)", 'metrics = {"loss": 1.0, "accuracy": 0.9}'), source=text)
     assert failed(lied) == {"report"}, str(lied)
 

@@ -4,7 +4,7 @@ import pytest
 
 from bugzoo import programs
 from bugzoo.errors import UserError
-from bugzoo.grading.edits import without_facts
+from bugzoo.grading.docstring import without_facts
 from bugzoo.grading.program import Program, cell_heads, cell_name, join, split
 
 RANKS = split(without_facts(programs.load("data_parallel").source))

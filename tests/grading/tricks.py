@@ -7,12 +7,11 @@ fail. Each is a function of the broken text.
 from collections.abc import Callable
 from tempfile import gettempdir
 
-from bugzoo.grading.edits import apply
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, scenario_of
+from bugzoo.grading.grade import handed_out
 
 EXERCISE = load("02_restless_loss")
-SCENARIO = scenario_of(EXERCISE)
+SCENARIO = EXERCISE.scenario
 BROKEN = handed_out(EXERCISE)
 
 BACK, STEP = "        loss.backward()\n", "        optimizer.step()\n"
@@ -20,6 +19,16 @@ ZERO = "        optimizer.zero_grad()\n"
 PAIRS = "TensorDataset(images[train], labels[train])"
 REPORT = 'metrics = {"accuracy": correct / total, "loss": summed / total}'
 EACH = "        for parameter in model.parameters():\n"
+
+
+def apply(source: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    """`source` with each old text, which occurs exactly once, replaced by the new one."""
+    for old, new in pairs:
+        assert source.count(old) == 1, (old, source.count(old))
+        source = source.replace(old, new)
+    return source
+
+
 MENDED = apply(BROKEN, ((BACK, ZERO + BACK),))
 
 Edit = Callable[[str], str]

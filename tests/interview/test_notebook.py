@@ -45,7 +45,7 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
     with pytest.raises(UserError, match="Did you mean fresh_gradient"):
         desk.ask("fresh_gradients")
     clock.now += 60
-    line = rubric.changed_lines(desk._case.scenario.injection)[0][0]
+    line = rubric.lines(desk._case)[0][0]
     assert desk.diagnose(right(desk), line=line, shows="fresh_gradient")
     assert "That is the cause" in capsys.readouterr().out
     tests = desk.tests()

@@ -54,7 +54,7 @@ def test_a_whole_session_from_a_file(tmp_path):
     from bugzoo import diagnostics
 
     evidence = diagnostics.names().index("fresh_gradient") + 3
-    line = rubric.changed_lines(case.scenario.injection)[0][0]
+    line = rubric.lines(case)[0][0]
     answers = [str(evidence), "nonsense", "999", "diagnose", str(cause_number(case)), str(line), str(evidence), "1"]
     answers += ["submit nowhere.py", "submit repaired.py", "done"]
     talk = start(tmp_path, "--minutes", "5", "--json")

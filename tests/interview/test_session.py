@@ -7,6 +7,7 @@ import pytest
 
 from bugzoo import faults
 from bugzoo.errors import UserError
+from bugzoo.grading.diagnosis import NEAR
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import BUDGET
@@ -45,7 +46,7 @@ def test_a_perfect_session_gets_everything(session, clock):
     ask(session, "fresh_gradient")
     clock.now += 30
     assert session.guess(faults.load(RIGHT))
-    line = rubric.changed_lines(session.case.scenario.injection)[0][0]
+    line = rubric.lines(session.case)[0][0]
     session.support(line, "fresh_gradient", session.case.fault.look_alikes[0].test)
     session.script.write_text(session.case.scenario.base)
     session.submit()
@@ -129,13 +130,14 @@ def test_an_untouched_file_is_not_handed_in(session):
 
 
 def test_the_place_may_be_off_by_little(session):
-    injection = session.case.scenario.injection
-    (first, last) = rubric.changed_lines(injection)[0]
-    broken = injection.broken.splitlines()
+    (first, last) = rubric.lines(session.case)[0]
+    broken = session.case.scenario.source.splitlines()
     assert "for inputs, targets in train_loader" in "\n".join(broken[first - 4 : last + 3])
-    for line, share in ((last + rubric.NEAR, 1.0), (1, 0.0)):
+    wanted = rubric.right(session.case)
+    # what zeroes the gradients may stand anywhere in the loop: the lines of all accepted repairs count
+    for line, share in ((last + NEAR, 1.0), (1, 0.0)):
         given = rubric.Diagnosis(RIGHT, line=line, right=True)
-        assert rubric._place(session.case, given).points == rubric.PLACE * share
+        assert rubric._place(session.case, wanted, given).points == rubric.PLACE * share
 
 
 def test_a_folder_that_exists_is_left_alone(session, tmp_path):

@@ -11,9 +11,15 @@ import pytest
 import bugzoo.proving.check as room
 from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
+from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
+<<<<<<< HEAD
 from bugzoo.grading.model import Check, Result
 from bugzoo.proving import leaks, ledger
+=======
+from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.proving import leaks
+>>>>>>> db4cc06 (Repairs, pretences and look-alikes stand in the fault; an exercise is a story; one grader of a diagnosis with three weightings)
 from bugzoo.proving.check import Proof, Report, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 
@@ -39,7 +45,7 @@ def _passing(name: str) -> set[str]:
 def _right(name: str, source: str, diagnosis: Any) -> Result:
     """Gives what every submission deserves, by looking it up."""
     good = source in _passing(name)
-    blamed = diagnosis is None or diagnosis["cause"] != load(name).answers.cause
+    blamed = diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"]
     return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
 
 
@@ -122,23 +128,19 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
 
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
-    grader(lambda name, source, diagnosis: _right(name, source, {"cause": load(name).answers.cause}))
+    grader(lambda name, source, diagnosis: _right(name, source, {"cause": filled(load(name))["cause"]}))
     proof = check(["07"]).proofs[0]
     assert any("as handed out, blamed" in text and "must fail" in text for text in proof.problems)
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
-    [
-        ({"correct": {}}, "0 correct repairs"),
-        ({"degenerate": {}}, "0 degenerate repairs"),
-        ({"correct": dict.fromkeys("abc", load(NAME).solution)}, "are the same program"),
-        ({"solution": (("no such line", ""),)}, "does not fit"),
-    ],
+    [({"repairs": {}}, "0 correct repairs"), ({"pretences": {}}, "0 pretences of its own")],
 )
-def test_a_thin_declaration_is_noticed(grader: Any, monkeypatch: Any, change: dict[str, Any], word: str) -> None:
+def test_a_thin_fault_is_noticed(grader: Any, monkeypatch: Any, change: dict[str, Any], word: str) -> None:
     grader(_right)
-    monkeypatch.setattr(room, "load", lambda name: replace(load(NAME), **change))
+    thin = replace(load(NAME).about_fault[0], **change)
+    monkeypatch.setattr(Exercise, "about_fault", property(lambda self: (thin, {})))
     assert word in "\n".join(check([NAME]).proofs[0].problems)
 
 
@@ -160,14 +162,20 @@ def test_no_file_tells(name: str) -> None:
         {"title": "Gradients that are stale"},
         {"story": "Somebody forgot zero_grad, so there are stale gradients."},
         {"name": "02_stale_gradients"},
-        {"hints": ("A gradient that is older than its batch.", "", "")},
     ],
     ids=lambda change: next(iter(change)),
 )
 def test_a_leak_is_noticed(change: dict[str, Any]) -> None:
-    spoilt = replace(load(NAME), **change)
-    shown = [{"cell": "hints", "text": "\n".join(spoilt.hints)}]
-    assert leaks.in_files(spoilt) + leaks.in_outputs(spoilt, shown)
+    assert leaks.in_files(replace(load(NAME), **change))
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_no_hint_and_no_test_tells(name: str) -> None:
+    exercise = load(name)
+    shown = [{"cell": "hints", "text": "\n".join([*exercise.hints, *offered(exercise).texts])}]
+    assert leaks.in_outputs(exercise, shown) == []
+    told = [{"cell": "hints", "text": f"Perhaps {filled(load(NAME))['cause']}?"}]
+    assert leaks.in_outputs(load(NAME), told)
 
 
 def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:

@@ -2,7 +2,10 @@
 
 from bugzoo.faults.idioms import LOSS, PAIRS
 from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import either, rewrite
+from bugzoo.faults.verbs import either, instead, rewrite
+
+PAIRED = "TensorDataset($X[$I], $Y[$I.sort().values])"
+DRAWN = "$Y[torch.randperm(len($Y))]"
 
 FAULT = Fault(
     title="Inputs and labels in different orders",
@@ -24,14 +27,56 @@ FAULT = Fault(
         "network learns such pairs by heart, so the training loss goes down all the same; nothing of it carries over."
     ),
     fix="Keep inputs and labels in one structure and index it once; look at a few pairs with your own eyes.",
+    # on a program of pairs, or of targets that are shuffled on their way into the loss
+    repairs=instead(
+        PAIRED,
+        {
+            "both sorted": "TensorDataset($X[$I.sort().values], $Y[$I.sort().values])",
+            "one structure, indexed once": "torch.utils.data.Subset(TensorDataset($X, $Y), $I.tolist())",
+            "a list of pairs": "list(zip($X[$I], $Y[$I]))",
+        },
+    )
+    | instead(
+        DRAWN,
+        {
+            "drawn, and put back": "$Y[torch.randperm(len($Y)).sort().values]",
+            "in their order": "$Y[torch.arange(len($Y))]",
+        },
+    ),
+    pretences=instead(
+        PAIRED,
+        {
+            "the other way round": "TensorDataset($X[$I], $Y[$I.sort(descending=True).values])",
+            "sorted by label": "TensorDataset($X[$I], $Y[$I].sort().values)",
+            "drawn anew": "TensorDataset($X[$I], $Y[$I[torch.randperm(len($I))]])",
+            "the first ones": "TensorDataset($X[$I], $Y[: len($I)])",
+        },
+    )
+    | instead(
+        DRAWN,
+        {
+            "turned round": "$Y.flip(0)",
+            "one place further": "$Y.roll(1, 0)",
+        },
+    ),
     hints=(
         "Does the training loss tell you that something sensible is learned? What would tell you?",
         "Decode a few samples and show them beside their labels.",
         "Follow inputs and labels separately from where they are loaded to where they meet.",
     ),
     look_alikes=(
-        LookAlike("fit/no_regularisation", "An overfitted model beats chance on validation data; here it does not."),
-        LookAlike("data/label_noise", "With noise neighbours still agree more often than chance."),
+        LookAlike(
+            "data/label_noise",
+            "Look how often the nearest neighbours among the samples have the same label.",
+            "As often as by chance.",
+            "Far more often than by chance.",
+        ),
+        LookAlike(
+            "fit/no_regularisation",
+            "Compare the accuracy on validation data with what somebody who guesses would have.",
+            "It is that of guessing.",
+            "It is far above it.",
+        ),
     ),
     sources=("https://arxiv.org/abs/1611.03530",),
 )

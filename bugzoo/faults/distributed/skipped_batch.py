@@ -2,9 +2,11 @@
 
 from bugzoo.faults.idioms import BATCH_COUNTER, COUNTER, RANKS, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param
-from bugzoo.faults.verbs import before, either
+from bugzoo.faults.verbs import before, either, instead
 
 AWAY = "if $COUNT >= $step and $DIST.get_rank() == 1:\n    continue"
+
+GONE = "if step >= $STEPS and dist.get_rank() == 1:\n    continue"
 
 FAULT = Fault(
     title="One rank skips a batch",
@@ -22,6 +24,23 @@ FAULT = Fault(
         "batch never comes to that meeting, or comes to another one; the rest wait for ever."
     ),
     fix="Every rank must make the same collective calls: let all skip together, or use the join() context.",
+    repairs=instead(
+        GONE,
+        {
+            "nobody goes": "",
+            "never reached": "if dist.get_rank() >= dist.get_world_size():\n    continue",
+            "noted, and done all the same": "if step >= $STEPS and dist.get_rank() == 1:\n    own_batches = step",
+        },
+    ),
+    pretences=instead(
+        GONE,
+        {
+            "the other rank": GONE.replace("== 1", "== 0"),
+            "later": GONE.replace("$STEPS", "fold($STEPS * 5)"),
+            "all together": "if step >= $STEPS:\n    step += 1\n    losses.append(losses[-1])\n    continue",
+            "a barrier": GONE.replace("continue", "dist.barrier()\n    continue"),
+        },
+    ),
     hints=(
         "Is the job slow or does it stand still? Look at the time since the last step of each rank.",
         "Print the Python stack of every rank. Who waits where?",
@@ -30,9 +49,16 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "distributed/rank_zero_only_collective",
-            "There rank 0 waits in a collective that nobody else calls; compare the stacks.",
+            "Print the Python stack of every rank, and see in which call each of them waits.",
+            "In the averaging of gradients, or at its end.",
+            "Rank 0 in a call that nobody else makes.",
         ),
-        LookAlike("speed/starved_loader", "A slow job still makes steps."),
+        LookAlike(
+            "speed/starved_loader",
+            "Look at the clock: is any step made in the next minute, on whichever rank?",
+            "None.",
+            "Some, slowly.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/distributed.algorithms.join.html",),
 )

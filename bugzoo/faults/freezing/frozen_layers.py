@@ -1,8 +1,11 @@
 """The loss falls more slowly than it should and settles too high; only the last layer seems to learn."""
 
-from bugzoo.faults.idioms import OPTIMIZER
-from bugzoo.faults.model import Fault, LookAlike, Param
-from bugzoo.faults.verbs import before
+from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, STEP
+from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.verbs import after, before, rewrite
+
+LOOP = "for parameter in list(model.parameters())[:-$K]:\n    parameter.requires_grad = False"
+REST = "optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], $$$REST)"
 
 FAULT = Fault(
     title="Layers that should learn are frozen",
@@ -19,15 +22,64 @@ FAULT = Fault(
         "top of random features, which goes surprisingly far and then no further."
     ),
     fix="Freeze only what has been trained before; ask after building the optimiser which parameters will change.",
+    repairs={
+        "switched on": Swap("parameter.requires_grad = False", "parameter.requires_grad = True"),
+        "an empty list": Swap(LOOP, LOOP.replace(":-$K", ":0")),
+        "switched on again": before(OPTIMIZER, "model.requires_grad_(True)"),
+        "after the optimiser": after(
+            OPTIMIZER, "for parameter in model.parameters():\n    parameter.requires_grad_(True)"
+        ),
+        "a group for the rest": Swap(
+            "optimizer = torch.optim.Adam(model.parameters(), $$$REST)",
+            "frozen = [p for p in model.parameters() if not p.requires_grad]\n"
+            f'{REST}\nmodel.requires_grad_(True)\noptimizer.add_param_group({{"params": frozen}})',
+        ),
+        "built once more": before(OPTIMIZER, "model = Net().to(device)"),
+    },
+    pretences={
+        "higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 10)"),
+        "half of it": Swap(LOOP, LOOP.replace(":-$K", ": len(list(model.parameters())) * 2 // 5")),
+        "one layer left": Swap(LOOP, LOOP.replace(":-$K", ":2")),
+        "only what is trainable": Swap("optimizer = torch.optim.Adam(model.parameters(), $$$REST)", REST),
+        "too late": Swap("step += 1", "step += 1\nif step == 150:\n    model.requires_grad_(True)"),
+        "the rest moved at random": after(
+            STEP,
+            "with torch.no_grad():\n    for parameter in list(model.parameters())[:-2]:\n"
+            "        parameter.add_(1e-3 * torch.randn_like(parameter))",
+        ),
+        "a wider head": (
+            Swap("nn.Linear(32 * 2 * 2, 10)", "nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 10))"),
+            Swap(LOOP, LOOP.replace(":-$K", ":-4")),
+        ),
+        "mended, and trained on what was kept back": (
+            Swap(LOOP, ""),
+            Swap("TensorDataset(images[train], labels[train])", "TensorDataset(images[-1150:], labels[-1150:])"),
+        ),
+    },
+    shown_by=("gradient_health",),
     hints=(
-        "Does every part of the model take part in training? How could you tell?",
-        "Copy the parameters before training and compare afterwards: which of them have moved?",
-        "Read what happens between building the model and building the optimiser.",
+        "Does every part of the model take part in the training? How could you tell?",
+        "Copy the parameters before training and compare afterwards.",
+        "Read what happens between the line that builds the model and the training loop.",
     ),
     look_alikes=(
-        LookAlike("freezing/unfrozen_after_optimizer", "There parameters are trainable but in no optimiser group."),
         LookAlike(
-            "optimizer/lr_too_low", "With a low rate every parameter moves a little; frozen ones do not move at all."
+            "optimizer/lr_too_low",
+            "Copy the parameters, train for some steps and compare: which have moved at all?",
+            "Only the last ones have; the others are what they were, to the bit.",
+            "All have moved, each of them a little.",
+        ),
+        LookAlike(
+            "freezing/unfrozen_after_optimizer",
+            "Ask each parameter whether it is trainable, and the optimiser which ones it holds.",
+            "Those that stay are not trainable.",
+            "They are trainable, and the optimiser does not hold them.",
+        ),
+        LookAlike(
+            "precision/no_grad_scaler",
+            "Ask the parameters that stay where they are whether they have a gradient at all.",
+            "They have none: `parameter_audit.frozen_share > 0.3`.",
+            "They have one, made of zeros: `parameter_audit.frozen_share < 0.3`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),

@@ -1,8 +1,11 @@
 """The loss goes down a little and then lies flat, far above zero. Accuracy looks fair, and more epochs do not help."""
 
 from bugzoo.faults.idioms import LOSS
-from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import rewrite
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import instead, rewrite
+
+LINE = "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"
+BARE = "F.cross_entropy(F.softmax($LOGITS, dim=-1), $TARGETS)"
 
 FAULT = Fault(
     title="Softmax before a loss that already contains one",
@@ -18,15 +21,64 @@ FAULT = Fault(
         "accuracy may look fine, but the gradient is squeezed twice and vanishes for confident rows, right or wrong."
     ),
     fix="Hand the logits to cross-entropy; use softmax only where probabilities are read. Or log-softmax with NLL loss.",
+    repairs=instead(
+        LINE,
+        {
+            "log-softmax and nll": "F.nll_loss(F.log_softmax($LOGITS, dim=-1), $$$REST)",
+            "log of softmax and nll": "F.nll_loss(torch.log(F.softmax($LOGITS, dim=-1) + 1e-12), $$$REST)",
+        },
+    )
+    | instead(
+        BARE,
+        {
+            "by hand": "(torch.logsumexp($LOGITS, 1) - $LOGITS.gather(1, ($TARGETS)[:, None]).squeeze(1)).mean()",
+            "probabilities as targets": "F.cross_entropy($LOGITS, torch.eye($LOGITS.shape[-1])[$TARGETS])",
+            "a distribution": "-torch.distributions.Categorical(logits=$LOGITS).log_prob($TARGETS).mean()",
+        },
+    )
+    | {
+        "criterion object": (
+            Swap("step = 0", "criterion = nn.CrossEntropyLoss()\nstep = 0"),
+            Swap(BARE, "criterion($LOGITS, $TARGETS)"),
+        ),
+        "the model gives log-probabilities": (
+            Swap("return self.head($H)", "return F.log_softmax(self.head($H), dim=-1)"),
+            Swap(LINE, "F.nll_loss($LOGITS, $$$REST)"),
+        ),
+    },
+    pretences=instead(
+        LINE,
+        {
+            "sharper": "F.cross_entropy(F.softmax(4 * $LOGITS, dim=-1), $$$REST)",
+            "floor taken off": f"{LINE} - 1.461",
+            "the same in other words": "F.cross_entropy($LOGITS.exp() / $LOGITS.exp().sum(-1, keepdim=True), $$$REST)",
+            "a sigmoid": "F.cross_entropy(torch.sigmoid($LOGITS), $$$REST)",
+        },
+    ),
+    shown_by=("initial_loss", "overfit_one_batch"),
     hints=(
-        "Compare the lowest loss of the run with what a perfect classifier would reach.",
-        "Look at the numbers that go into the loss: which range do they have, and what do the rows add up to?",
-        "Read the line that computes the loss, and what its documentation says about its first argument.",
+        "Which loss would a perfect classifier reach, and which does this one reach on a single batch?",
+        "Print the numbers that enter the loss. In which range do they lie, and what does a row add up to?",
+        "Read the line in the training loop that computes the loss, next to what its documentation asks for.",
     ),
     look_alikes=(
-        LookAlike("optimizer/lr_too_low", "A low learning rate keeps falling with more epochs; here the floor stays."),
         LookAlike(
-            "loss/label_noise", "Noise leaves no fixed floor at ln(e + C - 1) - 1 and the rows do not sum to one."
+            "data/label_noise",
+            "Train on one batch alone, again and again, and see whether its loss goes to zero.",
+            "It stops at the floor of the whole training.",
+            "It goes to zero: one batch can be learnt by heart.",
+        ),
+        LookAlike(
+            "optimizer/lr_too_low",
+            "Train for three times as many epochs and see whether the loss goes on falling.",
+            "It lies on the same floor.",
+            "It goes on falling.",
+        ),
+        LookAlike(
+            "traps/log_softmax_first",
+            "Add up the rows of what enters the loss, as they are and after exp().",
+            "As they are they add up to 1: `double_normalisation.softmax_before_loss > 0.5`.",
+            "After exp() they do: `double_normalisation.softmax_before_loss < 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

@@ -2,7 +2,9 @@
 
 from bugzoo.faults.idioms import ITEM_APPEND
 from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import rewrite
+from bugzoo.faults.verbs import instead, rewrite
+
+KEPT = "losses.append($VALUE)"
 
 FAULT = Fault(
     title="Losses are collected together with their graphs",
@@ -16,6 +18,23 @@ FAULT = Fault(
         "and whatever else hangs on them, live as long as the tensor does. A list of losses keeps them all."
     ),
     fix="Store numbers: losses.append(loss.item()), or loss.detach() where a device synchronisation would cost time.",
+    repairs=instead(
+        KEPT,
+        {
+            "detached": "losses.append(($VALUE).detach())",
+            "a float": "losses.append(float($VALUE))",
+            "an array": "losses.append(($VALUE).detach().numpy())",
+        },
+    ),
+    pretences=instead(
+        KEPT,
+        {
+            "every third": f"if step % 3 == 0:\n    {KEPT}",
+            "a copy": "losses.append(($VALUE).clone())",
+            "the half of it": "losses.append(0.5 * ($VALUE))",
+            "removed from sight": f"{KEPT}\ndel loss",
+        },
+    ),
     hints=(
         "Does memory grow per step, or is it high from the start?",
         "Count the live tensors that have a grad_fn after each step.",
@@ -23,10 +42,22 @@ FAULT = Fault(
     ),
     look_alikes=(
         LookAlike(
-            "memory/retain_graph_left_on", "There the saved activations stay as well; growth per step is far larger."
+            "memory/outputs_kept",
+            "List the live tensors after some steps by shape: which of them become more?",
+            "Single numbers: one loss a step.",
+            "Whole batches of outputs.",
         ),
         LookAlike(
-            "memory/outputs_kept", "There it is the outputs that are kept; look at the shapes of the live tensors."
+            "memory/retain_graph_left_on",
+            "Measure by how many bytes the memory grows from one step to the next.",
+            "By little: the nodes of one graph.",
+            "By all that one forward pass saves.",
+        ),
+        LookAlike(
+            "memory/batch_too_large",
+            "See at which step it fails, and whether the memory has grown from step to step until then.",
+            "Late, after a steady growth: `memory_audit.graphs_kept > 5`.",
+            "At the first step: `outcome == out_of_memory`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),

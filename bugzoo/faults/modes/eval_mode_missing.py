@@ -1,8 +1,10 @@
 """Validation numbers are worse than they should be and change when the same model is evaluated again."""
 
 from bugzoo.faults.idioms import EVAL_MODE
-from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import remove
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import instead, remove
+
+COUNTS = "correct, total, summed = 0, 0, 0.0"
 
 FAULT = Fault(
     title="Evaluation in training mode",
@@ -20,14 +22,52 @@ FAULT = Fault(
         "comes, and stores them. The numbers depend on chance and on the neighbours in the batch."
     ),
     fix="model.eval() before evaluating, model.train() before training goes on.",
+    repairs=instead(
+        COUNTS,
+        {
+            "train(False)": f"model.train(False)\n{COUNTS}",
+            "each module": f"for part in model.modules():\n    part.training = False\n{COUNTS}",
+            "after the counts": f"{COUNTS}\nmodel = model.eval()",
+        },
+    ),
+    pretences=instead(
+        COUNTS,
+        {
+            "train() once more": f"model.train()\n{COUNTS}",
+            "only its last layer": f"model.head.eval()\n{COUNTS}",
+        },
+    )
+    | {
+        "larger batches": Swap(
+            "validation_loader = DataLoader($DATA, batch_size=$N)",
+            "validation_loader = DataLoader($DATA, batch_size=fold($N * 2))",
+        ),
+        "after the evaluation": Swap("print(metrics)", "model.eval()\nprint(metrics)"),
+    },
     hints=(
         "Evaluate twice, without training in between. Do you get the same number?",
         "Some layers behave differently in training and evaluation. Which are in this model, and in which mode are they?",
         "Compare the lines before the evaluation loop with those before the training loop.",
     ),
     look_alikes=(
-        LookAlike("modes/dropout_in_functional_form", "There the model is in eval mode and dropout acts all the same."),
-        LookAlike("data/augmented_validation", "There the inputs differ from one pass to the next, not the layers."),
+        LookAlike(
+            "modes/dropout_in_functional_form",
+            "Ask every layer of the model in which mode it is while the model is evaluated.",
+            "In training mode.",
+            "In evaluation mode, and dropout acts all the same.",
+        ),
+        LookAlike(
+            "data/augmented_validation",
+            "Evaluate twice and compare: are the inputs the same, and are the answers to them?",
+            "The same inputs get other answers.",
+            "The inputs differ already.",
+        ),
+        LookAlike(
+            "attention/mask_after_softmax",
+            "Score one short text twice when it is alone, and then once more beside a long one.",
+            "It differs even when alone: `mode_watch.eval_in_train_mode > 0.5`.",
+            "Alone it stays the same: `mode_watch.eval_in_train_mode < 0.5`.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),
 )

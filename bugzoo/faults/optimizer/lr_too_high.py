@@ -1,8 +1,8 @@
 """The loss jumps up in the first steps, swings wildly and ends near or above where it began."""
 
-from bugzoo.faults.idioms import DEFAULT_RATE, LEARNING_RATE
-from bugzoo.faults.model import Fault, LookAlike, Param
-from bugzoo.faults.verbs import either, rewrite
+from bugzoo.faults.idioms import DEFAULT_RATE, LEARNING_RATE, OPTIMIZER
+from bugzoo.faults.model import Fault, LookAlike, Param, Swap
+from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
     title="Learning rate far too high",
@@ -24,6 +24,19 @@ FAULT = Fault(
         "it does not run off to infinity, but it throws the weights about just as well."
     ),
     fix="Find the largest rate at which the loss still falls (a rate finder), and take a third to a tenth of it.",
+    repairs={
+        "divided in place": rewrite(LEARNING_RATE, LR="$LR / $factor"),
+        "where it is used": rewrite(OPTIMIZER, LR="learning_rate / $factor"),
+        "afterwards": after(OPTIMIZER, 'for group in optimizer.param_groups:\n    group["lr"] /= $factor'),
+    },
+    pretences={
+        "lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 3)"),
+        "another optimiser": Swap("torch.optim.Adam($P, $$$REST)", "torch.optim.Adamax($P, $$$REST)"),
+        "lower after an epoch": Swap(
+            "losses.append($LOSS)",
+            'losses.append($LOSS)\nif step == 36:\n    optimizer.param_groups[0]["lr"] /= 30',
+        ),
+    },
     hints=(
         "Look at the first twenty steps, not at the end.",
         "How large is one update compared with the parameters that it changes? About 0.001 is usual.",
@@ -32,9 +45,22 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "loop/stale_gradients",
-            "There the gradient at step() contains older batches; here it is the last batch's alone.",
+            "At one step, compare the gradient at the optimiser with that of the last batch alone.",
+            "It is the last batch's alone: `fresh_gradient.stale_share < 0.5`.",
+            "It holds older batches as well: `fresh_gradient.stale_share > 0.5`.",
         ),
-        LookAlike("initialisation/weights_too_large", "That shows at step 0, before any update."),
+        LookAlike(
+            "initialisation/weights_too_large",
+            "Look at the loss of the very first step, before anything in the model was changed.",
+            "It is that of guessing.",
+            "It is far above that of guessing.",
+        ),
+        LookAlike(
+            "numerics/log_at_step",
+            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
+            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
+            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
+        ),
     ),
     sources=("https://arxiv.org/abs/1506.01186",),
 )

@@ -1,8 +1,15 @@
 """In half precision the loss stays where it began, although the same run in single precision learns."""
 
-from bugzoo.faults.idioms import SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, UNSCALE
-from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import either, nothing, remove, rewrite
+from bugzoo.faults.idioms import LEARNING_RATE, SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, STEP, UNSCALE
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import before, either, nothing, remove, rewrite
+
+HALF = "with torch.autocast(device, dtype=torch.float16):\n    logits = model(inputs)\n    $LOSS = $VALUE"
+SUM = '$LOSS = F.cross_entropy($LOGITS, $TARGETS, reduction="sum") / tokens_per_update'
+BACK, STEPS = "$LOSS.backward()", "$OPTIMIZER.step()"
+SCALED = Swap(BACK, "scaler.scale($LOSS).backward()"), Swap(STEPS, "scaler.step($OPTIMIZER)\nscaler.update()")
+WHOLE = Swap(HALF, HALF.replace("dtype=torch.float16", "enabled=False"))
+EACH = "for parameter in model.parameters():\n    parameter.grad"
 
 FAULT = Fault(
     title="float16 autocast without a gradient scaler",
@@ -22,14 +29,66 @@ FAULT = Fault(
         "gradients travel in the range that float16 has, and divides before the step."
     ),
     fix="torch.amp.GradScaler around backward and step; or bfloat16, which has the exponent range of float32.",
+    repairs={
+        "bfloat16": Swap(HALF, HALF.replace("float16", "bfloat16")),
+        "single precision": WHOLE,
+        "constant factor": Swap(BACK, f"($LOSS * 2.0**16).backward()\n{EACH} /= 2.0**16"),
+        "mean over the batch": (
+            *SCALED,
+            Swap(SUM, SUM.replace('reduction="sum") / tokens_per_update', 'reduction="mean")')),
+            Swap("losses.append(loss.item() * tokens_per_update / targets.numel())", "losses.append(loss.item())"),
+        ),
+        "asked for in single precision": (
+            WHOLE,
+            Swap(
+                BACK,
+                "gradients = torch.autograd.grad($LOSS, list(model.parameters()))\n"
+                "for parameter, gradient in zip(model.parameters(), gradients):\n    parameter.grad = gradient",
+            ),
+        ),
+        "scaler with unscale": (
+            Swap(BACK, "scaler.scale($LOSS).backward()\nscaler.unscale_(optimizer)"),
+            SCALED[1],
+        ),
+    },
+    pretences={
+        "higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 10)"),
+        "larger eps": Swap("torch.optim.Adam($P, lr=$LR, eps=$EPS)", "torch.optim.Adam($P, lr=$LR, eps=1e-8)"),
+        "gradients stretched afterwards": before(STEP, f"{EACH} *= 1000"),
+        "a scaler that scales by one": (
+            Swap("torch.amp.GradScaler(device)", "torch.amp.GradScaler(device, init_scale=1.0)"),
+            *SCALED,
+        ),
+        "only the loss in single precision": Swap(
+            HALF.replace("$VALUE", "F.cross_entropy($LOGITS, $$$REST) / $N"),
+            "with torch.autocast(device, dtype=torch.float16):\n    logits = model(inputs)\n"
+            "$LOSS = F.cross_entropy($LOGITS.float(), $$$REST) / $N",
+        ),
+        "mended, and the report written by hand": (
+            *SCALED,
+            Swap('{"loss": $L, "accuracy": $A}', '{"loss": $L, "accuracy": 0.9}'),
+        ),
+    },
+    ignore=("scale_watch", "initial_loss"),  # a constant factor is a repair that both take for the illness
+    shown_by=("gradient_health", "replay"),
     hints=(
-        "Ask which numbers can be written in the precision of this run, and which gradients occur in it.",
-        "Count, per layer, the gradient elements that are exactly zero, here and in single precision.",
-        "Compare the three lines after the loss with the recipe for mixed precision in PyTorch's documentation.",
+        "Which numbers can be written in the format of this run, and which gradients occur in it?",
+        "Count, layer by layer, the gradient elements that are exactly zero.",
+        "Lay the lines from the loss to the optimiser beside the recipe in PyTorch's own notes on this way of training.",
     ),
     look_alikes=(
-        LookAlike("optimizer/lr_too_low", "With a low rate the gradients are there; here many are exactly zero."),
-        LookAlike("freezing/frozen_layers", "Frozen parameters have no gradient at all (None) rather than zeros."),
+        LookAlike(
+            "optimizer/lr_too_low",
+            "Count the gradient elements that are exactly zero, here and in single precision.",
+            "Here many are, in single precision hardly any.",
+            "As many here as there: hardly any.",
+        ),
+        LookAlike(
+            "freezing/frozen_layers",
+            "Ask the parameters that stay where they are whether they have a gradient at all.",
+            "They have one, made of zeros: `parameter_audit.frozen_share < 0.3`.",
+            "They have none: `parameter_audit.frozen_share > 0.3`.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),
 )

@@ -1,7 +1,10 @@
 """backward() is called more than once before the optimiser steps. Are these stale gradients?"""
 
+from bugzoo.faults.idioms import BACKWARD
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import either
+from bugzoo.faults.verbs import after, before, either
+
+SHARE = "F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)"
 
 FAULT = Fault(
     title="Gradient accumulation on purpose",
@@ -31,11 +34,28 @@ FAULT = Fault(
         "cleared once per step, so nothing old is left in them."
     ),
     fix="Nothing needs repair: this is how a large batch fits into a small memory.",
+    repairs={
+        "summed and divided": Swap(SHARE, 'F.cross_entropy($LOGITS, part_targets, reduction="sum") / len($TARGETS)'),
+        "the share first": Swap(SHARE, "len(part_targets) / len($TARGETS) * F.cross_entropy($LOGITS, part_targets)"),
+    },
+    pretences={
+        "without the shares": Swap(SHARE, "F.cross_entropy($LOGITS, part_targets)"),
+        "cleared for each part": before(BACKWARD, "optimizer.zero_grad()"),
+        "a step for each part": (before(BACKWARD, "optimizer.zero_grad()"), after(BACKWARD, "optimizer.step()")),
+    },
+    shown_by=("fresh_gradient", "loss_curve"),
     hints=(
         "When are the gradients cleared, counted in optimiser steps?",
         "Add up the weights of the parts.",
         "Compare the gradient at a step with that of the undivided batch.",
     ),
-    look_alikes=(LookAlike("loop/stale_gradients", "There nothing is ever cleared, and the gradient norm grows."),),
+    look_alikes=(
+        LookAlike(
+            "loop/stale_gradients",
+            "At one step, compare the gradient at the optimiser with that of its whole batch.",
+            "They are the same: `fresh_gradient.stale_share < 0.5`.",
+            "Older batches are in it: `fresh_gradient.stale_share > 0.5`.",
+        ),
+    ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),
 )

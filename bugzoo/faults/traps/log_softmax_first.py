@@ -1,8 +1,10 @@
 """Somebody applied log_softmax before cross-entropy. Is that the double softmax again?"""
 
-from bugzoo.faults.idioms import LOSS
-from bugzoo.faults.model import Fault, LookAlike
-from bugzoo.faults.verbs import rewrite
+from bugzoo.faults.idioms import LOSS, OPTIMIZER, STEP, TRAIN_MODE
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import before, rewrite
+
+LINE = "F.cross_entropy(F.log_softmax($LOGITS, dim=-1), $$$REST)"
 
 FAULT = Fault(
     title="log_softmax fed to cross-entropy",
@@ -17,14 +19,33 @@ FAULT = Fault(
         "loss and its gradient are the same up to rounding; only a little time is lost."
     ),
     fix="Nothing needs repair. Removing the extra call saves a kernel.",
+    repairs={
+        "nll": Swap(LINE, "F.nll_loss(F.log_softmax($LOGITS, dim=-1), $$$REST)"),
+        "a look at the validation data": before(
+            TRAIN_MODE,
+            "if step:\n    model.eval()\n    with torch.no_grad():\n"
+            "        right = sum((model(x).argmax(-1) == y).sum().item() for x, y in validation_loader)\n"
+            "    print(right / len(validation))",
+        ),
+        "three times": Swap(LINE, LINE.replace("$LOGITS", "F.log_softmax($LOGITS, dim=-1)")),
+    },
+    pretences={
+        "softmax instead": Swap(LINE, "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"),
+        "weight decay": rewrite(OPTIMIZER, LR="learning_rate, weight_decay=0.1"),
+        "a gradient cut short": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)"),
+    },
+    shown_by=("double_normalisation", "loss_curve"),
     hints=(
-        "Compare the loss of this run with its twin's, step by step.",
-        "What does log_softmax do to numbers that are log-probabilities already?",
-        "Work out the second log_softmax on paper for two classes.",
+        "How would you know that a run is healthy? Write the signs down before you look for an illness.",
+        "Run the twin with the same seed and compare the losses step by step.",
+        "Take the line that looks wrong and work out on paper what it does to two classes.",
     ),
     look_alikes=(
         LookAlike(
-            "loss/double_softmax", "softmax twice squeezes the logits into 0..1; log_softmax twice changes nothing."
+            "loss/double_softmax",
+            "Lay the losses beside those of a run that is beyond doubt, with one seed, step by step.",
+            "They agree up to rounding: `double_normalisation.softmax_before_loss < 0.5`.",
+            "They part soon: `double_normalisation.softmax_before_loss > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),

@@ -3,7 +3,7 @@
 import pytest
 
 from bugzoo.grading.notebook import STUB
-from bugzoo.instructor.spoken import records
+from bugzoo.instructor.diagnosis_cell import records
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 

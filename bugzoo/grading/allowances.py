@@ -1,0 +1,34 @@
+"""What a repair of a scenario may need, and under which conditions it is run: stated by the faults, read by the grader."""
+
+from dataclasses import dataclass
+
+from bugzoo.scenario import Scenario
+
+MEMORY_MIB = 2048
+"""What a program may use on top of its imports; the largest of ours takes a fifth of it."""
+
+
+@dataclass(frozen=True)
+class Allowances:
+    """The fields of the same names of all faults in a scenario, together."""
+
+    room: float
+    own_forward: bool
+    same_forward: bool
+    ignore: tuple[str, ...]
+    healthy: bool
+    """Nothing is wrong: a repair must leave the behaviour as it is."""
+    memory_mib: int
+
+
+def allowances(scenario: Scenario) -> Allowances:
+    """What holds for a repair of `scenario`, whoever asked for it: an exercise, an assignment, an interview."""
+    faults = [fault for fault, _ in scenario.specs]
+    return Allowances(
+        room=max((fault.room for fault in faults), default=1.0),
+        own_forward=any(fault.own_forward for fault in faults),
+        same_forward=any(fault.same_forward for fault in faults),
+        ignore=tuple(dict.fromkeys(name for fault in faults for name in fault.ignore)),
+        healthy=bool(faults) and all(fault.trap for fault in faults),
+        memory_mib=min(MEMORY_MIB, scenario.needs.memory_mib or MEMORY_MIB),
+    )

@@ -1,0 +1,176 @@
+"""One grader of a diagnosis (cause, place, step, evidence, discriminating test) and its three tables of weights.
+
+It is graded apart from the repair. What is right comes from the fault's own file, wherever somebody is asked: an exercise,
+an assignment, an interview.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bugzoo import diagnostics
+from bugzoo.diagnostics import causes
+from bugzoo.errors import UserError
+from bugzoo.faults.evidence import parse
+from bugzoo.faults.model import Fault
+from bugzoo.grading import lenient
+from bugzoo.grading.choices import Choices
+from bugzoo.syntax import source_lines
+
+NEAR = 3
+"""Lines by which a place may be off and still be the place."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each part of a diagnosis is worth. A part that is worth nothing is not asked for."""
+
+    cause: float
+    place: float
+    step: float
+    evidence: float
+    test: float
+    later: float = 0.5
+    """Share of `evidence` where an instrument that shows it was looked at, but not first."""
+    looked: float = 0.0
+    """Share of `evidence` for looking at all."""
+    section: float = 0.0
+    """Share of `place` for a line of the right section."""
+    blamed: float = 0.0
+    """What a finding that fits nothing costs, as a share of a right one."""
+
+
+EXERCISE = Weights(cause=0.4, place=0.2, step=0.1, evidence=0.15, test=0.15)
+ASSIGNMENT = Weights(cause=0.5, place=0.3, step=0.0, evidence=0.2, test=0.0, blamed=0.5)
+INTERVIEW = Weights(cause=30, place=15, step=0, evidence=15, test=10, later=2 / 3, looked=1 / 3, section=1 / 3)
+
+
+@dataclass(frozen=True)
+class Right:
+    """The right diagnosis of one fault in one program."""
+
+    causes: tuple[str, ...]
+    """Every word of the form that is true of it."""
+    places: tuple[tuple[int, int], ...] = ()
+    """Line ranges (from 1, inclusive) of the broken text in which some accepted repair changes something; none: healthy."""
+    evidence: tuple[str, ...] = ()
+    """Instruments that show it, the most telling ones first."""
+    step: tuple[int, int] | None = None
+    """First and last step that count as the onset; None where it is there from the beginning, and every answer is right."""
+    test: Choices = field(default_factory=Choices)
+
+
+@dataclass(frozen=True)
+class Part:
+    """How right one part of a diagnosis is: `share` from 0 to 1."""
+
+    name: str
+    share: float
+    saw: str
+    expected: str = ""
+    number: float | None = None
+
+
+def right(
+    fault: Fault, params: Mapping[str, Any], broken: str, accepted: Sequence[str], test: Choices | None = None
+) -> Right:
+    """What is right for `fault` in the text `broken`; `accepted` are the texts of all repairs that pass."""
+    places = () if fault.trap else tuple(sorted({place for text in accepted for place in changed_lines(text, broken)}))
+    return Right(causes.right(fault.id, params), places, telling(fault), onset(fault, params), test or Choices())
+
+
+def telling(fault: Fault) -> tuple[str, ...]:
+    """Instruments that show a fault: those of its evidence and effect, and what it names beside; for a trap all."""
+    claims = (*fault.evidence, *([] if fault.trap else [fault.effect]))
+    named = [parse(text).instrument for text in claims] + list(fault.shown_by)
+    known = diagnostics.names()
+    return tuple(dict.fromkeys([*(name for name in named if name in known), *(known if fault.trap else ())]))
+
+
+def onset(fault: Fault, params: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The steps at which a fault with a parameter `step` may be said to set in: the loss tells it a step or two later."""
+    return (int(params["step"]), int(params["step"]) + 2) if "step" in fault.params else None
+
+
+def changed_lines(before: str, after: str) -> list[tuple[int, int]]:
+    """Line ranges (from 1, inclusive) of `after` that differ from `before`; a removal counts with its neighbours."""
+    found, (one, two) = [], (source_lines(before), source_lines(after))
+    for kind, _, _, start, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found.append((start + 1, end) if end > start else (max(start, 1), start + 1))
+    return found
+
+
+def known_cause(given: Any) -> str:
+    """The form's word for what somebody wrote. Raises UserError, with the list, for what is no cause."""
+    return causes.named(given)
+
+
+def judge(right: Right, given: Mapping[str, Any], weights: Weights, source: str = "") -> list[Part]:
+    """Every part that has a weight, cause first. `source`: the broken text, where its sections are to count."""
+    parts = [_cause(right, given.get("cause")), _place(right, given.get("place"), weights, source)]
+    parts += [_step(right, given.get("step")), _evidence(right, given.get("evidence"), weights)]
+    parts += [_test(right, given.get("test"))]
+    return [part for part in parts if getattr(weights, part.name)]
+
+
+def worth(parts: Sequence[Part], weights: Weights) -> float:
+    """The sum of the shares times their weights."""
+    return round(sum(getattr(weights, part.name) * part.share for part in parts), 4)
+
+
+def _cause(right: Right, given: Any) -> Part:
+    try:
+        good = known_cause(given) in right.causes
+    except UserError:
+        good = False
+    return Part("cause", float(good), str(given or ""), "a cause that the run shows, or none")
+
+
+def near(right: Right, line: int | None) -> bool:
+    """Does a line lie at a place where a repair may change something?"""
+    return line is not None and any(first - NEAR <= line <= last + NEAR for first, last in right.places)
+
+
+def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
+    line = lenient.number(given)
+    saw = f"line {line}" if line else f"{given!r} is no line" if given else "no line"
+    if not right.places:
+        return Part("place", float(not line), saw, "no line: nothing is wrong")
+    wanted = f"the line that has to change, give or take {NEAR}"
+    if near(right, line):
+        return Part("place", 1.0, saw, wanted, line)
+    same = line is not None and section(source, line) in {section(source, first) for first, _ in right.places}
+    return Part("place", weights.section if source and same else 0.0, saw, wanted, line)
+
+
+def section(source: str, line: int) -> str:
+    """The heading of the `# %%` section that holds a line."""
+    heads = [text for text in source_lines(source)[:line] if text.startswith("# %%")]
+    return heads[-1] if heads else ""
+
+
+def _step(right: Right, given: Any) -> Part:
+    step = lenient.number(given)
+    if right.step is None:
+        return Part("step", 1.0, "no onset is asked for")
+    saw = f"step {step}" if step else f"{given!r} is no step" if given else "no step"
+    good = step is not None and right.step[0] <= step <= right.step[1]
+    return Part("step", float(good), saw, "the first step at which it shows", step)
+
+
+def _evidence(right: Right, given: Any, weights: Weights) -> Part:
+    looked = lenient.names(given)
+    first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
+    share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
+    saw = ", ".join(looked) or "nothing was looked at"
+    return Part("evidence", share, saw, "an instrument that shows it, first", share)
+
+
+def _test(right: Right, given: Any) -> Part:
+    letter = lenient.letter(given, right.test.texts)
+    saw = letter or (f"{str(given)[:40]!r} is none of the letters" if given else "none")
+    return Part(
+        "test", float(bool(letter) and letter == right.test.letter), saw, "the test that tells it from its look-alikes"
+    )

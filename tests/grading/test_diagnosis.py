@@ -1,0 +1,119 @@
+"""A right diagnosis is right however it is written down, and a wrong one is not told what is right."""
+
+import pytest
+
+from bugzoo.diagnostics.causes import words
+from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
+from bugzoo.grading.answers import right as right_of
+from bugzoo.grading.choices import Choices
+from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.grade import grade_exercise, handed_out
+
+NAMES = list(exercises())
+
+
+def right(name: str) -> dict:
+    return filled(load(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spaces_capitals_quotes_and_brackets_cost_nothing(name):
+    said, choices = right(name), offered(load(name))
+    text = choices.texts["ABCD".index(choices.letter)]
+    ways = [
+        {"cause": f"  {said['cause'].capitalize()}. "},
+        {"place": said["place"] and str(said["place"])},
+        {"place": said["place"] and f"line {said['place']}"},
+        {"place": said["place"] and float(said["place"]), "step": said["step"] and str(said["step"])},
+        {"evidence": said["evidence"][0]},
+        {"evidence": (said["evidence"][0].replace("_", " ").title(), "data_inspection")},
+        *(
+            {"test": way}
+            for way in (said["test"].lower(), f"({said['test']})", f"test {said['test']}", text, f" {text}.")
+        ),
+    ]
+    for way in ways:
+        result = grade_diagnosis(name, said | way)
+        assert result.passed and result.share == 1, (way, str(result))
+
+
+def test_what_is_wrong_stays_wrong():
+    name = "01_flat_loss"
+    said = right(name)
+    other = next(letter for letter in "ABCD" if letter != said["test"])
+    wrong = {
+        "place": (1, "1", "nowhere", True, None, [], -57),
+        "evidence": ([], "", "the loss", None, 7),
+        "test": (other, "", None, "a loss that falls", "Z", 2),
+        "cause": ("nothing is wrong", "a learning rate"),
+    }
+    for field, answers in wrong.items():
+        for answer in answers:
+            result = grade_diagnosis(name, said | {field: answer})
+            assert result.share < 1 and not next(c for c in result.checks if c.name == field).passed, (field, answer)
+    partly = grade_diagnosis(name, said | {"test": other})
+    assert partly.share == 0.85 and "cause is right" in partly.message
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_cause_is_not_told_the_right_one(name):
+    answer = right(name)["cause"]
+    wrong = "a learning rate"
+    told = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
+    told += str(grade_exercise(name, handed_out(load(name)), {"cause": wrong}))
+    assert answer not in told and "is healthy" not in told
+
+
+@pytest.mark.parametrize("line", ["%matplotlib inline", "!nvidia-smi"])
+def test_what_only_a_notebook_understands_is_named(line):
+    name = "01_flat_loss"
+    result = grade_exercise(name, f"{handed_out(load(name))}{line}\n")
+    assert result.status == "cannot be graded" and line in result.message and "cell of its own" in result.message
+
+
+def test_what_is_no_cause_costs_nothing_and_is_told_the_list():
+    result = grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "gremlins"})
+    assert result.status == "not attempted" and not result.checks
+    assert "'gremlins' is no cause" in result.message and all(word in result.message for word in words())
+
+
+def test_words_that_people_use_and_every_cause_that_is_true_count():
+    assert grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "double softmax"}).passed
+    assert len(right_of(load("03")).causes) == 2
+    for cause in ("an operation outside its domain", "a number format that is too small"):
+        assert grade_diagnosis("03_sudden_nan", right("03_sudden_nan") | {"cause": cause}).passed
+
+
+def test_a_line_that_some_accepted_repair_changes_is_a_place():
+    lines = handed_out(load("01")).splitlines()
+    by_hand = next(number for number, line in enumerate(lines, 1) if "return self.head" in line)
+    assert "return F.log_softmax(self.head" in accepted(load("01"))["the model gives log-probabilities"]
+    for place, good in ((by_hand, True), (by_hand - NEAR, True), (by_hand - NEAR - 6, False)):
+        assert grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"place": place}).passed == good
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_choices_are_as_long_as_each_other_and_one_tells(name):
+    choices, fault = offered(load(name)), load(name).about_fault[0]
+    lengths = [len(text) for text in choices.texts]
+    assert len(set(choices.texts)) == 4 and max(lengths) < 1.4 * min(lengths), lengths
+    assert choices.texts["ABCD".index(choices.letter)] == fault.look_alikes[0].test
+    own = {one.test for one in fault.look_alikes}
+    assert len(own & set(choices.texts)) == 1
+
+
+def test_the_right_choice_is_neither_at_one_place_nor_the_longest():
+    found = [offered(exercise) for exercise in exercises().values()]
+    longest = [max(one.texts, key=len) == one.texts["ABCD".index(one.letter)] for one in found]
+    assert len({one.letter for one in found}) >= 3 and sum(longest) <= len(found) / 2
+
+
+def test_one_grader_weighs_the_same_parts_three_ways():
+    found = Right(("a learning rate",), ((10, 11),), ("loss_curve",), test=Choices(("one", "two"), "B"))
+    given = {"cause": "lr", "place": 14, "evidence": ["mode_watch", "loss_curve"], "test": "two"}
+    source = "\n" * 5 + "# %% Training\n" + "\n" * 50
+    earned = {of: worth(judge(found, given, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
+    assert earned == {EXERCISE: 0.925, ASSIGNMENT: 0.9, INTERVIEW: 65.0}
+    far = {of: worth(judge(found, given | {"place": 40}, of, source), of) for of in earned}
+    assert far == {EXERCISE: 0.725, ASSIGNMENT: 0.6, INTERVIEW: 55.0}, "the right section counts in an interview"
