@@ -148,18 +148,11 @@ def key_of(trial: Trial) -> str:
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
         return code.short(search.in_files(exercise), probe(exercise), told, code.showing())
-    scenario, fault = scenario_of(exercise), faults.load(exercise.fault.split("?")[0])
-    how = (
-        exercise.seeds,
-        exercise.ignore,
-        exercise.own_forward,
-        exercise.same_forward,
-        exercise.room,
-        exercise.seconds,
-    )
-    said = (fault.evidence, exercise.answers.cause, code_of("bugzoo.diagnostics.causes:says") if exercise.trap else "")
-    texts = (trial.source, trial.diagnosis, scenario.source, scenario.healthy().source)
-    return code.short(texts, said, how, scenario.facts, code.grading())
+    fault, _ = exercise.about_fault
+    how = (fault.evidence, exercise.seeds, exercise.seconds, about(exercise))
+    said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
+    texts = (trial.source, trial.diagnosis, exercise.scenario.source, exercise.scenario.healthy().source)
+    return code.short(texts, said, how, exercise.scenario.facts, code.grading())
 
 
 def _cached(key: str) -> str:
@@ -189,42 +182,24 @@ def _write_down(name: str, found: dict[Place, Result], keys: dict[Place, str]) -
         ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
 
 
-def _trials(exercise: Exercise, proof: Proof) -> Iterator[Trial]:
-    try:
-        yield from trials(exercise)
-    except (ValueError, SyntaxError) as error:
-        proof.problems.append(f"its declaration does not fit: {error}")
-
-
-def _declaration(exercise: Exercise, mine: list[Trial]) -> list[str]:
-    """Too few repairs, or two that are one program."""
-    problems = []
-    for kind, least in LEAST.items():
-        texts = [t for t in mine if t.kind == kind]
-        if len(texts) < least:
-            problems.append(f"{len(texts)} {kind} repairs; at least {least} are needed")
-    texts = [t for t in mine if t.kind in MUST_PASS] if not exercise.trap else []
-    for place, one in enumerate(texts):
-        twins = [other.name for other in texts[:place] if same_program(one.source, other.source)]
-        problems += [f"the correct repairs {one.name!r} and {twin!r} are the same program" for twin in twins]
-    return problems
+def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
+    """Too few repairs, or too few pretences of the fault's own."""
+    own = pretences(handed_out(exercise), *exercise.about_fault)
+    counts = {"correct repairs": sum(trial.kind == "correct" for trial in mine), "pretences of its own": len(own)}
+    return [
+        f"{counts[kind]} {kind}; at least {least} are needed" for kind, least in LEAST.items() if counts[kind] < least
+    ]
 
 
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     """How many diagnoses were judged, and what was wrong about the answers: sentences."""
-    right, problems = exercise.answers, []
-    place = None if exercise.trap else places(exercise)[0][0]
-    full = {"cause": right.cause, "place": place, "step": right.step and right.step[0], "test": right.test}
-    result = grade_diagnosis(exercise.name, full | {"evidence": [right.evidence[0]]})
+    problems, full, true = [], filled(exercise), right(exercise).causes
+    result = grade_diagnosis(exercise.name, full)
     if result.share != 1:
         problems.append(f"the right diagnosis earns {result.share:.0%}: {[str(c) for c in result.checks]}")
-    [(fault, params)] = scenario_of(exercise).specs
-    true = right_causes(fault.id, params)
-    if right.cause not in true:
-        problems.append(f"the cause {right.cause!r} is not what the table says of it: {' or '.join(true)}")
     others = [cause for cause in words() if cause not in true]
     for cause in others:
-        earned = grade_diagnosis(exercise.name, full | {"cause": cause, "evidence": [right.evidence[0]]}).share
+        earned = grade_diagnosis(exercise.name, full | {"cause": cause}).share
         if earned:
             problems.append(f"the diagnosis {cause!r} earns {earned:.0%}")
     return len(others) + 1, problems

@@ -21,11 +21,11 @@ MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "atta
 class Trial:
     """One submission: `kind` says what must come of it."""
 
+    exercise: str
     kind: str
     name: str
     source: str
     diagnosis: dict[str, Any] | None = None
-    exercise: str = ""
 
 
 def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterator[Trial]:
@@ -39,15 +39,15 @@ def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterato
         if not any(same_program(text, other) for other in right.values()):  # on some programs two are one
             right[name] = text
     for name, text in right.items():
-        yield Trial("solution" if name == "solution" else "correct", name, text)
+        yield Trial("", "solution" if name == "solution" else "correct", name, text)
     if not fault.trap:
-        yield Trial("unsolved", "as handed out", broken)
+        yield Trial("", "unsolved", "as handed out", broken)
     own = pretences(broken, fault, params)
     for name, text in (own | generic(broken, fault, params)).items():
-        yield Trial("degenerate", name, text)
+        yield Trial("", "degenerate", name, text)
     ill = next(iter(own.values()), broken) if fault.trap else broken
     for name, text in attacks(ill).items():
-        yield Trial("attack", name, text)
+        yield Trial("", "attack", name, text)
 
 
 def generic(broken: str, fault: Fault, params: Params) -> dict[str, str]:
@@ -66,8 +66,8 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     """Every submission that the proof of an exercise needs, with the diagnosis that is handed in beside it."""
     broken, cause = handed_out(exercise), filled(exercise)["cause"]
     if exercise.trap:
-        yield Trial("unsolved", "as handed out", broken, None, exercise.name)
-        yield Trial("unsolved", "as handed out, blamed", broken, {"cause": _another(cause)}, exercise.name)
+        yield Trial(exercise.name, "unsolved", "as handed out", broken)
+        yield Trial(exercise.name, "unsolved", "as handed out, blamed", broken, {"cause": _another(cause)})
     for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
         diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
         yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)

@@ -13,13 +13,8 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
-<<<<<<< HEAD
-from bugzoo.grading.model import Check, Result
-from bugzoo.proving import leaks, ledger
-=======
 from bugzoo.grading.model import Check, Exercise, Result
-from bugzoo.proving import leaks
->>>>>>> db4cc06 (Repairs, pretences and look-alikes stand in the fault; an exercise is a story; one grader of a diagnosis with three weightings)
+from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import Proof, Report, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 
