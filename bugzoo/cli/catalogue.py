@@ -117,9 +117,12 @@ def _fault(row: dict[str, Any]) -> None:
 
         known = {fault["id"] for fault in listing.rows("faults")}
         table(
-            ["looks like", "what tells them apart"],
+            ["looks like", "what tells them apart", "here", "there"],
             [
-                [one["other"] if one["other"] in known else f"{one['other']} (not in the catalogue)", one["test"]]
+                [
+                    one["other"] if one["other"] in known else f"{one['other']} (not in the catalogue)",
+                    *(one[part].replace("`", "") for part in ("test", "here", "there")),
+                ]
                 for one in row["look_alikes"]
             ],
             "\nlook-alikes",

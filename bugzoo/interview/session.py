@@ -183,7 +183,9 @@ class Session:
                 "why": fault.why,
                 "fix": fault.fix,
                 "shown_by": self.evidence.fired(),
-                "look_alikes": {one.other: one.test for one in fault.look_alikes},
+                "look_alikes": {
+                    one.other: f"{one.test} Here: {one.here} There: {one.there}" for one in fault.look_alikes
+                },
                 "diff": scenario.diff(),
             },
             "events": self.events,

@@ -44,9 +44,10 @@ FAULT = Fault(
         # name -> edits of the broken text that look like a repair and must fail
     }},
     look_alikes=(
-        # another fault with this symptom; what to look at; what that shows here, and there
+        # another fault with this symptom; the test that tells them apart; what it shows here, and there. A claim in
+        # backticks is checked by runs of both: "It is old: `fresh_gradient.stale_share > 0.5`."
         LookAlike(
-            "optimizer/lr_too_high", "The test that tells the two apart, in a sentence.", here="", there=""
+            "optimizer/lr_too_high", "Do this and look at that: one sentence.", here="What is seen.", there="Something else."
         ),
     ),
     # not_on={{"mlp": "..."}}: a program that the edits fit and where `bugzoo verify` shows nothing, with the reason

@@ -11,6 +11,7 @@ import pytest
 import bugzoo.proving.check as room
 from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
+from bugzoo.faults import Swap
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Check, Exercise, Result
@@ -85,10 +86,9 @@ def test_what_is_not_as_it_must_be_is_not_believed(grader: Any, proofs: Any) -> 
 def test_a_repair_that_is_added_costs_its_own_run(grader: Any, proofs: Any, monkeypatch: Any) -> None:
     grader(_right)
     check([NAME])
-    old = load(NAME)
-    edits = (*next(iter(old.degenerate.values())), ("seed = 0", "seed = 0  # another"))
-    more = replace(old, degenerate={**old.degenerate, "another": edits})
-    monkeypatch.setattr(room, "load", lambda name: more)
+    fault = load(NAME).about_fault[0]
+    more = replace(fault, pretences={**fault.pretences, "another": Swap("seed = 0", "seed = 0 + 0")})
+    monkeypatch.setattr(Exercise, "about_fault", property(lambda self: (more, {})))
     report = check([NAME])
     assert report.ok and report.runs == report.cached + 1
 
