@@ -21,7 +21,7 @@ too, and lends its metavariables. Where no idiom fits there is the plain `Swap`,
 from collections.abc import Mapping
 
 from bugzoo.faults.forms import Idiom
-from bugzoo.faults.model import Change, Edits, Either, Written, together
+from bugzoo.faults.model import Change, Edits, Either, Swap, Written, together
 
 __all__ = ["after", "before", "either", "instead", "nothing", "remove", "rewrite"]
 
