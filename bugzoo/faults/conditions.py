@@ -60,7 +60,8 @@ def trained_on(script: Script, place: Place) -> bool:
     result = place.names().get("RESULT")
     if result is None:
         return bool(re.search(r"\.backward\(", statement(place.node).text()))
-    return any(script.anywhere(text, {"R": result}) for text in ("$R.backward($$$)", "$S.scale($R)", "$A.backward($R)"))
+    forms = ("$R.backward($$$)", "$S.scale($R)", "$A.backward($R)")
+    return any(script.anywhere(form, {"R": name.strip()}) for name in result.split(",") for form in forms)
 
 
 def has(name: str) -> Condition:

@@ -128,8 +128,8 @@ NO_GRAD = Idiom(
     "NO_GRAD",
     "a `with` or a decorator torch.no_grad() or torch.inference_mode()",
     (
-        Header(r"(?:torch\.)?(?:no_grad|inference_mode)\(\)|(?:torch\.)?set_grad_enabled\(.*\)"),
-        Header(r"(?:torch\.)?(?:no_grad|inference_mode)\(\)", kind="decorator"),
+        Header(r"(?:\w+\.)?(?:no_grad|inference_mode)\(\)|(?:torch\.)?set_grad_enabled\(.*\)"),
+        Header(r"(?:\w+\.)?(?:no_grad|inference_mode)\(\)", kind="decorator"),
     ),
     prefer=(judges,),
 )  # CONTEXT

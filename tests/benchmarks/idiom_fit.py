@@ -1,13 +1,12 @@
 """How often an idiom finds its place, and how often `break` fits, in training scripts of other people.
 
-    python -m tests.benchmarks.idiom_fit [FOLDER] [--missing]
+    python -m tests.benchmarks.idiom_fit [FOLDER] [--missing] [--save]
 
 FOLDER holds `*.py` and, where the places were looked up by hand, `labels.json`: {file: {"places": {IDIOM: [line, ...]}}}. An
 idiom counts as found in a script when one of the places that it means (of several: that `break` offers) covers a labelled
 line; a script counts when it has a labelled place. Without a folder: tests/foreign, which has no labels.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from bugzoo.faults import idioms
 from bugzoo.faults.forms import Idiom
 from bugzoo.faults.script import read, statement
 from bugzoo.injection import check_syntax, inject
+from tests.benchmarks import report
 
 FOREIGN = Path(__file__).parents[1] / "foreign"
 LABELS = {"OTHER_LOSS": "LOSS_OTHER", "ACTIVATION_LAYER": "ACTIVATION"}
@@ -56,7 +56,7 @@ def fit(source: str, fault: faults.Fault) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = report.parser(__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument(
         "--missing", action="store_true", help="name the scripts in which a labelled place is not found"
@@ -74,6 +74,7 @@ def main() -> None:
     labels = {}
     if options.folder and (options.folder / "labels.json").exists():
         labels = json.loads((options.folder / "labels.json").read_text(encoding="utf-8"))
+    numbers: dict[str, dict] = {"scripts": len(sources), "idioms": {}, "break": {}}
     print(f"{len(sources)} scripts")
     if labels:
         print(f"\n{'idiom':18}{'have one':>9}{'meant':>7}{'offered':>9}  share")
@@ -84,6 +85,7 @@ def main() -> None:
                 continue
             seen = {s: covered(sources[s], idiom, labels[s]["places"][label]) for s in have}
             meant, offered = sum(m for m, _ in seen.values()), sum(a for _, a in seen.values())
+            numbers["idioms"][name] = {"have one": len(have), "meant": meant, "offered": offered}
             print(f"{name:18}{len(have):9}{meant:7}{offered:9}  {meant / len(have):.0%}")
             for s, (m, a) in seen.items():
                 if options.missing and not m:
@@ -91,7 +93,10 @@ def main() -> None:
     print(f"\n{'fault':36}{'one':>5}{'several':>9}{'none':>6}")
     for fault_id, fault in faults.catalogue().items():
         got = [fit(source, fault) for source in sources.values()]
+        numbers["break"][fault_id] = {kind: got.count(kind) for kind in ("one", "several", "none")}
         print(f"{fault_id:36}{got.count('one'):5}{got.count('several'):9}{got.count('none'):6}")
+    if options.save:
+        report.save("idiom_fit", numbers)
 
 
 if __name__ == "__main__":

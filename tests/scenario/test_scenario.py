@@ -1,11 +1,13 @@
 """Specs, settings, tickets and every mistake that a user can make in them."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from bugzoo.errors import UserError
-from bugzoo.scenario import Scenario, parse_spec, with_settings
+from bugzoo.faults import Needs, load
+from bugzoo.scenario import Scenario, fits, parse_spec, with_settings
 
 
 def test_spec_fills_in_defaults_and_reads_numbers():
@@ -59,7 +61,7 @@ def test_misfit_names_the_programs_that_fit():
         Scenario("sentiment_lstm", ("numerics/log_at_step",))
     with pytest.raises(UserError, match=r"no program named 'mpl'.*Did you mean mlp"):
         Scenario("mpl")
-    with pytest.raises(UserError, match="It is full or tiny"):
+    with pytest.raises(UserError, match="full or tiny"):
         Scenario("mlp", size="huge")
 
 
@@ -76,3 +78,27 @@ def test_a_hundred_thousand_variants_have_tickets_of_their_own():
         object.__setattr__(scenario, "seed", seed)  # a new Scenario checks its edits each time
         tickets.add(scenario.ticket)
     assert len(tickets) == 100_000
+
+
+def test_where_a_fault_shows_nothing_the_reason_is_told_and_it_does_not_fit():
+    fault = load("modes/eval_mode_missing")
+    assert "mlp" not in fits(fault) and "digits_cnn" in fits(fault) == tuple(sorted(fits(fault)))
+    with pytest.raises(
+        UserError, match=r"does not fit mlp: it has neither dropout nor BatchNorm.*It fits .*digits_cnn"
+    ):
+        Scenario("mlp", (fault.id,))
+
+
+def test_a_fault_of_ranks_fits_programs_of_ranks_only():
+    assert fits(load("distributed/skipped_batch")) == ("data_parallel",)
+    assert "data_parallel" in fits(replace(load("loop/stale_gradients"), needs=Needs(ranks=2)))
+    assert fits(replace(load("loop/stale_gradients"), needs=Needs(ranks=3))) == ()
+
+
+def test_needs_are_typed_and_the_tighter_limit_counts():
+    with pytest.raises(TypeError, match="memory_mb"):
+        Needs(memory_mb=5)
+    both = Needs(memory_mib=900, seconds=20) | Needs(memory_mib=700, ranks=2)
+    assert both == Needs(memory_mib=700, seconds=20, ranks=2) and both and not Needs()
+    assert str(both) == "2 processes, a memory limit of 700 MiB, a time limit of 20 s"
+    assert both.to_json() == {"ranks": 2, "memory_mib": 700, "seconds": 20}

@@ -1,12 +1,14 @@
 """The loss does not move at all."""
 
-from bugzoo.faults.model import Fault, Swap
+from bugzoo.faults.idioms import STEP
+from bugzoo.faults.model import Fault
+from bugzoo.faults.verbs import before
 
 FAULT = Fault(
     title="Gradients are cleared between backward and step",
     level=1,
     symptom="stuck",
-    edits=Swap("$OPTIMIZER.step()", "$OPTIMIZER.zero_grad()\n$OPTIMIZER.step()", where="$LOSS.backward()"),
+    edits=before(STEP, "$OPTIMIZER.zero_grad()"),
     evidence=("parameter_audit.unchanged_share > 0.9",),
     effect="loss_curve.final_loss > healthy",
     why="step() finds no gradient and leaves every parameter as it is.",

@@ -1,13 +1,15 @@
 """The loss creeps down and would need days."""
 
-from bugzoo.faults.model import Fault, Param, Swap
+from bugzoo.faults.idioms import LEARNING_RATE
+from bugzoo.faults.model import Fault, Param
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="Learning rate far too low",
     level=1,
     symptom="plateau",
     params={"factor": Param(0.001, 1e-6, 0.5, "how many times the healthy learning rate")},
-    edits=Swap("learning_rate = $LR", "learning_rate = fold($LR * $factor)"),
+    edits=rewrite(LEARNING_RATE, LR="fold($LR * $factor)"),
     evidence=("gradient_health.update_ratio < 1e-4",),
     effect="loss_curve.final_loss > healthy",
     why="Each step goes in the right direction by next to nothing.",
