@@ -49,9 +49,9 @@ def measured(
     def keep(index: int, result: Result) -> None:  # at once, so that Ctrl-C loses only what was running
         nonlocal done
         key, trouble = todo[index], result.pop("trouble")
-        found[key] = _merged(found[key], result, missing[key] or ())
+        found[key] = merged = _merged(found[key], result, missing[key] or ())
         if not trouble:  # which is this machine's, and worth nothing the next time
-            kept.write(key, found[key])
+            kept.write(key, merged)
         done += 1
         if progress:
             progress(done, len(jobs))

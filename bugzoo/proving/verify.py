@@ -213,7 +213,7 @@ def _environment(device: str) -> dict[str, Any]:
     import platform
     from importlib.metadata import version
 
-    facts = {"python": platform.python_version(), "device": device, "machine": platform.machine()}
+    facts: dict[str, Any] = {"python": platform.python_version(), "device": device, "machine": platform.machine()}
     facts |= {name: version(name) for name in ("torch", "torchvision", "numpy")}
     if device == "cuda":
         import torch

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from bugzoo.running.worker import stop_all
 
-Item, Done = TypeVar("Item"), TypeVar("Done")
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 def cores() -> int:
