@@ -168,6 +168,26 @@ _WON = '{"status": "passed", "share": 1.0, "points": 10.0, "max_points": 10.0, "
 ATTACKS: dict[str, Edit] = {
     "sys.exit(0)": after("Settings", "import sys\nsys.exit(0)\n"),
     "os._exit(0)": after("Training", "import os\nos._exit(0)\n"),
+    "no sandbox, by an exit code": after("Settings", "import os\nos._exit(71)\n"),
+    "no sandbox, by a name": after("Settings", "class IsolationError(Exception):\n    pass\nraise IsolationError()\n"),
+    "a machine that failed": after("Settings", "raise OSError(28, 'No space left on device')\n"),
+    "a full folder": after("End", f"""
+import glob
+folder = glob.glob({gettempdir()!r} + "/bugzoo-*")[0]
+with open(folder + "/junk", "wb") as file:
+    while True:
+        file.write(bytes(2**20))
+"""),
+    "its own supervisor": after("End", """
+import os
+for handle in range(3, 256):
+    for said in (b"ready", b'{"done": {"reason": "", "trouble": "the disk is full"}}\\n'):
+        try:
+            os.write(handle, said)
+        except OSError:
+            pass
+os._exit(0)
+"""),
     "a result printed": after("End", f"print({_WON!r}, flush=True)\nimport os\nos._exit(0)\n"),
     "json.dumps patched": after("Settings", f"import json\njson.dumps = lambda *a, **k: {_WON!r}\n"),
     "every write is a pass": after("Settings", f"""
