@@ -148,13 +148,14 @@ def break_(
     - `bugzoo break train.py --fault loss/double_softmax --at 48 -o broken.py`
     """
     from bugzoo.scenario import break_source
+    from bugzoo.syntax import source_lines
 
     if not fault:
         raise UserError("Nothing to break with: add --fault SPEC. `bugzoo list faults` shows them all.")
     if out is None and not diff and not json:
         raise UserError("Where to? Add -o OUT for the broken script, or --diff to see the change only.")
     text = read_script(script)
-    lines = len(text.splitlines())
+    lines = len(source_lines(text))
     if at is not None and not 1 <= at <= lines:
         raise UserError(f"--at {at} is no line of {script}; they go from 1 to {lines}.")
     made = break_source(text, fault, script.name, at)
