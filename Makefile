@@ -51,10 +51,12 @@ unit: .venv/.installed-test
 check: .venv/.installed-test
 	$(BIN)/bugzoo check
 	$(BIN)/bugzoo verify
+	$(BIN)/bugzoo lessons check
 
 prove: .venv/.installed-test
 	$(BIN)/bugzoo verify --fresh
 	$(BIN)/bugzoo check --fresh
+	$(BIN)/bugzoo lessons check --fresh
 
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .

@@ -124,7 +124,7 @@ class Lab:
     def command(self, name: str, arguments: dict | None = None) -> None:
         self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])
 
-    def run_all(self, timeout: float = 150) -> None:
+    def run_all(self, timeout: float = 600) -> None:
         """Run every cell and wait until none is waiting any more."""
         # a second time in the same kernel counts as well: forget the numbers of the first
         self.page.evaluate(
