@@ -167,12 +167,12 @@ def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> Non
         _say(f"bugzoo: The output could not be written: {error.strerror}.")
         code = 2
     except Exception as error:
-        usage = hasattr(error, "format_message")  # what typer raises for a usage mistake has no public base class
+        usage: Any = getattr(error, "format_message", None)  # a usage mistake of typer's has no public base class
         if not usage and not pressed:
             raise
         if not usage:  # an import that Ctrl-C cut in half was caught somewhere, and what was left of it failed
             _say("\nbugzoo: stopped.")
-        elif error.format_message():  # a bare `bugzoo` has printed its help and says nothing more
+        elif usage():  # a bare `bugzoo` has printed its help and says nothing more
             _say(f"bugzoo: {_short(usage_mistake(error, words))}")
         code = 2 if usage else 130
     sys.exit(_flushed(code))

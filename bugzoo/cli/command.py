@@ -17,7 +17,12 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param in order:
-            if param.opts[0].startswith("-") and not param.multiple and not param.is_flag and order.count(param) > 1:
+            if (
+                param.opts[0].startswith("-")
+                and not param.multiple
+                and not getattr(param, "is_flag", False)
+                and order.count(param) > 1
+            ):
                 raise UserError(
                     f"{param.opts[0]} is given {order.count(param)} times; say it once.\nSee `{ctx.command_path} --help`."
                 )

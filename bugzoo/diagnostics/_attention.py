@@ -34,7 +34,9 @@ class AttentionRows(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self._lines: dict[int | None, dict[str, Any]] = {}
-        self.weights: dict[int, tuple[torch.Tensor, bool]] = {}  # storage -> (kept alive, masked since the softmax)
+        self.weights: dict[
+            int | None, tuple[torch.Tensor, bool]
+        ] = {}  # storage -> (kept alive, masked since the softmax)
         self.partial_share = self.deficit = 0.0
         self.products = self.wrong_axis = self.fused = 0
         self.where: dict[str, Any] = {}

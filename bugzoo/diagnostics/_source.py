@@ -79,8 +79,10 @@ def about_itself(node: ast.Assign, name: str) -> bool:
 
 
 def above(node: ast.AST) -> Iterator[ast.AST]:
-    while (node := getattr(node, "parent", None)) is not None:
-        yield node
+    parent = getattr(node, "parent", None)
+    while parent is not None:
+        yield parent
+        parent = getattr(parent, "parent", None)
 
 
 def function(node: ast.AST) -> ast.AST | None:

@@ -59,7 +59,8 @@ def sensitive(model: torch.nn.Module) -> list[str]:
             found.add("dropout")
         if isinstance(module, NORMS):
             found.add("batch norm")
-        if isinstance(getattr(module, "dropout", None), float) and module.dropout > 0:
+        rate = getattr(module, "dropout", None)
+        if isinstance(rate, float) and rate > 0:
             found.add("dropout")
     return sorted(found)
 

@@ -52,8 +52,9 @@ def measure(run: Any) -> dict[str, Any]:
     with quiet(model, training=False), torch.enable_grad():
         torch.manual_seed(0)
         for module in model.modules():
-            if hasattr(module, "reset_parameters"):
-                module.reset_parameters()
+            reset = getattr(module, "reset_parameters", None)
+            if callable(reset):
+                reset()
         trainable = [p for p in model.parameters() if p.requires_grad]
         if not trainable:
             raise NotApplicable("the model has no trainable parameters")

@@ -157,11 +157,12 @@ def attention(source: Source) -> Any:
     """The first masking of something that a softmax made before it, in the same function."""
     for call in source.calls("softmax"):
         statement = next((n for n in (call, *above(call)) if isinstance(n, ast.stmt)), None)
-        if isinstance(statement, ast.Assign) and function(call) is not None:
+        home = function(call)
+        if isinstance(statement, ast.Assign) and home is not None:
             if any(_masks(n) and call in ast.walk(n) for n in ast.walk(statement.value)):
                 return statement  # softmax(...) * mask in one line
             names = {name_of(t) for t in targets(statement)}
-            for node in ast.walk(function(call)):
+            for node in ast.walk(home):
                 later = isinstance(node, ast.stmt) and node.lineno >= statement.lineno and node is not statement
                 masks = later and (
                     "masked_fill" in ast.dump(node) or "Mult()" in ast.dump(node) or "where" in ast.dump(node)
@@ -210,7 +211,7 @@ def left_out(source: Source) -> Any:
     """The only way past backward() in the training loop."""
     backward = source.backward()
     around = loops(backward) if backward is not None else []
-    if not around:
+    if backward is None or not around:
         return None
     ways = [n for n in source.statements(ast.Continue, ast.Break) if loops(n)[:1] == around[:1]]
     ways = [n for n in ways if n.lineno < backward.lineno]

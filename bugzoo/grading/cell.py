@@ -108,7 +108,7 @@ def at_work(kind: str) -> Iterator[None]:
 
 def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
     """Put a question to a fresh grading process (`python -m module`). Raises UserError when it gives no answer."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-m", module, name], text=True, **pipes) as grader:
         try:
             said, complained = grader.communicate(json.dumps(question, default=str), timeout=600)

@@ -176,7 +176,7 @@ def _in_band(value: float, loss: float, twins: Sequence[Twin], kind: Task, wide:
 def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], program: str, room: float = 1.0) -> list[Check]:
     """Metric and loss once more, as means over the seeds; nothing where a seed has none."""
     kind = task(program)
-    found = [{check.name: check.number for check in checks} for checks in seeds]
+    found = [{check.name: check.number or 0.0 for check in checks if check.number is not None} for checks in seeds]
     if not all(isinstance(one.get(name), float) for one in found for name in (kind.metric, "loss")):
         return []
     value, loss = (float(np.mean([one[name] for one in found])) for name in (kind.metric, "loss"))

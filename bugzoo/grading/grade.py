@@ -102,11 +102,12 @@ def grade_exercise(
     A case in which nothing is wrong is passed by leaving its behaviour alone and saying so, hence `diagnosis`.
     """
     exercise = load(name)
-    if exercise.trap and not (diagnosis or {}).get("cause"):
+    named = (diagnosis or {}).get("cause")
+    if exercise.trap and not named:
         message = "Say first what is wrong, if anything: the diagnosis is still empty."
         return Result("not attempted", message=message, max_points=exercise.points[0])
-    if exercise.trap and not says((diagnosis or {})["cause"], exercise.about_fault[0].id):
-        blamed = f"the diagnosis says “{diagnosis['cause']}”, and the run does not show it"
+    if exercise.trap and not says(named, exercise.about_fault[0].id):
+        blamed = f"the diagnosis says “{named}”, and the run does not show it"
         blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is

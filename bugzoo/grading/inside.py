@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch.optim import optimizer as optimizers
+from torch.optim import optimizer as optimizers  # pyright: ignore[reportAttributeAccessIssue]
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics import instrument, measure_all, names

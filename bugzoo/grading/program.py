@@ -42,7 +42,7 @@ def join(sections: Mapping[str, str], after: Mapping[str, str] | None = None) ->
             f"The program is not whole: the cell `%%program {missing[0]}` has not been run. Run the program's cells from "
             "the top; if one was deleted, `bugzoo exercises reset` brings it back."
         )
-    order = list(SECTIONS)
+    order: list[str] = list(SECTIONS)
     for name in sections:
         if name not in order:
             order.insert(order.index(before[name]) + 1 if before.get(name) in order else len(order), name)
@@ -52,7 +52,8 @@ def join(sections: Mapping[str, str], after: Mapping[str, str] | None = None) ->
 
 def cell_heads(sections: Iterable[str]) -> dict[str, str]:
     """Section -> the first line of its cell; one whose place is not told by its name says what it comes behind."""
-    found, usual, last = {}, dict(zip(SECTIONS[1:], SECTIONS, strict=False)), None
+    usual: dict[str, str] = dict(zip(SECTIONS[1:], SECTIONS, strict=False))
+    found, last = {}, None
     for name in sections:
         found[name] = f"%%program {name}" + ("" if last == usual.get(name) else f" after {last}")
         last = name

@@ -110,7 +110,7 @@ def shapes(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 def never_moved(scenario: Scenario, weights: dict[str, np.ndarray]) -> int:
     """Elements of the parameters that are, to the bit and as a whole, what the reference model begins with."""
     first = space(healthy_text(scenario), scenario.program)[FIRST]
-    same = (value for name, value in first.items() if np.array_equal(value.numpy(), weights.get(name)))
+    same = (value for name, value in first.items() if name in weights and np.array_equal(value.numpy(), weights[name]))
     return sum(value.numel() for value in same)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from bugzoo.plain import plain
 MANIFEST = f"{key.FOLDER}/manifest.json"
 
 
-def texts(proof: Proof, students: list[Own] = ()) -> dict[str, str]:
+def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
     """Path below the folder -> text, all of an assignment but the manifest. Raises UserError when a notebook leaks."""
     assignment, name = proof.assignment, proof.assignment.name
     answers = key.answers(assignment, proof.telling())
@@ -50,7 +51,7 @@ def _student(assignment: Assignment, answers: list[key.Answer], about: dict[str,
     return text
 
 
-def write(proof: Proof, out: Path, students: list[Own] = (), force: bool = False) -> Path:
+def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = False) -> Path:
     """Write everything to `out`. Raises Refused for a proof that failed, UserError for a place that is taken.
 
     A folder that is not there or empty is filled in one move. With `force` the files of an earlier assignment are

@@ -30,12 +30,15 @@ class Task(Protocol):
 
     def fingerprint(self) -> str:
         """Changes with anything that a score depends on, but the submission."""
+        ...
 
     def original(self) -> dict[str, Any]:
         """The notebook as handed out."""
+        ...
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
         """(whose variant this is, a note when it is not the student's own)."""
+        ...
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
 

@@ -50,16 +50,17 @@ def interview(
     except BaseException:  # a record that can be read and not be written
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    stream = stream or sys.stdin
+    lines: Any = stream or sys.stdin
     session, status = None, "abandoned"
+    result: dict[str, Any] = {}
     try:
         say(brief(case, minutes))
         say(f"The script: {script.resolve()}\nIt is run once to collect the evidence; your time starts after that ...")
         evidence = collect(case.scenario)
         session = Session(case, evidence, script, minutes, grade)
-        if stream.isatty():
+        if lines.isatty():
             edit(script, say)
-        status = Talk(session, Lines(stream), say).run()
+        status = Talk(session, Lines(lines), say).run()
     finally:
         with _undisturbed():
             if session is None:

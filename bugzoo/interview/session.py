@@ -4,7 +4,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
@@ -15,6 +15,9 @@ from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
 from bugzoo.scenario import fits
+
+if TYPE_CHECKING:
+    from bugzoo.interview.notebook import Sheet
 
 NOTHING = "nothing is wrong"
 GUESSES = 3
@@ -58,7 +61,7 @@ class Session:
         self,
         case: Case,
         evidence: Evidence,
-        script: Path,
+        script: "Path | Sheet",
         minutes: float,
         grade: Callable[[Case, str], dict[str, Any]],
         clock: Callable[[], float] = time.monotonic,
@@ -95,7 +98,8 @@ class Session:
             for fault in faults.catalogue().values()
             if not fault.trap and self.case.scenario.program in fits(fault)
         ]
-        return [*sorted(fitting, key=lambda fault: fault.title), None]
+        ordered: list[Any] = sorted(fitting, key=lambda fault: fault.title)
+        return [*ordered, None]
 
     def tests(self) -> list[str]:
         """Discriminating tests to choose from; empty where this case has no look-alike."""

@@ -41,10 +41,10 @@ def picker(desk: "Interview") -> None:
 
     def ask(_: Any) -> None:
         try:
-            text = desk.look(which.value)
+            text = desk.look(int(which.value or 0))
         except UserError as error:
             text = str(error)
-        name = requests[which.value - 1].name
+        name = requests[int(which.value or 0) - 1].name
         seen.children = (w.HTML(f"<b>{_text(name)}</b>" + _text(text, pre=True)), *seen.children)
         left.value = _text(desk.budget())
         chosen(None)

@@ -42,7 +42,7 @@ def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]
         return []
     # tracebacks show the text that really runs
     linecache.cache[file] = (len(new), None, source_lines(new, keepends=True), file)
-    names = [part.name for part in parts]
+    names = [getattr(part, "name", "") for part in parts]
     former = {name: namespace.get(name) for name in names}
     exec(compile(ast.Module([*parts], []), file, "exec"), namespace)
     for name, was in former.items():

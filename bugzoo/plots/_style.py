@@ -69,7 +69,7 @@ def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") ->
     return True
 
 
-def bars(ax: Any, values: Mapping[str, float], limit: float | None = None, colour: str = BLUE) -> bool:
+def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = BLUE) -> bool:
     """Horizontal bars with their numbers; the limit as a dashed line. False when no value is finite."""
     known = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
     if not known:

@@ -73,7 +73,7 @@ def save(numbers: Mapping[str, Any], path: Path, title: str = "") -> Path:
     Raises ValueError for an ending that matplotlib does not know and UserError when the file cannot be written.
     """
     # no date in the file: the same numbers give the same bytes
-    extra = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+    extra: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
     drawn = io.BytesIO()
     picture(numbers, title).savefig(drawn, format=path.suffix.lstrip("."), dpi=130, **extra)
     write_atomic(path, drawn.getvalue())

@@ -10,7 +10,7 @@ def draw(data: Any, ax: Any, around: int = 20) -> None:
     trace = trace_of(data)
     prepare(ax, "Around the first non-finite number", "step", "loss, gradient norm")
     event = trace.first_non_finite() if trace is not None else None
-    if event is None:
+    if trace is None or event is None:
         absent(ax, "every loss and gradient was finite")
         return
     part = slice(max(0, event.step - 1 - around), event.step + around)

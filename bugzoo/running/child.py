@@ -40,7 +40,8 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     """
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0), os.dup2(output, 1), os.dup2(output, 2)
+    for stream, target in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(stream, target)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.stdout, sys.stderr = (
         open(handle, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False) for handle in (1, 2)
@@ -63,7 +64,8 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         os.close(place)
     fresh_seeds()
     os.chdir(job.cwd or cwd)
-    os.closerange(3, progress), os.closerange(progress + 1, 1024)
+    os.closerange(3, progress)
+    os.closerange(progress + 1, 1024)
     keep_stacks(folder)
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
@@ -133,7 +135,8 @@ def limit_memory(job: Job) -> tuple[int, int]:
         now = processes.field(os.getpid(), "status", "VmData")
         most = now + job.limits.memory_mib * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
-    return (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2 if job.isolated else before
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    return (hard, hard) if job.isolated else before
 
 
 def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:

@@ -1,53 +1,24 @@
-"""How a run ended: outcome and error record from the exception that left the script, or from none."""
+"""How a run ended, in words: the error record that goes with an outcome, which `bugzoo.watching.outcome` decides.
 
-import math
+From inside by the exception that left the script, from outside by its process's exit code and the limit it broke.
+"""
+
 import signal
 import traceback
-from typing import Any
 
-import torch
-
-from bugzoo.watching.trace import Trace
-
-_ALLOCATION = (
-    "DefaultCPUAllocator",
-    "can't allocate memory",
-    "CUDA out of memory",
-    "std::bad_alloc",
-    "Cannot allocate memory",
-)
+from bugzoo.running.account import Account
+from bugzoo.running.job import Job
+from bugzoo.watching import outcome
+from bugzoo.watching.trace import ErrorRecord, Trace
 
 
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed: Python's, torch's on the CPU (a plain RuntimeError) or on a device."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _ALLOCATION)
-
-
-def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, dict[str, Any]]:
+def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, ErrorRecord]:
     """(outcome, error record). The record holds type, message, traceback (the script's part), file, line."""
-    if failure is None and trace.outcome == "stopped":  # watch() ends its block quietly on StopRun
-        return "stopped", {}
-    if failure is None or (isinstance(failure, SystemExit) and failure.code in (None, 0)):
-        return ("non_finite" if ended_non_finite(trace) else "finished"), {}
-    if isinstance(failure, KeyboardInterrupt) or type(failure).__name__ == "StopRun":
-        return "stopped", {}
-    return ("out_of_memory" if out_of_memory(failure) else "crashed"), record(failure, file)
+    ended = outcome.of_error(failure, trace)
+    return ended, record(failure, file) if failure is not None and ended in ("crashed", "out_of_memory") else {}
 
 
-def ended_non_finite(trace: Trace) -> bool:
-    """Whether the last loss, or the loss that the script itself reports, is NaN or infinite.
-
-    A step without a backward of its own has no loss: two optimisers may follow one backward().
-    """
-    with_loss = [float(loss) for loss, calls in zip(trace.loss, trace.backwards, strict=False) if calls > 0]
-    last = with_loss[-1:]
-    reported = [value for name, value in trace.metrics.items() if name == "loss"]
-    return not all(math.isfinite(value) for value in [*last, *reported])
-
-
-def record(failure: BaseException, file: str) -> dict[str, Any]:
+def record(failure: BaseException, file: str) -> ErrorRecord:
     """The error as JSON: frames before the script's first are ours and say nothing to its author."""
     frames = traceback.extract_tb(failure.__traceback__)
     places = [index for index, frame in enumerate(frames) if frame.filename == file]
@@ -71,7 +42,7 @@ def record(failure: BaseException, file: str) -> dict[str, Any]:
     }
 
 
-def from_exit(code: int) -> tuple[str, dict[str, Any]]:
+def from_exit(code: int) -> tuple[str, ErrorRecord]:
     """(outcome, error record) of a process that ended without handing over its results.
 
     `code`: exit status, or the negative number of the signal that killed it.
@@ -83,4 +54,44 @@ def from_exit(code: int) -> tuple[str, dict[str, Any]]:
     else:
         message = f"the script ended its process with code {code} (os._exit) before its results could be kept"
         kind = "Exit"
-    return "crashed", {"type": kind, "message": message, "traceback": "", "file": None, "line": None}
+    return "crashed", nowhere(kind, message)
+
+
+def from_outside(trace: Trace, job: Job, account: Account, rank: int) -> None:
+    """Put into `trace` what the supervisor saw: why it ended the run, if it did, and where the script stood then."""
+    reason = account.reason
+    if account.full and trace.error.get("type") == "Exit":
+        trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({job.limits.result_mib} MiB)"}
+    if job.ranks > 1 and reason == "hung" and trace.outcome == "finished":
+        return  # this rank had come to its end; the others say what hung
+    trace.outcome = outcome.of_limit(reason, trace.outcome)
+    if reason == "stopped" and trace.error.get("type") in ("Exit", "Killed"):
+        trace.error = {}  # it was ended from here, before it had results; that says nothing about the script
+    elif reason in ("timed_out", "hung"):
+        trace.error = nowhere(reason, f"ended after {account.seconds:.1f} s (limit {job.limits.seconds:g} s)")
+        trace.error["stacks"] = {name: _of_script(stack, job.file) for name, stack in account.stacks.items()}
+        trace.error["file"], trace.error["line"] = _place(account.stacks.get(str(rank), []), job.file)
+    elif reason == "out_of_memory":
+        limit = f"limit {job.limits.memory_mib} MiB above the imports"
+        trace.error = nowhere("MemoryLimit", f"ended at {account.peak_mib:.0f} MiB ({limit})")
+    elif reason == "processes":
+        trace.error = nowhere("ProcessLimit", f"more than {job.limits.processes} processes at once")
+
+
+def nowhere(kind: str, message: str) -> ErrorRecord:
+    """An error record that names no place in the script."""
+    return {"type": kind, "message": message, "traceback": "", "file": None, "line": None}
+
+
+def _of_script(stack: list[str], file: str) -> list[str]:
+    """`stack` (innermost call first) without the frames below the script's own, which are ours."""
+    own = [index for index, line in enumerate(stack) if line.startswith(f'File "{file}", line ')]
+    return stack[: own[-1] + 1] if own else stack
+
+
+def _place(stack: list[str], file: str) -> tuple[str | None, int | None]:
+    """(file, line) of the innermost frame of the script in a stack."""
+    for line in stack:
+        if line.startswith(f'File "{file}", line '):
+            return file, int(line.split(", line ")[1].split()[0])
+    return None, None

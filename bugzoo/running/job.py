@@ -86,7 +86,8 @@ class Job:
         values["limits"] = asdict(self.limits)
         (folder / "job.json").write_text(json.dumps(values), encoding="utf-8")
         if self.predict:
-            np.savez(folder / "inputs.npz", **{f"input{i}": value for i, value in enumerate(self.predict)})
+            inputs: dict[str, Any] = {f"input{i}": value for i, value in enumerate(self.predict)}
+            np.savez(folder / "inputs.npz", **inputs)
 
     @classmethod
     def load(cls, folder: Path) -> "Job":

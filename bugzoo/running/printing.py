@@ -76,7 +76,7 @@ class Tee(io.TextIOBase):
         return self.behind.fileno()
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return "utf-8"
 
     def __getattr__(self, name: str) -> Any:

@@ -16,9 +16,9 @@ import socket
 import time
 import traceback
 from pathlib import Path
-from typing import Any
 
 from bugzoo.running import handed, processes
+from bugzoo.running.account import Account
 from bugzoo.running.child import READY, enter
 from bugzoo.running.job import Job
 from bugzoo.running.printing import HeadTail
@@ -69,7 +69,8 @@ class Supervisor:
             code = 70
             try:
                 channel.close()
-                os.close(self.output), os.close(self.progress)
+                os.close(self.output)
+                os.close(self.progress)
                 self.gate.close()
                 code = enter(folder, cwd, path, self.job, output, progress, gate.detach())
             except KeyboardInterrupt:
@@ -78,7 +79,8 @@ class Supervisor:
                 traceback.print_exc()  # ours, not the script's: it reaches the run's output
             finally:
                 os._exit(code)
-        os.close(output), os.close(progress)
+        os.close(output)
+        os.close(progress)
         gate.close()
         channel.setblocking(False)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
@@ -252,21 +254,21 @@ class Supervisor:
     def _answer(
         self, exit_code: int, stacks: dict[str, list[str]], unread: dict[str, str], trouble: str, full: bool
     ) -> None:
-        done: dict[str, Any] = {
-            "reason": self.reason,
-            "exit_code": exit_code,
-            "seconds": time.monotonic() - self.started,
-            "peak_mib": self.memory.peak / 2**20,
-            "stdout": self.printed.text(),
-            "stacks": stacks,
-            "steps": self.steps,
-            "trouble": trouble,
-            "unread": unread,
-            "full": full,
-        }
+        account = Account(
+            exit_code=exit_code,
+            seconds=time.monotonic() - self.started,
+            peak_mib=self.memory.peak / 2**20,
+            stdout=self.printed.text(),
+            reason=self.reason,
+            stacks=stacks,
+            steps={str(rank): taken for rank, taken in self.steps.items()},
+            trouble=trouble,
+            unread=unread,
+            full=full,
+        )
         self.channel.setblocking(True)
         self.channel.settimeout(30)
         try:
-            self.channel.sendall(self.unsent + json.dumps({"done": done}).encode() + b"\n")
+            self.channel.sendall(self.unsent + json.dumps({"done": account.to_json()}).encode() + b"\n")
         except OSError:  # nobody is waiting any more: the caller was killed, or gave up while the script still wrote
             shutil.rmtree(self.folder, ignore_errors=True)

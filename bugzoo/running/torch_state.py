@@ -55,5 +55,5 @@ def preserved() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread() and interrupt is not None:
             signal.signal(signal.SIGINT, interrupt)
         sys.path[:] = path
-        warnings.filters[:] = filters
+        warnings.filters[:] = filters  # pyright: ignore[reportIndexIssue] (a list, whatever the stubs say)
         sys.setrecursionlimit(limit)

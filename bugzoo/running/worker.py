@@ -18,11 +18,12 @@ import numpy as np
 
 from bugzoo.errors import UserError
 from bugzoo.running import handed, warm
-from bugzoo.running.endings import from_exit
+from bugzoo.running.account import Account
+from bugzoo.running.endings import from_exit, from_outside, nowhere
 from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 from bugzoo.watching import npz
-from bugzoo.watching.trace import Trace
+from bugzoo.watching.trace import ErrorRecord, Trace
 
 _open: set[socket.socket] = set()
 
@@ -38,13 +39,13 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
     try:
         job.save(folder)
-        done = _follow(warm.submit(folder, os.getcwd(), on_step is not None, job.isolated), on_step)
-        return collect(job, folder, done)
+        account = _follow(warm.submit(folder, os.getcwd(), on_step is not None, job.isolated), on_step)
+        return collect(job, folder, account)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | None) -> dict[str, Any]:
+def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
     """Read the supervisor's lines up to "done"."""
     from bugzoo.watching import StopRun
 
@@ -63,7 +64,7 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
                 for line in lines:
                     message = json.loads(line)
                     if "done" in message:
-                        return message["done"]
+                        return Account.from_json(message["done"])
                     if on_step and not asked:
                         on_step({name: value for name, value in message["step"].items() if name != "rank"})
             except (KeyboardInterrupt, StopRun):
@@ -81,12 +82,12 @@ def stop_all() -> None:
             channel.sendall(b"stop\n")
 
 
-def collect(job: Job, folder: Path, done: dict[str, Any]) -> Run:
+def collect(job: Job, folder: Path, account: Account) -> Run:
     """The Run of rank 0 with the others in `ranks`, put together from the folder and the supervisor's account.
 
     Files are taken as whatever the script's process may have made of them: plain files of bounded size, no pickle.
     """
-    ranks = [_rank(job, folder, done, rank) for rank in range(job.ranks)]
+    ranks = [_rank(job, folder, account, rank) for rank in range(job.ranks)]
     run = ranks[0]
     if job.ranks > 1:
         run = replace(run, trace=replace(run.trace), ranks=ranks)
@@ -97,49 +98,28 @@ def collect(job: Job, folder: Path, done: dict[str, Any]) -> Run:
             run.trace.outcome, run.trace.error = ranks[bad[0]].outcome, ranks[bad[0]].trace.error
     for part in ("after", "export"):
         if part in run.trace.error and not job.quiet and run.outcome != "stopped":
-            warnings.warn(f"Job.{part} failed in the worker:\n{run.trace.error[part]}", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"Job.{part} failed in the worker:\n{run.trace.error.get(part)}", RuntimeWarning, stacklevel=3)
     return run
 
 
-def _rank(job: Job, folder: Path, done: dict[str, Any], rank: int) -> Run:
+def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
     try:
         run = handed.read(job, folder, rank)
     except Exception:  # no file, or one that the script spoilt, which counts as none
-        run = Run(_partial(done["steps"].get(str(rank), [])), job.source, job.file, seconds=done["seconds"])
-        run.trace.outcome, run.trace.error = from_exit(done["exit_code"])
+        run = Run(_partial(account.steps.get(str(rank), [])), job.source, job.file, seconds=account.seconds)
+        run.trace.outcome, run.trace.error = from_exit(account.exit_code)
         if job.ranks > 1:
             run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}")
-    run.stdout, run.elapsed = done["stdout"], float(done["seconds"])
-    run.trace.environment["peak_mib"] = round(done["peak_mib"], 1)
-    reason = done["reason"]
-    if trouble := done["trouble"] or done["unread"].get(str(rank), ""):
-        run.trouble, run.trace.outcome = trouble, "crashed"
-        run.trace.error = {"type": "NotRead", "message": trouble, "file": None, "line": None, "traceback": ""}
+    run.stdout, run.elapsed = account.stdout, account.seconds
+    run.trace.environment["peak_mib"] = round(account.peak_mib, 1)
+    if trouble := account.trouble or account.unread.get(str(rank), ""):
+        run.trouble, run.trace.outcome, run.trace.error = trouble, "crashed", nowhere("NotRead", trouble)
         return run
-    if done["full"] and run.trace.error.get("type") == "Exit":
-        run.trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({job.limits.result_mib} MiB)"}
-    if job.ranks > 1 and reason == "hung" and run.outcome == "finished":
-        return run  # this rank had come to its end; the others say what hung
-    if reason in ("timed_out", "hung", "stopped", "out_of_memory"):
-        run.trace.outcome = reason
-    if reason == "stopped" and run.trace.error.get("type") in ("Exit", "Killed"):
-        run.trace.error = {}  # it was ended from here, before it had results; that says nothing about the script
-    if reason in ("timed_out", "hung"):
-        message = f"ended after {done['seconds']:.1f} s (limit {job.limits.seconds:g} s)"
-        run.trace.error = {"type": reason, "message": message, "file": None, "line": None, "traceback": ""}
-        run.trace.error["stacks"] = {name: _of_script(stack, job.file) for name, stack in done["stacks"].items()}
-        run.trace.error |= _place(done["stacks"].get(str(rank), []), job.file)
-    elif reason == "out_of_memory":
-        message = f"ended at {done['peak_mib']:.0f} MiB (limit {job.limits.memory_mib} MiB above the imports)"
-        run.trace.error = {"type": "MemoryLimit", "message": message, "file": None, "line": None, "traceback": ""}
-    elif reason == "processes":
-        message = f"more than {job.limits.processes} processes at once"
-        run.trace.outcome = "crashed"
-        run.trace.error = {"type": "ProcessLimit", "message": message, "file": None, "line": None, "traceback": ""}
+    from_outside(run.trace, job, account, rank)
     return run
 
 
-def _of_rank(path: Path) -> tuple[str, dict[str, Any]]:
+def _of_rank(path: Path) -> tuple[str, ErrorRecord]:
     """(outcome, error record) of a rank that handed nothing over, from the exit code that the launcher saw."""
     try:
         with npz.opened(path, 100) as file:
@@ -149,20 +129,6 @@ def _of_rank(path: Path) -> tuple[str, dict[str, Any]]:
     if code == -signal.SIGTERM:  # the launcher's own
         return "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
     return from_exit(code)
-
-
-def _of_script(stack: list[str], file: str) -> list[str]:
-    """`stack` (innermost call first) without the frames below the script's own, which are ours."""
-    own = [index for index, line in enumerate(stack) if line.startswith(f'File "{file}", line ')]
-    return stack[: own[-1] + 1] if own else stack
-
-
-def _place(stack: list[str], file: str) -> dict[str, Any]:
-    """{"file", "line"} of the innermost frame of the script in a stack."""
-    for line in stack:
-        if line.startswith(f'File "{file}", line '):
-            return {"file": file, "line": int(line.split(", line ")[1].split()[0])}
-    return {}
 
 
 def _written(path: Path) -> float:

@@ -1,7 +1,8 @@
 """Watching any PyTorch training without touching it: `with watch() as trace: ...`."""
 
 from bugzoo.watching.live import Batch, Live
+from bugzoo.watching.outcome import StopRun
 from bugzoo.watching.trace import OUTCOMES, STATISTICS, Event, Parameter, Trace
-from bugzoo.watching.watch import StopRun, watch
+from bugzoo.watching.watch import watch
 
 __all__ = ["OUTCOMES", "STATISTICS", "Batch", "Event", "Live", "Parameter", "StopRun", "Trace", "watch"]

@@ -60,7 +60,7 @@ class ByHand:
 
 def parameters_of(inputs: Any) -> list[nn.Parameter] | None:
     """`inputs` as a list when all of them are parameters that are trained; None for a gradient penalty and the like."""
-    listed = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    listed: list[Any] = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     ours = listed and all(isinstance(p, nn.Parameter) and p.requires_grad for p in listed)
     return listed if ours else None
 

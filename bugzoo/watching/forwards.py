@@ -158,11 +158,11 @@ class Forwards:
         forward was an evaluation that kept its graph for nothing, and the one that goes backward came after it.
         """
         for full in self._open:
-            root, _, training, *where = full
+            root, _, training, inside, after = full
             now = self._roots[root].training
             if now is not training:
                 self._astray[full] += 1
-                full = (root, True, now, *where)
+                full = (root, True, now, inside, after)
                 if full in self._open:
                     continue
             self._counts[full] += 1

@@ -70,14 +70,13 @@ class OptimizerState:
 
     def take(self, parameters: Parameters) -> tuple[Layout, Any, Any]:
         """Layout, norm of each gradient, and the norm of all of it (NaN where there is none)."""
-        grads = [p.grad for p in self.params]
-        present = tuple([g is not None for g in grads])
+        all_grads = [p.grad for p in self.params]
+        present = tuple([g is not None for g in all_grads])
         layout = self.layouts.get(present)
         if layout is None:
             columns = list(compress(parameters.columns(self.params), present))
             layout = self.layouts[present] = Layout(columns)
-        if len(layout.columns) < len(grads):
-            grads = list(compress(grads, present))
+        grads: list[Any] = all_grads if len(layout.columns) == len(all_grads) else list(compress(all_grads, present))
         if not grads:
             return layout, [], NAN
         values = gradient_norms(grads)
@@ -86,8 +85,8 @@ class OptimizerState:
     @torch.no_grad()
     def update_ratio(self) -> Any:
         """|change of the parameters in this step| / |parameters before it|; NaN where that is 0."""
-        before, self.before = self.before, None
-        change = torch._foreach_sub([p.detach() for p in self.params], before)
+        before, self.before = self.before or [], None
+        change: Any = torch._foreach_sub([p.detach() for p in self.params], before)  # pyright: ignore
         size, moved = total(gradient_norms(before)), total(gradient_norms(change))
         if isinstance(size, float):
             return moved / size if size else NAN
@@ -129,7 +128,7 @@ def _on_device(tensors: list[torch.Tensor], device: torch.device) -> torch.Tenso
     norms = None
     if tensors[0].dtype is torch.float32:
         try:
-            norms = torch._foreach_norm(tensors)
+            norms = torch._foreach_norm(tensors)  # pyright: ignore[reportPrivateImportUsage]
         except (RuntimeError, NotImplementedError):  # sparse gradients
             pass
     if norms is None:

@@ -89,7 +89,7 @@ def walk(loss: torch.Tensor) -> Graph | None:
         ops=tuple(dict.fromkeys(n.name() for n in order)),
         classes=classes,
         rows=_rows(node),
-        reduction={0: "none", 1: "mean", 2: "sum"}.get(getattr(node, "_saved_reduction", None)),
+        reduction={0: "none", 1: "mean", 2: "sum"}.get(getattr(node, "_saved_reduction", -1)),
         softmax_before_loss=doubled,
         log_prob_spread=spread,
         outer_broadcast=_outer_broadcast(node),

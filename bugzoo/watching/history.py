@@ -216,13 +216,13 @@ class History:
         frame, loop = self.finder.current(), self.finder.loop
         if loop is None and self.snapshots:
             return  # the first step: the snapshot at its forward is all there is
-        if frame is None or not self.iterations:
+        if frame is None or loop is None or not self.iterations:
             return
         if any(not state.fresh for state in self.moment.states.values()):
             return  # older gradients were there before: only the ring knows them
         pinned = self.snapshot(self.iterations[-1], frame, loop, None)
         pinned.state.grads = [None] * len(pinned.state.grads)
-        pinned.state.rng.update(pinned.iteration.rng)
+        pinned.state.rng = (pinned.state.rng or {}) | pinned.iteration.rng
         self.pinned = pinned
 
     def stop(self, step: int) -> None:

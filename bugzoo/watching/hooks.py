@@ -126,7 +126,7 @@ class Hooks:
             found = original(outputs, inputs, *args, **kwargs)
             if ours:
                 try:
-                    recorder.after_grad(parameters, found)
+                    recorder.after_grad(parameters or [], found)
                 except Exception as error:
                     recorder.moment.note(error)
             return found

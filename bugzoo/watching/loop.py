@@ -36,10 +36,15 @@ class Loop:
     nested: list[LoopNode] = field(default_factory=list)
 
     def holds(self, line: int) -> bool:
-        return self.node.body[0].lineno <= line <= self.node.body[-1].end_lineno
+        return self.node.body[0].lineno <= line <= last_line(self.node.body[-1])
 
     def in_nested(self, line: int) -> bool:
-        return any(n.lineno <= line <= n.end_lineno for n in self.nested)
+        return any(n.lineno <= line <= last_line(n) for n in self.nested)
+
+
+def last_line(node: ast.stmt) -> int:
+    """The line that a statement ends in; a parser always knows it."""
+    return node.end_lineno or node.lineno
 
 
 def is_user_file(file: str) -> bool:
@@ -121,7 +126,7 @@ class LoopFinder:
             n
             for n in _loops_in("".join(linecache.getlines(code.co_filename)))
             if n.lineno >= max(first, self.outside_line if frame is self.outside else 0)
-            and all(n.body[0].lineno <= line <= n.body[-1].end_lineno for line in lines)
+            and all(n.body[0].lineno <= line <= last_line(n.body[-1]) for line in lines)
         ]
         if not around:
             return None

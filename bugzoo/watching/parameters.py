@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.parameter import UninitializedTensorMixin  # pyright: ignore[reportAttributeAccessIssue]
 
 from bugzoo.watching.trace import Parameter
 
@@ -38,7 +39,7 @@ class Parameters:
 
     def add_model(self, model: nn.Module, prefix: str = "") -> None:
         for name, parameter in model.named_parameters():
-            if not isinstance(parameter, nn.parameter.UninitializedTensorMixin):
+            if not isinstance(parameter, UninitializedTensorMixin):
                 self._add(parameter, prefix + name)
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer, index: int) -> None:

@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_leaves
 from bugzoo.errors import UserError
 from bugzoo.watching.history import Iteration, Snapshot
 from bugzoo.watching.hooks import Hooks
-from bugzoo.watching.loop import Loop, is_fetch, stored_names
+from bugzoo.watching.loop import Loop, is_fetch, last_line, stored_names
 from bugzoo.watching.probe import Probe
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.state import Frozen, State, copied, set_rng
@@ -99,15 +99,15 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None) -> CodeTyp
 
     body = loop.node.body
     if line is not None:
-        body = [part for part in body if part.end_lineno >= line]
+        body = [part for part in body if last_line(part) >= line]
     body = [Skip().visit(copy.deepcopy(part)) for part in body]
-    once = ast.parse("for __bugzoo in (None,):\n    pass").body[0]
+    once: Any = ast.parse("for __bugzoo in (None,):\n    pass").body[0]
     once.body = body
     tree: ast.Module = ast.Module([once], type_ignores=[])
     if names is not None:
         declared = {name for n in ast.walk(once) if isinstance(n, ast.Global) for name in n.names}
         given = [name for name in names if name.isidentifier() and name not in declared | {"__class__"}]
-        outer = ast.parse(f"def __bugzoo_body({', '.join(given)}):\n    return locals()").body[0]
+        outer: Any = ast.parse(f"def __bugzoo_body({', '.join(given)}):\n    return locals()").body[0]
         outer.body.insert(0, once)
         tree = ast.Module([outer], type_ignores=[])
     return compile(ast.fix_missing_locations(tree), loop.file, "exec")
@@ -159,7 +159,7 @@ def execute(
                     set_rng(iteration.rng)
                 names.update(copied(iteration.values))
                 rerun.iteration = iteration
-                if number == 0 and from_start:
+                if number == 0 and from_start and iteration.start is not None:
                     set_rng(iteration.start)
                 elif number == 0:
                     set_rng(iteration.rng)
@@ -246,6 +246,8 @@ def _replay(trace: Trace, recorder: Recorder, step: int) -> Replay:
                 f"The batch of step {iteration.step} was overwritten in place after its step, so step {step} cannot be "
                 "run again; give each step a tensor of its own to make it replayable."
             )
+    info: dict[str, Any] = {}
+    first, loss, norm, faithful = None, math.nan, math.nan, False
     for from_start in starts(iterations):
         info, first = execute(recorder, snapshot, iterations, step, from_start)
         loss, norm = info.get("loss", math.nan), info.get("grad_norm", math.nan)

@@ -46,7 +46,7 @@ def set_rng(state: dict[str, Any]) -> None:
 
 def torch_rng() -> dict[str, Any]:
     """torch's alone: quick enough for every step."""
-    state = {"torch": _cpu_generator.get_state()}
+    state: dict[str, Any] = {"torch": _cpu_generator.get_state()}
     if torch.cuda.is_initialized():
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
@@ -77,7 +77,9 @@ class State:
         self.parameters = list({id(p): p for p in held}.values())
         with torch.no_grad():
             self.values = [p.detach().clone() for p in self.parameters]
-            self.grads = [None if p.grad is None else p.grad.detach().clone() for p in self.parameters]
+            self.grads: list[torch.Tensor | None] = [
+                None if p.grad is None else p.grad.detach().clone() for p in self.parameters
+            ]
             self.buffers = [
                 (m, name, b, b.detach().clone())
                 for m in self.modules

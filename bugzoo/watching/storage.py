@@ -5,6 +5,7 @@ import json
 import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -27,7 +28,8 @@ def save(trace: Trace, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".npz":
         path = path.with_name(path.name + ".npz")
-    arrays, rest = {}, {"format": FORMAT}
+    arrays: dict[str, Any] = {}
+    rest: dict[str, Any] = {"format": FORMAT}
     for part in fields(trace):
         value = getattr(trace, part.name)
         if part.name in _SKIPPED:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,23 @@ class Parameter:
     group: int | None
     changed: float
     """|now - start| / |start| at the end of the run; 0 means untouched."""
+
+
+class ErrorRecord(TypedDict, total=False):
+    """What ended a run that did not finish; empty for one that did."""
+
+    type: str
+    message: str
+    traceback: str
+    """The script's part of it."""
+    file: str | None
+    line: int | None
+    stacks: dict[str, list[str]]
+    """Of a run that was ended because it stood still: rank -> innermost call first."""
+    after: str
+    """Traceback of a `Job.after` function that failed."""
+    export: str
+    """Traceback of a `Job.export` or `Job.predict` that failed."""
 
 
 @dataclass
@@ -150,8 +167,7 @@ class Trace:
     graph: Graph = field(default_factory=Graph)
     events: list[Event] = field(default_factory=list)
     outcome: str = "finished"
-    error: dict[str, Any] = field(default_factory=dict)
-    """For a crash: type, message, traceback, file, line."""
+    error: ErrorRecord = field(default_factory=ErrorRecord)
     metrics: dict[str, float] = field(default_factory=dict)
     """The script's own final numbers: its top-level dict named `metrics`, where it has one."""
     environment: dict[str, Any] = field(default_factory=dict)

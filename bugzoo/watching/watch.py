@@ -1,6 +1,5 @@
 """`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
 
-import math
 import platform
 import sys
 import threading
@@ -16,16 +15,13 @@ from bugzoo.errors import UserError
 from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import is_user_file
+from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.replay import Replayer
 from bugzoo.watching.trace import Event, Trace
 
 _active: list["watch"] = []
 _lock = threading.Lock()
-
-
-class StopRun(BaseException):
-    """Raised by `on_step` to end the run: a BaseException, so that the watched code does not catch it by accident."""
 
 
 class watch:
@@ -72,10 +68,10 @@ class watch:
         try:
             self._hooks.remove()
             self._recorder.close()
+            self.trace.metrics = self._metrics()
             self._conclude(error)
             if not isinstance(error, KeyboardInterrupt):
                 explain(self.trace, self._recorder)
-            self.trace.metrics = self._metrics()
             if self._recorder.moment.errors:
                 self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:
@@ -85,7 +81,7 @@ class watch:
 
     def _conclude(self, error: BaseException | None) -> None:
         trace = self.trace
-        trace.outcome = outcome_of(error)
+        trace.outcome = of_error(error, trace)
         if trace.outcome in ("crashed", "out_of_memory") and error is not None:
             frames = traceback.extract_tb(error.__traceback__)
             user = [f for f in frames if is_user_file(f.filename) and f.filename != __file__] or frames
@@ -94,14 +90,10 @@ class watch:
                 "traceback": "".join(traceback.format_exception(error)),
             }  # fmt: skip
             trace.events.append(Event(self._recorder.moment.step, "exception", {"type": type(error).__name__}))
-        elif trace.outcome == "finished" and len(trace.loss):
-            last = [trace.loss[-1]] if not math.isnan(trace.loss[-1]) or trace.backwards[-1] else []
-            if not np.all(np.isfinite(last)):
-                trace.outcome = "non_finite"
 
     def _metrics(self) -> dict[str, float]:
         """The script's own final numbers: a dict of numbers named `metrics` beside the loop or the `with`."""
-        places = [self.trace.live.namespace]
+        places = [self._recorder.live.namespace]
         if self._caller is not None:
             places += [self._caller.f_locals, self._caller.f_globals]
         for place in places:
@@ -112,24 +104,6 @@ class watch:
                 except (TypeError, ValueError, RuntimeError):
                     continue
         return {}
-
-
-def outcome_of(error: BaseException | None) -> str:
-    """The word of `OUTCOMES` for what ended the block."""
-    if error is None or isinstance(error, GeneratorExit):
-        return "finished"
-    if isinstance(error, StopRun | KeyboardInterrupt):
-        return "stopped"
-    if isinstance(error, SystemExit):
-        return "finished" if error.code in (None, 0) else "crashed"
-    text = str(error)
-    if (
-        isinstance(error, MemoryError | torch.OutOfMemoryError)
-        or "not enough memory" in text
-        or "out of memory" in text
-    ):
-        return "out_of_memory"
-    return "crashed"
 
 
 def environment() -> dict[str, Any]:
