@@ -66,7 +66,7 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     losses = np.asarray(run.trace.loss, dtype=np.float64)
     if run.outcome == "crashed":
         error = run.trace.error
-        place = f" in line {error['line']}" if error.get("line") else ""
+        place = f" in line {error.get('line')}" if error.get("line") else ""
         saw = f"{error.get('type', 'error')}{place}: {error.get('message', '')}"[:300]
         wanted = "a run to the end"
         if error.get("type") == "NameError":

@@ -129,7 +129,7 @@ def _free(target: Path) -> Path:
     raise OSError(17, "no free name to keep the old file under")
 
 
-def _manifest(found: dict[str, str], students: list[Own]) -> dict[str, Any]:
+def _manifest(found: dict[str, str], students: Sequence[Own]) -> dict[str, Any]:
     return {
         "format": key.FORMAT,
         "made_with": version("bugzoo"),

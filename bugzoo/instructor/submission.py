@@ -156,7 +156,7 @@ def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
         one = one if isinstance(one, dict) else {}
         text = one.get("source", "")
         text = "".join(part for part in text if isinstance(part, str)) if isinstance(text, list) else text
-        metadata = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
+        metadata: Any = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
         grader = metadata.get("nbgrader") if isinstance(metadata.get("nbgrader"), dict) else {}
         found.append((str(one.get("cell_type")), text if isinstance(text, str) else "", grader))
     return found
