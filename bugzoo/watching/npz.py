@@ -68,8 +68,7 @@ def _array(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> np.ndarray:
         if count * kind.itemsize > part.file_size:  # a header may say anything
             raise ValueError(f"{part.filename} holds fewer numbers than it says")
         values = np.empty(count, kind)
-        held = memoryview(values).cast("B")
-        if count else memoryview(b"")
+        held = memoryview(values.data).cast("B") if count else memoryview(b"")
         done = 0
         while done < len(held):
             piece = file.read(min(len(held) - done, 2**20))
