@@ -100,6 +100,8 @@ def unchanged(run: Run, scenario: Scenario, twin: Twin) -> Check:
     Later ones may come in another order: who looks at the validation data in between draws random numbers.
     """
     losses = np.asarray(run.trace.loss, dtype=np.float64)
+    if np.shape(run.trace.backwards) == losses.shape:  # what is followed is the sum of what a step went back through
+        losses = losses * np.maximum(run.trace.backwards, 1)
     first = min(len(losses), len(twin.losses), reference.epoch(scenario) or MANY)
     gap = float(np.abs(losses[:first] - np.asarray(twin.losses[:first])).mean()) if first else math.inf
     saw = f"the losses of the first {first} steps differ by {gap:.2g} nats from those of the reference run"

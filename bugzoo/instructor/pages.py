@@ -105,11 +105,7 @@ def proof_page(proof: Proof) -> str:
         for sign in sight.signs
     ]
     most = proof.assignment.points[0]
-    names = {"broken": "as handed out", "full": "everything repaired"}
-    graded = [
-        f"| {names.get(step.kind) or f'only `{step.fault}` repaired'} | {step.result.status} | {step.share * most:g} |"
-        for step in proof.steps
-    ]
+    graded = [f"| {step} | {step.result.status} | {step.share * most:g} |" for step in proof.steps]
     seeds = ", ".join(map(str, proof.seeds))
     return (
         f"# Proof: {proof.assignment.title}\n\n"

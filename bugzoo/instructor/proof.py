@@ -1,7 +1,8 @@
 """The proof that goes with an assignment: each fault can be seen, and the grader tells the repairs apart.
 
 As handed out the program earns nothing; with one fault repaired and the others still there it earns a part; whole it
-earns everything. All by runs, through the grader that will grade the class.
+earns everything. So does each other repair that a fault's file names; a pretence of it beside a repair of the rest does
+not, nor does an attack. All by runs, through the grader that will grade the class; `bugzoo check` tries the whole list.
 """
 
 import time
@@ -13,12 +14,19 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
-from bugzoo.grading.grade import tidy
+from bugzoo.grading.grade import same_program, tidy
+from bugzoo.grading.half_repairs import without
 from bugzoo.grading.model import Result
+from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.instructor import handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
+from bugzoo.proving.attacks import attacks
 from bugzoo.running.pool import run_all
+
+TRIED = 1
+"""Repairs and pretences of each fault that are graded here, of those that its file names and `bugzoo check` proves."""
+ATTACKS = ("a report written by hand", "answers sharpened")
 
 
 class Refused(UserError):
@@ -27,18 +35,32 @@ class Refused(UserError):
 
 @dataclass
 class Step:
-    """One text that was put to the grader. `fault` is the repaired one of a half-repair, else empty."""
+    """One text that was put to the grader. `fault` is the one that was repaired, or seemed to be; empty for the whole."""
 
     kind: str
     fault: str
     result: Result
+    name: str = ""
+    """Of the repair, the pretence or the attack, as its file has it."""
+
+    def __str__(self) -> str:
+        """What was handed in, in a few words."""
+        named = {
+            "full": "everything repaired",
+            "broken": "as handed out",
+            "half": f"only {self.fault} repaired",
+            "repair": f"{self.fault} repaired by {self.name!r}, the rest as it should be",
+            "pretence": f"{self.name!r} instead of a repair of {self.fault}",
+            "attack": f"{self.name!r} instead of a repair",
+        }
+        return named[self.kind]
 
     @property
     def share(self) -> float:
         return self.result.share
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "repaired": self.fault} | self.result.to_json()
+        return {"kind": self.kind, "repaired": self.fault, "name": self.name} | self.result.to_json()
 
 
 @dataclass
@@ -97,10 +119,7 @@ class Proof:
         if self.steps:
             lines.append("The grader tells the repairs apart:")
         for step in self.steps:
-            name = {"broken": "as handed out", "full": "everything repaired"}.get(
-                step.kind
-            ) or f"only {step.fault} repaired"
-            lines.append(f"  {step.share * most:g} of {most:g} points: {name} ({step.result.status})")
+            lines.append(f"  {step.share * most:g} of {most:g} points: {step} ({step.result.status})")
         lines.append("Proved." if self.ok else "Not proved: " + "; ".join(self.problems or ["it was not graded"]))
         return "\n".join(lines)
 
@@ -146,10 +165,10 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     return proof
 
 
-def _graded(assignment: Assignment, text: tuple[str, str, str]) -> Step:
-    kind, fault, source = text
+def _graded(assignment: Assignment, text: tuple[str, str, str, str]) -> Step:
+    kind, fault, source, name = text
     result = grading.grade(source, assignment.scenario, seeds=GRADING_SEEDS, seconds=120.0)
-    return Step(kind, fault, result)
+    return Step(kind, fault, result, name)
 
 
 def _taken(assignment: Assignment) -> list[tuple[str, ...]]:
@@ -157,14 +176,22 @@ def _taken(assignment: Assignment) -> list[tuple[str, ...]]:
     return [(name,) for name in ids] + [tuple(other for other in ids if other != name) for name in ids]
 
 
-def _texts(assignment: Assignment) -> list[tuple[str, str, str]]:
-    """(kind, repaired fault, program): the whole first, so that a program the grader rejects is noticed soon."""
-    halves = assignment.ids if len(assignment.ids) > 1 else ()
-    return [
-        ("full", "", assignment.solution),
-        ("broken", "", assignment.source),
-        *(("half", name, tidy(assignment.half(name).source)) for name in halves),
+def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
+    """(kind, fault, program, name): the whole first, so that a program the grader rejects is noticed soon."""
+    ids = assignment.ids
+    halves = ids if len(ids) > 1 else ()
+    texts = [
+        ("full", "", assignment.solution, ""),
+        ("broken", "", assignment.source, ""),
+        *(("half", name, tidy(assignment.half(name).source), "") for name in halves),
     ]
+    for fault, params in assignment.scenario.specs:
+        alone = tidy(without(assignment.scenario, tuple(name for name in ids if name != fault.id)).source)
+        right = {k: v for k, v in repairs(alone, fault, params).items() if not same_program(v, assignment.solution)}
+        for kind, named in (("repair", right), ("pretence", pretences(alone, fault, params))):
+            texts += [(kind, fault.id, text, name) for name, text in list(named.items())[:TRIED]]
+    tried = attacks(assignment.source)
+    return texts + [("attack", "", tried[name], name) for name in ATTACKS]
 
 
 def problems(steps: Sequence[Step]) -> list[str]:
@@ -176,6 +203,10 @@ def problems(steps: Sequence[Step]) -> list[str]:
             found.append(f"as it is handed out the program earns {step.share:.0%} of the points already")
         if step.kind == "full" and not (status == "passed" and step.share == 1.0):
             found.append(f"repaired as a whole it is {status} all the same ({failed})")
+        if step.kind == "repair" and not (status == "passed" and step.share == 1.0):
+            found.append(f"{step} it is {status} all the same ({failed})")
+        if step.kind in ("pretence", "attack") and (status == "passed" or (step.kind == "attack" and step.share)):
+            found.append(f"{step} earns {step.share:.0%} of the points")
         if step.kind == "half" and status == "passed":
             found.append(f"with {step.fault} alone repaired it passes: what is left does no harm that the grader sees")
         elif step.kind == "half" and not 0 < step.share < 1:

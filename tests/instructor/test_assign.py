@@ -63,18 +63,23 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     week = tmp_path / "OUT"
     words = ("--program", "mini_transformer", "--fault", STALE, "--fault", SOFT, "--seed", "7", "--title", "Week 3")
     called = bugzoo("assign", *words, f"{week}/")
-    assert called.code == 0 and "2.1 of 7 points: only" in called.out and "proof: 13 of 13" in called.err, called.err
+    assert called.code == 0 and "2.1 of 7 points: only" in called.out and "proof: 19 of 19" in called.err, called.err
     assert "bugzoo grade submitted --assignment . --csv gradebook.csv" in called.out
     found = json.loads((week / "instructor/proof.json").read_text())
     assert found["ok"] and found["problems"] == []
-    shares = {(one["kind"], one["repaired"]): one["share"] for one in found["graded"]}
+    graded = found["graded"]
+    shares = {
+        (one["kind"], one["repaired"]): one["share"] for one in graded if one["kind"] in ("full", "broken", "half")
+    }
     assert shares == {("full", ""): 1.0, ("broken", ""): 0.0, ("half", STALE): 0.3, ("half", SOFT): 0.3}
+    others = [(one["kind"], one["share"] == 1) for one in graded if one["name"]]
+    assert others == [("repair", True), ("pretence", False)] * 2 + [("attack", False)] * 2
     answers = key.read(week).answers
     for answer, sight in zip(answers, found["visible"], strict=True):
         assert answer.fault == sight["fault"] and len(sight["signs"][0]["together"]) == 3
         assert set(answer.evidence) & set(sight["instruments"])  # what the key asks for was seen to fire
     page = (week / "instructor/proof.md").read_text()
-    assert f"only `{STALE}` repaired | wrong | 2.1" in page and "Proved in" in page
+    assert f"only {STALE} repaired | wrong | 2.1" in page and "Proved in" in page
 
 
 @pytest.mark.slow

@@ -20,8 +20,11 @@ def steps(**changed: Result) -> list[Step]:
         "broken": Result("wrong"),
         "half_a": Result("wrong", 0.3),
         "half_b": Result("wrong", 0.3),
+        "repair_a": Result("passed", 1.0),
+        "pretence_b": Result("wrong", 0.3),
+        "attack": Result("wrong", 0.0),
     } | changed
-    named = {"half_a": A, "half_b": B}
+    named = {"half_a": A, "half_b": B, "repair_a": A, "pretence_b": B}
     return [Step(name.split("_")[0], named.get(name, ""), result) for name, result in usual.items()]
 
 
@@ -39,6 +42,9 @@ def test_a_good_one_has_no_problem() -> None:
         ("half_a", Result("passed", 1.0), f"with {A} alone repaired it passes"),
         ("half_a", Result("wrong", 0.0), f"with {A} alone repaired it earns 0%"),
         ("half_b", Result("your code raised"), f"with {B} alone repaired it earns 0%"),
+        ("repair_a", Result("wrong", 0.6), f"{A} repaired by ''"),
+        ("pretence_b", Result("passed", 1.0), f"instead of a repair of {B} earns 100%"),
+        ("attack", Result("wrong", 0.3), "'' instead of a repair earns 30%"),
     ],
 )
 def test_problems(name: str, result: Result, word: str) -> None:

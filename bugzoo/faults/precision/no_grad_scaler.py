@@ -81,7 +81,7 @@ FAULT = Fault(
             "optimizer/lr_too_low",
             "Count the gradient elements that are exactly zero, here and in single precision.",
             "Here many are, in single precision hardly any.",
-            "As many here as there: hardly any.",
+            "Hardly any are, in both.",
         ),
         LookAlike(
             "freezing/frozen_layers",

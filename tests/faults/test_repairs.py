@@ -1,0 +1,86 @@
+"""Repairs, pretences and look-alikes of every fault: they hold on every program that it fits, and name what there is."""
+
+import pytest
+
+from bugzoo import diagnostics, faults
+from bugzoo.faults.evidence import parse
+from bugzoo.grading.choices import choices
+from bugzoo.grading.grade import same_program, tidy
+from bugzoo.grading.repairs import pretences, repairs
+from bugzoo.proving.pretences import PRETENCES
+from bugzoo.proving.trials import generic
+from bugzoo.scenario import Scenario, fits
+from tests.diagnostics.test_causes import ALL
+
+CATALOGUE = faults.catalogue()
+OURS = [fault_id for fault_id in CATALOGUE if ":" not in fault_id]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault_id", OURS)
+def test_on_every_program_three_texts_are_right_and_two_look_it(fault_id: str) -> None:
+    fault, used = CATALOGUE[fault_id], set()
+    for program in fits(fault):
+        case = Scenario(program, (fault_id,))
+        [(_, params)] = case.specs
+        broken, right = tidy(case.source), [tidy(case.healthy().source)]
+        mended, looks = repairs(broken, fault, params), pretences(broken, fault, params)
+        used |= {*mended, *looks}
+        for name, text in (mended | looks | generic(broken, fault, params)).items():
+            compile(text, program, "exec")
+            assert not same_program(text, broken), f"{name} changes nothing on {program}"
+        right += [text for text in mended.values() if not same_program(text, right[0])]
+        different = [text for i, text in enumerate(right) if not any(same_program(text, one) for one in right[:i])]
+        assert len(different) >= 3, f"on {program} there are {len(different)} right texts: {list(mended)}"
+        assert len(looks) >= 2, f"on {program} there are {len(looks)} pretences of its own"
+        assert not any(same_program(text, one) for text in looks.values() for one in right), program
+    assert used == {*fault.repairs, *fault.pretences}, "what fits no program is a slip"
+
+
+def test_what_everybody_tries_fits_every_program() -> None:
+    for program in ("mlp", "amp_transformer", "sentiment_lstm", "data_parallel"):
+        source = tidy(Scenario(program).source)
+        found = generic(source, CATALOGUE["modes/eval_mode_missing"], {})
+        assert len(found) >= len(PRETENCES) - 1, (program, PRETENCES.keys() - found.keys())
+
+
+@pytest.mark.parametrize("fault_id", OURS)
+def test_look_alikes_name_faults_and_say_what_is_seen(fault_id: str) -> None:
+    fault = CATALOGUE[fault_id]
+    assert fault.look_alikes, "nothing looks like it? Then nothing could be asked about it"
+    assert len({one.test for one in fault.look_alikes}) == len(fault.look_alikes)
+    for one in fault.look_alikes:
+        assert one.other in CATALOGUE or one.other in ALL, f"{one.other} is neither there nor planned"
+        assert one.other != fault_id
+        for text in (one.test, one.here, one.there):
+            assert text.endswith((".", "?")), text
+        assert 55 <= len(one.test) <= 100, f"choices are about as long as each other: {one.test}"
+        for claim in (claim for side in one.claims for claim in side):
+            assert parse(claim).instrument in {*diagnostics.names(), "outcome"}, claim
+        # a number tells on both sides or on none, and only of what can be run
+        assert bool(one.claims[0]) == bool(one.claims[1])
+        assert one.other in CATALOGUE or not one.claims[0], f"{one.other} cannot be run yet"
+
+
+def test_which_look_alikes_are_not_there_yet() -> None:
+    """Planned ones: whoever adds one of them gives its look-alikes a number that tells."""
+    planned = {one.other for fault in CATALOGUE.values() for one in fault.look_alikes} - set(CATALOGUE)
+    assert planned <= set(ALL) and "optimizer/lr_too_low" in planned
+
+
+@pytest.mark.parametrize("fault_id", OURS)
+def test_no_test_names_a_fault(fault_id: str) -> None:
+    names = {fault_id.rsplit("/", 1)[1].replace("_", " ") for fault_id in [*ALL, *CATALOGUE]}
+    for one in CATALOGUE[fault_id].look_alikes:
+        assert not [name for name in names if name in one.test.lower()], one.test
+
+
+def test_choices_are_drawn_from_the_look_alikes_alike_for_one_key() -> None:
+    fault = CATALOGUE["loop/stale_gradients"]
+    one, again, other = (choices(fault, key) for key in ("B-1", "B-1", "B-2"))
+    assert one == again and one != other and len(one.texts) == 4
+    assert one.texts["ABCD".index(one.letter)] == fault.look_alikes[0].test
+    own = {look.test for look in fault.look_alikes}
+    telling = {look.test for f in CATALOGUE.values() for look in f.look_alikes if look.other == fault.id}
+    for key in map(str, range(40)):
+        assert len((own | telling) & set(choices(fault, key).texts)) == 1, "a wrong choice must not be right as well"
