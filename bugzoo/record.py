@@ -44,8 +44,8 @@ _OLD = {
 }
 """File -> the variable that named it, its table, ours, and their columns."""
 
-_WAIT = 5
-"""Seconds for another process to finish its transaction, which takes it milliseconds."""
+_WAIT = 20
+"""Seconds for other processes to finish their transactions: each takes milliseconds, and on a busy machine its time."""
 
 _told: set[str] = set()
 
