@@ -4,7 +4,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
@@ -15,9 +15,6 @@ from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
 from bugzoo.scenario import fits
-
-if TYPE_CHECKING:
-    from bugzoo.interview.notebook import Sheet
 
 NOTHING = "nothing is wrong"
 GUESSES = 3
@@ -61,7 +58,7 @@ class Session:
         self,
         case: Case,
         evidence: Evidence,
-        script: "Path | Sheet",
+        script: Any,
         minutes: float,
         grade: Callable[[Case, str], dict[str, Any]],
         clock: Callable[[], float] = time.monotonic,
