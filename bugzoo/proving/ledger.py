@@ -34,8 +34,8 @@ def home() -> Path | None:
 
 
 def ours(fault_id: str) -> bool:
-    """Is a fault of this catalogue, and not of somebody's pack, whose ids have three parts?"""
-    return fault_id.count("/") == 1
+    """Is a fault of this catalogue, and not of somebody's pack, whose ids begin with its name and a colon?"""
+    return ":" not in fault_id
 
 
 def read(kind: str, name: str) -> Entry:

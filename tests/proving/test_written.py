@@ -108,7 +108,7 @@ def test_other_cells_of_a_fault_stay(runs, proofs) -> None:
 def test_other_seeds_and_a_fault_of_a_pack_are_not_written(runs, proofs) -> None:
     prove(seeds=(0, 1))
     assert not proofs.exists()
-    assert ledger.ours("loss/double_softmax") and not ledger.ours("sample/loss/other")
+    assert ledger.ours("loss/double_softmax") and not ledger.ours("sample:loss/other")
 
 
 def test_without_a_ledger_the_cache_does(runs, tmp_path) -> None:

@@ -1,0 +1,176 @@
+"""The table in CONTRIBUTING.md, followed: one of each kind is added to a copy of the repository, and no other file is touched."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+FAULT = '''"""The loss stays where it was, whatever the learning rate."""
+
+from bugzoo.faults.idioms import STEP
+from bugzoo.faults.model import Fault
+from bugzoo.faults.verbs import before
+
+FAULT = Fault(
+    title="Gradients are cleared between backward and step",
+    level=1,
+    symptom="stuck",
+    edits=before(STEP, "$OPTIMIZER.zero_grad()"),
+    evidence=("parameter_audit.unchanged_share > 0.9",),
+    effect="loss_curve.final_loss > healthy",
+    why="step() finds no gradient and leaves every parameter as it is.",
+    fix="Clear before backward(), not after it.",
+    hints=("Do the parameters move?", "What does the optimiser get?", "Read the loop's order of calls."),
+    sources=("https://pytorch.org/docs/stable/optim.html",),
+)
+'''
+
+INSTRUMENT = '''"""Does the loss end lower than it began?
+
+A run that ends where it began has learnt nothing.
+"""
+
+from typing import Any
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.verdict import Verdict
+
+COST = 0
+HEALTHY = example()
+SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """First and last loss."""
+    need_steps(run, 2)
+    loss = column(run.trace.loss)
+    return {"first": float(loss[0]), "last": float(loss[-1])}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when nothing was gained."""
+    text = f"the loss went from {numbers['first']:.3g} to {numbers['last']:.3g}"
+    return Verdict("gain", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
+'''
+
+LESSON = '''"""Lesson 98: one and one."""
+
+# %% [markdown] title
+# # 98 · One and one
+#
+# One and one are {2 = total}.
+
+# %% sum
+total = 1 + 1
+
+# %% [proof] sum-proof
+assert total == 2
+'''
+
+EXERCISE = '''"""Nothing moves."""
+
+from bugzoo.grading.model import Exercise
+
+EXERCISE = Exercise(
+    title="The loss that stands still",
+    story="A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*",
+    program="small_mlp",
+    fault="loop/stale_gradients",
+)
+'''
+
+ADDED = {
+    "fault": ("bugzoo/faults/loop/gradients_wiped.py", FAULT),
+    "program": ("bugzoo/programs/small_mlp.py", None),
+    "instrument": ("bugzoo/diagnostics/gain.py", INSTRUMENT),
+    "lesson": ("bugzoo/lessons/98_one_and_one.py", LESSON),
+    "exercise": ("bugzoo/grading/exercises/e98_standing_still.py", EXERCISE),
+}
+
+ASKED = """
+import json
+from bugzoo import diagnostics, faults, lessons, programs, scenario
+from bugzoo.grading import exercises, files
+fault = faults.load("loop/gradients_wiped")
+numbers = diagnostics.measure_all(scenario.Scenario("small_mlp", (fault.id,)).run(), ["gain"])
+print(json.dumps({
+    "fits": scenario.fits(fault),
+    "old fault on the new program": "small_mlp" in scenario.fits(faults.load("loop/stale_gradients")),
+    "fired": diagnostics.judge_all(numbers)[0].fired,
+    "lessons": lessons.build(),
+    "exercises": files.build(),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """The repository as it would be committed, with one file of each kind more."""
+    place = tmp_path_factory.mktemp("grown")
+    for folder in ("bugzoo", "notebooks", "exercises", "solutions"):
+        shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    shutil.copy(ROOT / "pyproject.toml", place)
+    mlp = (ROOT / "bugzoo" / "programs" / "mlp.py").read_text(encoding="utf-8")
+    for path, text in ADDED.values():
+        text = text or mlp.replace("hidden_size = 128", "hidden_size = 96")
+        assert not (place / path).exists()
+        (place / path).write_text(text, encoding="utf-8")
+    return place
+
+
+def called(copy: Path, *arguments: str) -> str:
+    environment = os.environ | {"PYTHONPATH": str(copy), "BUGZOO_CACHE": str(copy / "cache")}
+    environment["BUGZOO_PROOFS"] = str(copy / "proofs")
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
+    found = json.loads(called(copy, "-c", ASKED).splitlines()[-1])
+    assert "small_mlp" in found["fits"] and "mini_transformer" in found["fits"]
+    assert found["old fault on the new program"] and found["fired"]
+    assert found["lessons"] == ["notebooks/98_one_and_one.ipynb"]
+    assert sorted(found["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
+    rows = json.loads(called(copy, "-m", "bugzoo", "list", "--json"))
+    listed = {row["id"] for row in (rows if isinstance(rows, list) else rows["rows"])}
+    assert {"loop/gradients_wiped", "small_mlp", "gain", "98_standing_still"} <= listed
+    assert "98_one_and_one" in called(copy, "-m", "bugzoo", "lessons", "list")
+
+
+@pytest.mark.slow
+def test_a_new_fault_costs_its_own_runs_and_writes_its_own_entry(copy):
+    arguments = ("-m", "bugzoo", "verify", "loop/gradients_wiped", "--program", "small_mlp", "--json")
+    report = json.loads(called(copy, *arguments))
+    assert report["ok"], report
+    assert (copy / "proofs" / "faults" / "loop" / "gradients_wiped.json").is_file()
+    assert not list((copy / "proofs").rglob("stale_gradients.json"))
+    again = json.loads(called(copy, *arguments))
+    assert again["ok"] and again["runs"] == 0
+
+
+def test_the_table_names_these_files():
+    """What CONTRIBUTING.md says must be touched is what was touched here."""
+    table = re.findall(r"^\| (?:an? )?([\w ]+?) \| `([^`]+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    said = {kind: path for kind, path in table if kind in ADDED}
+    assert set(said) == set(ADDED)
+    for kind, (path, _) in ADDED.items():
+        pattern = re.escape(said[kind]).replace("FAMILY", r"\w+").replace("NAME", r"\w+").replace("NN_topic", r"98_\w+")
+        assert re.fullmatch(pattern, path), (said[kind], path)
