@@ -4,11 +4,9 @@ Nothing here is edited by hand afterwards; the same declaration gives the same b
 """
 
 import json
-import textwrap
 from typing import Any, Protocol
 
 from bugzoo import programs
-from bugzoo.diagnostics import names
 from bugzoo.grading.answers import accepted, filled, offered
 from bugzoo.grading.choices import LETTERS, Choices
 from bugzoo.grading.grade import handed_out
@@ -73,10 +71,10 @@ def notebook(
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
     }
     cells += [
-        markdown("look-text", _look()),
+        markdown("look-text", LOOK),
         code("look", f'view = lab.live(program.source, healthy=Scenario("{asked.program}"))'),
-        code("instruments", "# program.lines() prints line numbers; each instrument runs the program once\n"
-              'numbers = program.instrument("loss_curve")'),
+        code("instruments", "program.instruments()  # program.lines() prints the program with its line numbers\n"
+              'numbers = program.instrument("loss_curve")  # runs the program once'),
         markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
                   "Leave this cell out if you want none; what is opened in it, the form below counts."),
         code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
@@ -114,14 +112,11 @@ GRADING = (
 """Above the graded cells."""
 
 
-def _look() -> str:
-    """Names every instrument that the form offers: what can be handed in can be looked at."""
-    listed = textwrap.fill(", ".join(f"`{name}`" for name in names()) + ".", 118, break_long_words=False)
-    return (
-        "## Look first\n\nThe run beside its healthy twin, and instruments one by one. Those that have nothing to measure "
-        f"in this program say so. There are:\n\n{listed}\n\nNote which ones you looked at, and in which order: the form "
-        "below offers the same names."
-    )
+LOOK = (
+    "## Look first\n\nThe run beside its healthy twin, and instruments one by one. `program.instruments()` lists them, each with "
+    "its question; those that have nothing to measure in this program say so.\n\nNote which ones you looked at, and in which "
+    "order: the form below offers the same names."
+)
 
 
 def _title(asked: Asked, ticket: str) -> str:

@@ -85,6 +85,14 @@ class Program:
         for number, line in enumerate(source_lines(self.source), 1):
             print(f"{number:4d}  {line}")
 
+    def instruments(self) -> None:
+        """Print the instruments, each with the question that it answers."""
+        from bugzoo.diagnostics import instrument, names
+
+        width = max(map(len, names()))
+        for name in names():
+            print(f"{name:{width}}  {(instrument(name).__doc__ or '').strip().splitlines()[0]}")
+
     def instrument(self, name: str) -> dict[str, Any]:
         """Run the program once and print what one instrument says; returns its numbers. Raises UserError."""
         from bugzoo.diagnostics import instrument, measure_all
