@@ -1,7 +1,6 @@
 """The notebooks in git are what their declarations make, and nothing else lies beside them."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +69,11 @@ def test_student_version_differs_from_the_solution_only_where_something_is_asked
 
 
 @pytest.mark.parametrize("name", list(exercises()))
-def test_the_text_lists_the_instruments_that_the_form_offers(name: str) -> None:
+def test_a_cell_lists_the_instruments_that_the_form_offers_when_it_is_run(name: str, capsys) -> None:
     cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()[name]))["cells"]}
-    assert set(re.findall(r"`(\w+)`", cells["look-text"])) == set(diagnostics.names())
+    assert "`program.instruments()`" in cells["look-text"]
+    exec(cells["instruments"].splitlines()[0], {"program": Program()})
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == diagnostics.names()
+    carried = [name for name in diagnostics.names() if name in cells["look-text"]]
+    assert not carried, "a list in the text is out of date with the next instrument"
     assert "only keeps" not in cells["title"] and "hints=" not in cells["form"]
