@@ -13,6 +13,7 @@ from bugzoo import diagnostics
 from bugzoo.grading import files
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.notebook import KINDS, build
+from bugzoo.grading.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 
