@@ -5,6 +5,7 @@ from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, either, instead, rewrite
 
 LINE = "$HIDDEN -= $HIDDEN.mean()"
+LAYERS = "nn.Sequential($FIRST, nn.Sigmoid(), nn.ReLU(inplace=True), $LAST)"
 
 FAULT = Fault(
     title="An activation is changed in place after autograd saved it",
@@ -27,6 +28,13 @@ FAULT = Fault(
             "taken out": "",
             "a new tensor": "$HIDDEN = $HIDDEN - $HIDDEN.mean()",
             "a clone": f"$HIDDEN = $HIDDEN.clone()\n{LINE}",
+        },
+    )
+    | instead(
+        LAYERS,
+        {
+            "the rectifier alone": "nn.Sequential($FIRST, nn.ReLU(), $LAST)",
+            "one that is smooth": "nn.Sequential($FIRST, nn.SiLU(), $LAST)",
         },
     ),
     pretences={
