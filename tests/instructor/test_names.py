@@ -44,7 +44,7 @@ def test_a_class_with_strange_names_has_a_whole_table(folder: Path, tmp_path: Pa
         return Result("wrong", message=f"of {owner}")
 
     monkeypatch.setattr(tasks.ExerciseTask, "repair", repair)
-    monkeypatch.setattr(classroom.spoken, "check_sandbox", lambda: None)
+    monkeypatch.setattr(classroom.diagnosis_cell, "check_sandbox", lambda: None)
     names = {"ada", *STRANGE.values(), *(f"file-{name}" for name in STRANGE.values())}
     for _ in range(2):
         records = classroom.grade_class(folder, tasks.load(NAME), tmp_path / "kept")
