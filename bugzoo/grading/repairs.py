@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from bugzoo.errors import UserError
-from bugzoo.faults.model import Edits, Fault
+from bugzoo.faults.model import Fault, Written
 from bugzoo.injection import change
 
 Params = Mapping[str, float | int]
 
 
-def made(source: str, edits: Edits, params: Params) -> str | None:
+def made(source: str, edits: Written, params: Params) -> str | None:
     """`source` with these edits made; None where they do not fit this program."""
     try:
         return change(source, edits, params).broken
@@ -17,7 +17,7 @@ def made(source: str, edits: Edits, params: Params) -> str | None:
         return None
 
 
-def all_made(source: str, named: Mapping[str, Edits], params: Params) -> dict[str, str]:
+def all_made(source: str, named: Mapping[str, Written], params: Params) -> dict[str, str]:
     """Name -> text, for those that fit."""
     texts = {title: made(source, edits, params) for title, edits in named.items()}
     return {title: text for title, text in texts.items() if text is not None}

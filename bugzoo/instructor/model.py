@@ -60,7 +60,7 @@ class Assignment:
                 raise UserError(f"{fault.id} cannot be assigned: {why}. `bugzoo list faults` shows the others.")
         task(self.program)  # raises where the grader has no data of its own
 
-    @cached_property
+    @property
     def name(self) -> str:
         """The title as nbgrader and file systems take it: `week_3_two_at_once`."""
         return re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:60].strip("_")

@@ -132,15 +132,15 @@ class Session:
 
     def submit(self, path: Path | None = None) -> dict[str, Any]:
         """Grade a repaired file (the script in the folder by default) by what it does. Raises UserError."""
-        path = path or self.script
+        file = self.script if path is None else path
         try:
-            source = path.read_text(encoding="utf-8")
+            source = file.read_text(encoding="utf-8")
         except OSError as error:
-            raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+            raise UserError(f"{file} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
-            raise UserError(f"{path} is no text in UTF-8.") from None
+            raise UserError(f"{file} is no text in UTF-8.") from None
         except ValueError as error:  # a zero byte in the name
-            raise UserError(f"{str(path)!r} cannot be read: {error}.") from None
+            raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
         self.ended, before = self.seconds(), self._clock()
         self.repair = self._grade(self.case, source)
         waited = self._clock() - before  # the machine's time, not the candidate's
@@ -149,7 +149,7 @@ class Session:
             self.deadline + waited,
             self._wall_end + waited,
         )
-        self._note("repair", file=str(path), **self.repair)
+        self._note("repair", file=str(file), **self.repair)
         return self.repair
 
     def close(self, status: str) -> dict[str, Any]:
