@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from bugzoo import kept
-from bugzoo.diagnostics import measure_all
+from bugzoo.diagnostics import measure_all, reruns
 from bugzoo.proving.code import core, measuring
 from bugzoo.running import Job, Run
 from bugzoo.running.many import run_job
@@ -68,25 +68,28 @@ def measured(
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
     """Run a job and measure these instruments. What goes wrong with the machinery is a crash of the run."""
     job, names = asked
-    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": names, "most_reruns": 1}))
+    # one rank cannot start all ranks once more: what runs the script again is measured out here
+    again = tuple(name for name in names if reruns(name)) if job.ranks > 1 else ()
+    inside = [name for name in names if name not in again]
+    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": inside, "most_reruns": 1}))
     return {
         "outcome": run.outcome,
         "metrics": run.trace.metrics,
-        "numbers": to_json(_readings(run, names)),
+        "numbers": to_json(_readings(run, names, again)),
         "error": {name: run.trace.error.get(name) for name in ("type", "message", "file", "line")},
         "seconds": run.seconds,
         "trouble": run.trouble,
     }
 
 
-def _readings(run: Run, names: tuple[str, ...]) -> dict[str, Reading]:
+def _readings(run: Run, names: tuple[str, ...], again: tuple[str, ...]) -> dict[str, Reading]:
     """What the worker measured, and here what it could not: a run that was ended, or that only all ranks together tell."""
     if run.readings and not run.ranks:
         return run.readings
-    outside = measure_all(run, names, max_cost=0)
+    outside = measure_all(run, names, max_cost=0, also=again)
     if not run.readings:
         return outside
-    silent = {name for name, reading in run.readings.items() if not reading.applies}
+    silent = {name for name in names if name not in run.readings or not run.readings[name].applies}
     return run.readings | {name: found for name, found in outside.items() if name in silent}
 
 
