@@ -96,7 +96,7 @@ def _unchecked(report: Any) -> list[str]:
     """What could not be looked at, one line a reason."""
     reasons: dict[str, list[str]] = {}
     for item in report.not_checked:
-        reasons.setdefault(item["why"], []).append(item["check"])
+        reasons.setdefault(item["why"], []).append(item["instrument"])
     if not reasons:
         return []
     if not report.steps:

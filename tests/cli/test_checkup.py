@@ -97,7 +97,7 @@ def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
     assert found["outcome"] == "found"
     assert set(found["suspects"][0]) == {"cause", "score", "evidence", "file", "line"}
     assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
-    assert all(set(item) == {"check", "why"} for item in found["not_checked"])
+    assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
 
 
 def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
@@ -198,13 +198,13 @@ def test_arguments_and_folder_are_the_second_runs_as_well(checkup, tmp_path):
     write(tmp_path, "1 2 3\n", "data.txt")
     code, found, _ = checkup(write(tmp_path, text), "--", "--epochs", "20")
     assert code == 0 and found["outcome"] == "nothing" and found["run"]["steps"] == 20
-    assert "determinism" not in [item["check"] for item in found["not_checked"]]
+    assert "determinism" not in [item["instrument"] for item in found["not_checked"]]
 
 
 @pytest.mark.slow
 def test_two_ranks_are_compared(checkup, tmp_path):
     code, found, _ = checkup("--ranks", "2", write(tmp_path, TWO_RANKS))
     assert code == 0 and found["outcome"] == "nothing", found
-    assert "rank_check" not in [item["check"] for item in found["not_checked"]]
+    assert "rank_check" not in [item["instrument"] for item in found["not_checked"]]
     found = checkup("--ranks", "2", "train.py", "--", "apart")[1]
     assert found["suspects"][0]["cause"] == "distributed/unsynchronised_model", found

@@ -135,9 +135,11 @@ def test_time_is_over_while_the_candidate_thinks(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--minutes", "0"], "above 0"), (["--minutes", "-3"], "above 0"), (["--folder", "."], "exists")],
+    [(["--minutes", "0"], "above 0"), (["--minutes", "-3"], "above 0"), ([], "case exists")],
 )
 def test_mistakes_start_nothing(tmp_path, arguments, said):
+    if not arguments:  # the folder that the interview would make is there
+        (tmp_path / "case").mkdir()
     talk = start(tmp_path, *arguments)
     _, err = talk.communicate("", timeout=60)
     assert talk.returncode == 2
