@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from bugzoo.running import Job, sandbox, worker
+from bugzoo.running.account import Account
 from bugzoo.running.result import Run
 from bugzoo.watching.trace import Trace
 
@@ -44,18 +45,8 @@ def test_a_probe_that_was_cut_short_says_nothing(asked, monkeypatch):
 
 
 def refused(tmp_path, exit_code: int, refusal: str) -> Run:
-    done = {
-        "reason": "",
-        "exit_code": exit_code,
-        "seconds": 0,
-        "peak_mib": 0,
-        "stacks": {},
-        "steps": {},
-        "unread": {},
-        "full": False,
-    }
-    done |= {"stdout": "IsolationError: unshare failed\n", "trouble": refusal}
-    return worker.collect(Job("pass", isolated=True), tmp_path, done)
+    account = Account(exit_code, 0.0, 0.0, "IsolationError: unshare failed\n", trouble=refusal)
+    return worker.collect(Job("pass", isolated=True), tmp_path, account)
 
 
 def test_only_the_supervisor_says_that_there_is_none(tmp_path):
