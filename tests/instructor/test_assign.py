@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     week = tmp_path / "OUT"
     words = ("--program", "mini_transformer", "--fault", STALE, "--fault", SOFT, "--seed", "7", "--title", "Week 3")
     called = bugzoo("assign", *words, f"{week}/")
-    assert called.code == 0 and "2.1 of 7 points: only" in called.out and "proof: 19 of 19" in called.err, called.err
+    assert called.code == 0 and "2.1 of 7 points: only" in called.out and " of 19, about " in called.err, called.err
     assert "bugzoo grade submitted --assignment . --csv gradebook.csv" in called.out
     found = json.loads((week / "instructor/proof.json").read_text())
     assert found["ok"] and found["problems"] == []
@@ -100,8 +101,8 @@ def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", ["proof: 0 of", "proof: 8 of"])
-def test_stopped(tmp_path: Path, after: str) -> None:
+@pytest.mark.parametrize("least", [0, 8])
+def test_stopped(tmp_path: Path, least: int) -> None:
     """While it measures, and while it grades: no folder, no half folder, nothing in the temporary one."""
     (tmp_path / "temporary").mkdir()
     own = {"TMPDIR": str(tmp_path / "temporary"), "BUGZOO_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
@@ -113,7 +114,7 @@ def test_stopped(tmp_path: Path, after: str) -> None:
     said = []
     for line in process.stderr:
         said.append(line)
-        if line.startswith(after):
+        if (found := re.match(r"proof: (\d+) of", line)) and int(found[1]) >= least:
             break
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
