@@ -172,6 +172,10 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     for file, name in seen:
         module = "bugzoo." + file.removeprefix(root).removesuffix(".py").removesuffix("/__init__").replace(os.sep, ".")
         top = name.split(".")[0]
+        if (
+            module == "bugzoo.diagnostics._example"
+        ):  # HEALTHY and SICK, made when an instrument is imported; measures nothing
+            continue
         if module not in modules if top.startswith("<") else (module, top) not in known:
             missing.add((module, name))
     assert len(seen) > 100 and not missing
