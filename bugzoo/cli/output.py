@@ -123,6 +123,9 @@ def progress(label: str, json: str | None = None) -> Iterator[Callable[[int, int
             left = (now - begun) / (done - before) * (of - done) if done > before else None
             more = f", about {_duration(left)} left" if left is not None else ""
             print(f"{label}: {done} of {of}{more}", file=sys.stderr, flush=True)
+        elif done >= of and last > begun:  # what was begun in a log is ended there
+            last = begun
+            print(f"{label}: {done} of {of}", file=sys.stderr, flush=True)
 
     yield say
 

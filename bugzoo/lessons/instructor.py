@@ -75,8 +75,12 @@ print(proof)
 
 # %% [proof] shares
 shared = sum(step.share for step in proof.steps if step.kind == "half")
-four = len(proof.steps) == 4
-assert {step.kind: step.share for step in proof.steps if step.kind != "half"} == {"broken": 0, "full": 1}
+programs = len(proof.steps)
+shares = {
+    kind: {step.share for step in proof.steps if step.kind == kind} for kind in {step.kind for step in proof.steps}
+}
+assert shares["broken"] == shares["attack"] == {0} and shares["full"] == shares["repair"] == {1}
+assert max(shares["pretence"]) < 1
 assert len({step.share for step in proof.steps if step.kind == "half"}) == 1, "each earns the same"
 # %% [markdown] proof-text
 # ### How to read the proof
@@ -85,8 +89,9 @@ assert len({step.share for step in proof.steps if step.kind == "half"}) == 1, "e
 # states and `bugzoo verify` has proved. It must hold while all faults are there, and must be gone when that one fault alone is
 # repaired. Then every order of work is possible: whichever is found first, the other can still be found.
 #
-# **The second half is about you.** The very grader that will judge the class is given {four = four} programs. As handed out earns 0.
-# Everything repaired earns all. Each half-repair earns a part, the same for each: {60 % = shared} of the points are shared among the
+# **The second half is about you.** The very grader that will judge the class is given {10 = programs} programs. As handed out earns 0.
+# Everything repaired earns all, and so does another correct repair. What only looks like one does not, and attacks on the grader
+# earn nothing. Each half-repair earns a part, the same for each: {60 % = shared} of the points are shared among the
 # faults, and the rest is for a program that is whole again. Were any of these otherwise, the assignment would be refused.
 #
 # A half-repair is not recognised by its text. The fault's sign has to be gone on all seeds, and the program has to do about as
