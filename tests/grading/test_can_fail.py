@@ -1,9 +1,12 @@
 """The tests of the grader can fail: with a check made deaf, exactly what only it sees passes."""
 
+from dataclasses import replace
+
 import pytest
 
 import bugzoo.grading.grade as room
 from bugzoo.grading import checks
+from bugzoo.grading.evaluation import tasks
 from bugzoo.grading.model import Check
 from tests.grading.attempt import must_fail, must_pass
 from tests.grading.tricks import ATTACKS, BROKEN, LAZY, MENDED, SINGLE
@@ -52,8 +55,8 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
 
 @pytest.mark.slow
 def test_a_band_that_is_too_wide_is_noticed(monkeypatch):
-    monkeypatch.setattr(checks, "ACCURACY", 0.9)
-    monkeypatch.setattr(checks, "LOSS", 50.0)
+    wide = replace(tasks.TASKS["classification"], room=0.9, loss_factor=50.0)
+    monkeypatch.setitem(tasks.TASKS, "classification", wide)
     monkeypatch.setattr(checks, "FALL", 50.0)
     with pytest.raises(AssertionError):
         must_fail(SINGLE["learns too little"][1](BROKEN))
