@@ -8,7 +8,7 @@ import typer
 from bugzoo.cli import app
 from bugzoo.cli.arguments import executor_option, place
 from bugzoo.cli.command import App
-from bugzoo.cli.output import emit, json_option, progress, table
+from bugzoo.cli.output import built, emit, json_option, progress, table
 from bugzoo.files import check_folder
 
 Json = Annotated[str | None, json_option()]
@@ -93,22 +93,8 @@ def build(
         check_folder(folder)
     from bugzoo.grading import files
 
-    if only_check:
-        problems = files.stray(folder)
-        if json:
-            emit({"notebooks": len(files.texts()), "problems": problems}, json)
-            raise typer.Exit(1 if problems else 0)
-        for text in problems:
-            print(text)
-        print(f"{len(files.texts())} notebooks looked at, {len(problems)} problems")
-        raise typer.Exit(1 if problems else 0)
-    written = files.build(folder)
-    if json:
-        emit({"notebooks": len(files.texts()), "written": written}, json)
-        return
-    for name in written:
-        print(f"written: {name}")
-    print(f"{len(files.texts())} notebooks, {len(written)} written")
+    done = files.stray(folder) if only_check else files.build(folder)
+    built("notebooks", len(files.texts()), done, json, only_check=only_check)
 
 
 @group.command()

@@ -9,7 +9,7 @@ import typer
 from bugzoo.cli import app
 from bugzoo.cli.arguments import place
 from bugzoo.cli.command import App
-from bugzoo.cli.output import emit, json_option, progress, table
+from bugzoo.cli.output import built, emit, json_option, progress, table
 from bugzoo.errors import UserError
 
 group = App(no_args_is_help=True, help="Lessons: make the notebooks, run them to prove what they say.")
@@ -55,23 +55,8 @@ def build(
 
     if folder and not folder.is_dir():
         raise UserError(f"There is no folder {folder}; `--folder DIR` names the one that holds notebooks/.")
-    number = len(lessons.files())
-    if only_check:
-        problems = lessons.stray(folder)
-        if json:
-            emit({"lessons": number, "problems": problems}, json)
-            raise typer.Exit(1 if problems else 0)
-        for text in problems:
-            print(text)
-        print(f"{number} lessons looked at, {len(problems)} problems")
-        raise typer.Exit(1 if problems else 0)
-    written = lessons.build(folder)
-    if json:
-        emit({"lessons": number, "written": written}, json)
-        return
-    for name in written:
-        print(f"written: {name}")
-    print(f"{number} lessons, {len(written)} notebooks written")
+    done = lessons.stray(folder) if only_check else lessons.build(folder)
+    built("lessons", len(lessons.files()), done, json, only_check=only_check)
 
 
 @group.command()

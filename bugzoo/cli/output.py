@@ -144,6 +144,22 @@ def _bar() -> Any:
     return Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
 
 
+def built(what: str, number: int, done: list[str], json: str | None, *, only_check: bool = False) -> None:
+    """Say which notebooks were written, or with `only_check` what is wrong with them, and end with code 1 if anything is."""
+    if json:
+        emit({what: number, "problems" if only_check else "written": done}, json)
+    else:
+        for text in done:
+            print(text if only_check else f"written: {text}")
+        print(
+            f"{number} {what} looked at, {len(done)} problems"
+            if only_check
+            else f"{number} {what}; notebooks written: {len(done)}"
+        )
+    if only_check:
+        raise typer.Exit(1 if done else 0)
+
+
 @contextlib.contextmanager
 def steps(json: str | None = None) -> Iterator[Callable[[str, dict[str, Any]], None]]:
     """Yields step(which, info) for training runs: which of them is at which step, with which loss.

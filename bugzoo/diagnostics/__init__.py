@@ -7,10 +7,12 @@ live model and a batch; `RERUNS`, where it is there, says how many more runs of 
 `SICK` are two small scripts, on which it has to stay quiet and to fire.
 """
 
+import ast
 import importlib
 import pkgutil
 import traceback
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +43,19 @@ def names() -> list[str]:
     """Stems of all instruments, in alphabetical order."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
     return sorted(name for name in found if not name.startswith("_") and name not in _NO_INSTRUMENTS)
+
+
+def declared(name: str) -> dict[str, Any]:
+    """COST, RERUNS and the like of an instrument, and "__doc__": read and not imported, as an instrument imports torch."""
+    tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    said = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return said | {"__doc__": ast.get_docstring(tree)}
 
 
 def instrument(name: str) -> ModuleType:

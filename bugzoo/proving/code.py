@@ -1,6 +1,5 @@
 """Which code a proof depends on, hashed; read from the files, so that nobody waits for torch to be told that all stands."""
 
-import ast
 import hashlib
 from collections.abc import Iterable
 from functools import cache
@@ -76,19 +75,7 @@ def instruments(names: Iterable[str]) -> list[tuple[str, str, str]]:
 @cache
 def everything() -> frozenset[str]:
     """The instruments that every run can be asked for: those that run the script again are measured where they are named."""
-    return frozenset(name for name in diagnostics.names() if not _runs_again(name))
-
-
-def _runs_again(name: str) -> bool:
-    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    said = {
-        target.id: node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return bool(said.get("RERUNS"))
+    return frozenset(name for name in diagnostics.names() if not diagnostics.declared(name).get("RERUNS"))
 
 
 def short(*parts: object) -> str:

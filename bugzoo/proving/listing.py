@@ -43,16 +43,8 @@ def _program(name: str) -> Row:
 
 
 def _instrument(name: str) -> Row:
-    # read, not imported: an instrument imports torch
-    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    said = {
-        target.id: node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    title = first_line(ast.get_docstring(tree))
+    said = diagnostics.declared(name)
+    title = first_line(said["__doc__"])
     return {"id": name, "kind": "instrument", "title": title, "cost": said["COST"], "reruns": said.get("RERUNS", 0)}
 
 
@@ -104,7 +96,7 @@ def detail(name: str) -> Row:
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
     if name in diagnostics.names():
         file = Path(diagnostics.__file__).parent / f"{name}.py"
-        return _instrument(name) | {"doc": ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))}
+        return _instrument(name) | {"doc": diagnostics.declared(name)["__doc__"]}
     found = {file.stem: file for file in exercise_files()}
     numbers = {stem.split("_")[0]: stem for stem in found}
     name = numbers.get(name.zfill(2), name)  # as `check` and `reset` take them
