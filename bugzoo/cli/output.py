@@ -154,7 +154,7 @@ def built(what: str, number: int, done: list[str], json: str | None, *, only_che
         print(
             f"{number} {what} looked at, {len(done)} problems"
             if only_check
-            else f"{number} {what}; notebooks written: {len(done)}"
+            else f"{number} {what}, {len(done)} notebooks written"
         )
     if only_check:
         raise typer.Exit(1 if done else 0)

@@ -95,7 +95,6 @@ def detail(name: str) -> Row:
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
     if name in diagnostics.names():
-        file = Path(diagnostics.__file__).parent / f"{name}.py"
         return _instrument(name) | {"doc": diagnostics.declared(name)["__doc__"]}
     found = {file.stem: file for file in exercise_files()}
     numbers = {stem.split("_")[0]: stem for stem in found}

@@ -74,7 +74,7 @@ def test_mistakes(bugzoo: Bugzoo, tmp_path: Path, monkeypatch: Any, words: tuple
 
 def test_build_and_its_check(bugzoo: Bugzoo, tmp_path: Path) -> None:
     assert bugzoo("exercises", "build", "--check", "--folder", str(tmp_path)).code == 1
-    assert "14 written" in bugzoo("exercises", "build", "--folder", str(tmp_path)).out
+    assert "14 notebooks written" in bugzoo("exercises", "build", "--folder", str(tmp_path)).out
     assert bugzoo("exercises", "build", "--check", "--folder", str(tmp_path)).code == 0
 
 

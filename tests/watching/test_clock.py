@@ -38,7 +38,7 @@ def core():
     """A processor that three other programs want as well."""
     usual = os.sched_getaffinity(0)
     core = min(usual)
-    busy = f"import os\\nos.sched_setaffinity(0, {{{core}}})\\nwhile True: pass"
+    busy = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     others = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(3)]
     yield str(core)
     for other in others:
