@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from bugzoo.choices import Choices, choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.allowances import allowances
-from bugzoo.grading.choices import Choices, choices
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result

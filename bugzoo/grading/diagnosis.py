@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import diagnostics
+from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import lenient
-from bugzoo.grading.choices import Choices
 from bugzoo.syntax import source_lines
 
 NEAR = 3

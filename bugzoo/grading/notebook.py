@@ -7,8 +7,8 @@ import json
 from typing import Any, Protocol
 
 from bugzoo import programs
+from bugzoo.choices import LETTERS, Choices
 from bugzoo.grading.answers import accepted, filled, offered
-from bugzoo.grading.choices import LETTERS, Choices
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split

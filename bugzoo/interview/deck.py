@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bugzoo import faults
+from bugzoo.choices import Choices, choices
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
-from bugzoo.grading.choices import Choices, choices
 from bugzoo.scenario import Scenario, fits
 
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}

@@ -17,13 +17,14 @@ from bugzoo.lab.frontend import headless, warm_up
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.quiz import Answer, Question, QuickCheck
+from bugzoo.lab.quiz import about as question_about
 from bugzoo.lab.timer import Timer
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
     "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
-    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "stop_all", "timer",
+    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "quiz", "stop_all", "timer",
 ]  # fmt: skip
 
 warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
@@ -50,6 +51,11 @@ def quick_check(name: str) -> QuickCheck:
     number, _, key = name.partition("/")
     asked = lessons.load(number).question(key)
     return QuickCheck(Question(asked.text, tuple(Answer(*one) for one in asked.answers)), key=name).show()
+
+
+def quiz(scenario: Scenario, what: str = "cause") -> QuickCheck:
+    """Ask what is wrong with a run, or which `test` tells it; the answers are drawn from what looks like it."""
+    return QuickCheck(question_about(scenario, what), key=f"{scenario.ticket}/{what}").show()
 
 
 def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -> Hints:

@@ -4,11 +4,13 @@ import html
 from dataclasses import dataclass, field
 from typing import Any
 
-from bugzoo import record
-from bugzoo.errors import UserError
+from bugzoo import choices, record
+from bugzoo.errors import UserError, unknown
 from bugzoo.lab.frontend import headless
+from bugzoo.scenario import Scenario
 
 LETTERS = "abcdefgh"
+ASKED = {"cause": "What is wrong with this run?", "test": "Which test tells it from what looks most like it?"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,25 @@ class Question:
     def __post_init__(self) -> None:
         if sum(answer.right for answer in self.answers) != 1:
             raise ValueError(f"a question needs exactly one right answer: {self.text}")
+
+
+def about(scenario: Scenario, what: str = "cause") -> Question:
+    """A question on a broken run, its answers drawn from what looks like it: the `cause`, or the `test` that tells.
+
+    Raises UserError for another `what`, and for a run in which nothing is broken or nothing looks like it.
+    """
+    if what not in ("cause", "test"):
+        raise unknown("question", what, ("cause", "test"), "help(bugzoo.lab.quiz)")
+    if not scenario.specs:
+        raise UserError("Nothing here is broken on purpose, so there is nothing to choose from.")
+    fault, params = scenario.specs[0]
+    key = scenario.ticket
+    drawn = choices.causes(fault, params, key) if what == "cause" else choices.choices(fault, key)
+    if not drawn.texts:
+        raise UserError('Nothing looks like this, so no test is needed to tell it apart. Ask for "cause".')
+    right = choices.LETTERS.index(drawn.letter)
+    answers = (Answer(text, why, i == right) for i, (text, why) in enumerate(zip(drawn.texts, drawn.whys, strict=True)))
+    return Question(ASKED[what], tuple(answers))
 
 
 @dataclass

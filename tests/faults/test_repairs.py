@@ -3,8 +3,9 @@
 import pytest
 
 from bugzoo import diagnostics, faults
+from bugzoo.choices import causes, choices
+from bugzoo.diagnostics import causes as table
 from bugzoo.faults.evidence import parse
-from bugzoo.grading.choices import choices
 from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.proving.pretences import PRETENCES
@@ -84,3 +85,16 @@ def test_choices_are_drawn_from_the_look_alikes_alike_for_one_key() -> None:
     telling = {look.test for f in CATALOGUE.values() for look in f.look_alikes if look.other == fault.id}
     for key in map(str, range(40)):
         assert len((own | telling) & set(choices(fault, key).texts)) == 1, "a wrong choice must not be right as well"
+
+
+@pytest.mark.parametrize("fault_id", OURS)
+def test_no_wrong_cause_is_true_as_well(fault_id: str) -> None:
+    fault = CATALOGUE[fault_id]
+    params = {name: param.default for name, param in fault.params.items()}
+    alike = [table.cause(one.other).word for one in fault.look_alikes]
+    for key in map(str, range(10)):
+        drawn = causes(fault, params, key)
+        true = set(table.right(fault_id, params))
+        assert len(set(drawn.texts)) == 4 and len(true & set(drawn.texts)) == 1
+        assert drawn.texts["ABCD".index(drawn.letter)] in true
+        assert {word for word in alike[:3] if word not in (*true, table.OTHER)} <= set(drawn.texts)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from bugzoo.choices import Choices
 from bugzoo.diagnostics.causes import words
 from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
-from bugzoo.grading.choices import Choices
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out

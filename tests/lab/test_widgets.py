@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bugzoo import Scenario, UserError, lab, record
+from bugzoo import Scenario, UserError, choices, lab, record
 from bugzoo.lab import chart, sliders, summary
 
 BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
@@ -114,6 +114,26 @@ def test_quick_check_as_text(capsys) -> None:
     assert check.answer("C").startswith("Right")
     with pytest.raises(UserError, match="Did you mean"):
         lab.quick_check("03/gues")
+
+
+@pytest.mark.parametrize("what", ["cause", "test"])
+def test_a_quiz_on_a_scenario_draws_from_what_looks_like_it(front_end, what) -> None:
+    fault, params = BROKEN.specs[0]
+    drawn = {"cause": choices.causes(fault, params, BROKEN.ticket), "test": choices.choices(fault, BROKEN.ticket)}[what]
+    asked = lab.quiz(BROKEN, what)
+    assert [label[3:] for label, _ in asked.choice.options] == list(drawn.texts)
+    for letter in "abcd":
+        said = asked.answer(letter)
+        assert said.startswith("Right") == (letter == drawn.letter.lower())
+        assert "log_at_step" not in said and "`" not in said, "neither the fault's name nor an instrument's claim"
+    assert record.kept("quick check", f"{BROKEN.ticket}/{what}")["solved"]
+
+
+def test_a_quiz_on_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match="Nothing here is broken"):
+        lab.quiz(BROKEN.healthy())
+    with pytest.raises(UserError, match="cause"):
+        lab.quiz(BROKEN, "coz")
 
 
 def test_hints_come_one_at_a_time_and_are_counted(front_end) -> None:
