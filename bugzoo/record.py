@@ -1,4 +1,4 @@
-"""A learner's record: attempts, interviews, and the latest word on each hint, quick check and diagnosis.
+"""A learner's record: attempts, interviews, the latest word on hints and quick checks, and what was done on each ticket.
 
 One SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`; it never leaves this machine. Several
 processes may use it at once. A lesson goes on where it cannot be written: that is said once, and no error.
@@ -21,8 +21,11 @@ from platformdirs import user_data_path
 
 from bugzoo.errors import UserError
 
-VERSION = 1
+VERSION = 2
 """Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
+
+NOTES = ("looked", "hypothesis", "diagnosis", "repair")
+"""What is noted of a ticket: an instrument that was looked at, what one thinks, what was handed in, what was graded."""
 
 STATUS = ("open", "finished", "time over", "given up", "abandoned")
 """How an interview can stand."""
@@ -34,6 +37,9 @@ create table kept (kind text not null, key text not null, at real not null, valu
 create table interviews (id integer primary key, started real not null, minutes real not null, ticket text not null,
     seed integer not null, folder text not null, status text not null, points real, possible real, result text);
 """
+
+_NOTES = "create table notes (at real not null, ticket text not null, kind text not null, value text not null)"
+"""Since version 2."""
 
 _INTERVIEW = "started, minutes, ticket, seed, folder, status, points, possible, result"
 
@@ -65,7 +71,7 @@ def path() -> Path:
 
 def attempt(exercise: str, kind: str, status: str, points: float, most: float) -> bool:
     """Note an attempt at the `kind` (repair, diagnosis) of an exercise. False where it is none, or cannot be kept."""
-    if status in ("cannot be graded", "not attempted") or os.environ.get("NBGRADER_EXECUTION"):
+    if status in ("cannot be graded", "not attempted") or _graders():
         return False
     row = (time.time(), exercise, kind, status, points, most)
     return _quietly("insert into attempts values (?, ?, ?, ?, ?, ?)", row)
@@ -79,13 +85,60 @@ def standing() -> dict[str, dict[str, Any]]:
     return {name: {"attempts": count, "best": best, "passed": bool(passed)} for name, count, best, passed in rows}
 
 
-def forget(exercise: str) -> None:
-    """Take an exercise's attempts away."""
+def forget(exercise: str, ticket: str = "") -> None:
+    """Take an exercise's attempts away, and what was noted of its ticket: it is as on the first day."""
+    _unwritten[:] = [row for row in _unwritten if row[1] != ticket]
     if _there():
         _quietly("delete from attempts where exercise = ?", (exercise,))
+        _quietly("delete from notes where ticket = ?", (ticket,))
 
 
-# ---- the latest of each: hints opened, quick checks answered, diagnoses handed in
+# ---- what was done on a ticket, in its order: it outlives the kernel
+
+
+def note(ticket: str, kind: str, value: dict[str, Any]) -> bool:
+    """Add a note of a kind in NOTES. False where it cannot be written; `notes` has it while this process lives."""
+    if kind not in NOTES:
+        raise ValueError(f"{kind!r} is nothing that is noted of a ticket; it is one of {', '.join(NOTES)}")
+    row = (time.time(), ticket, kind, json.dumps(value))
+    if not _graders() and _quietly("insert into notes values (?, ?, ?, ?)", row):
+        return True
+    _unwritten.append(row)
+    return False
+
+
+def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
+    """What was noted of a ticket, the oldest first: each value with its `kind` and `at` (seconds since 1970)."""
+    found: list[tuple[Any, ...]] = []
+    if not _graders():
+        try:
+            found = _read("select at, ticket, kind, value from notes where ticket = ? order by rowid", (ticket,))
+        except UserError as error:
+            remark(error)
+    rows = [*found, *(row for row in _unwritten if row[1] == ticket)]
+    return [{**json.loads(value), "kind": what, "at": at} for at, _, what, value in rows if kind in ("", what)]
+
+
+def looked(ticket: str) -> list[str]:
+    """The instruments noted as `{"instrument": name}`, each once, in the order of the first look."""
+    return list(dict.fromkeys(str(one["instrument"]) for one in notes(ticket, "looked")))
+
+
+def diagnosis(ticket: str) -> dict[str, Any] | None:
+    """The diagnosis that was handed in last; None where none was."""
+    return (notes(ticket, "diagnosis") or [None])[-1]
+
+
+def _graders() -> bool:
+    """nbgrader runs somebody else's notebook: nothing of it belongs into this record, and nothing of this into it."""
+    return bool(os.environ.get("NBGRADER_EXECUTION"))
+
+
+_unwritten: list[tuple[float, str, str, str]] = []
+"""Notes of this process that stand in no file."""
+
+
+# ---- the latest of each: hints opened, quick checks answered
 
 
 def keep(kind: str, key: str, value: dict[str, Any]) -> bool:
@@ -211,6 +264,10 @@ def _upgrade(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         for old in _old_files():
             _take_over(connection, old)
+    if found < 2:
+        connection.execute(_NOTES)
+        connection.execute("insert into notes select at, key, 'diagnosis', value from kept where kind = 'diagnosis'")
+        connection.execute("delete from kept where kind = 'diagnosis'")
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 

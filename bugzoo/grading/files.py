@@ -76,5 +76,5 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
         before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
         write_atomic(before, theirs)  # first, so that a full disk loses nothing
     write_atomic(target, text)
-    record.forget(exercise.name)
+    record.forget(exercise.name, exercise.scenario.ticket)
     return target, before

@@ -14,6 +14,7 @@ from bugzoo import lessons
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, warm_up
+from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.quiz import Answer, Question, QuickCheck
@@ -23,7 +24,7 @@ from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
-    "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
+    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
     "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "quiz", "stop_all", "timer",
 ]  # fmt: skip
 

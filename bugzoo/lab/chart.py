@@ -46,11 +46,11 @@ class Chart:
         # an empty sheet with sensible numbers on its axes, until there are points
         self.figure.layout.xaxis.range = [0, 200]
         self.figure.layout.yaxis.range = self.figure.layout.yaxis2.range = [-1, 0.6]
-        self._marked: int | None = None
+        self.marked: int | None = None
 
     def clear(self) -> None:
         """An empty sheet for a new run."""
-        self._marked = None
+        self.marked = None
         with self.figure.batch_update():
             for curve in self.figure.data:
                 curve.x, curve.y = [], []
@@ -67,11 +67,15 @@ class Chart:
             self.figure.data[first].x, self.figure.data[first].y = steps, losses
             self.figure.data[first + 2].x, self.figure.data[first + 2].y = steps, norms
 
+    def points(self, which: str) -> int:
+        """How many points of a run are drawn."""
+        return len(self.figure.data[0 if which == "healthy" else 1].x)
+
     def mark(self, found: tuple[int, str] | None) -> None:
         """A dotted line and a note at the first non-finite step."""
-        if found is None or found[0] == self._marked:
+        if found is None or found[0] == self.marked:
             return
-        self._marked = found[0]
+        self.marked = found[0]
         step, text = found
         line = {"type": "line", "x0": step, "x1": step, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
         with self.figure.batch_update():

@@ -64,7 +64,7 @@ class DiagnosisForm:
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
         if self.diagnosis.ticket:
-            record.keep("diagnosis", self.diagnosis.ticket, self.diagnosis.record())
+            record.note(self.diagnosis.ticket, "diagnosis", self.diagnosis.record())
         return self.diagnosis
 
     def _named(self, said: Any) -> str:

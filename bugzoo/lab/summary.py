@@ -7,6 +7,7 @@ from typing import Any
 
 from bugzoo.lab.chart import first_bad
 from bugzoo.lab.engine import Point
+from bugzoo.lab.healthy_twin import Curve
 
 OUTCOMES = {
     "finished": "finished",
@@ -18,18 +19,25 @@ OUTCOMES = {
 }
 
 
-def ending(outcome: str, steps: int) -> str:
-    """How a run ended, in words."""
+def ending(outcome: str, steps: int, explain: bool = True) -> str:
+    """How a run ended, in words; without `explain` no more than that, as its last loss is shown beside it."""
+    if outcome == "non_finite" and not explain:
+        return f"finished after {steps} steps"
     if outcome == "non_finite":
         return f"finished after {steps} steps, but its loss is no number any more"
     return f"{OUTCOMES.get(outcome, outcome)} after {steps} steps"
 
 
 def text_table(
-    points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), twin: Any = None, rows: int = 10
+    points: Sequence[Point],
+    run: Any,
+    twin_points: Sequence[Point] = (),
+    twin: Any = None,
+    rows: int = 10,
+    explain: bool = True,
 ) -> str:
-    """Some steps of both runs, the last finite ones and the first that is not among them; then the metrics."""
-    bad = first_bad(points)
+    """Some steps of both runs, and the metrics; with `explain` the first step that is not finite, and its neighbours."""
+    bad = first_bad(points) if explain else None
     wanted = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
     if bad:
         wanted |= {bad[0] - 1, bad[0], bad[0] + 1}
@@ -46,21 +54,29 @@ def text_table(
             lines.append(line)
     for label, one in (("this run", run), ("healthy", twin)):
         if one is not None:
-            numbers = ", ".join(f"{name} {value:.4g}" for name, value in one.trace.metrics.items())
-            lines.append(
-                f"{label}: {ending(one.outcome, len(one.trace.step))}" + (f"; validation {numbers}" if numbers else "")
-            )
+            outcome, steps, metrics = _end(one)
+            numbers = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+            lines.append(f"{label}: {ending(outcome, steps, explain)}" + (f"; validation {numbers}" if numbers else ""))
     return "\n".join(lines)
 
 
-def picture(points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "") -> bytes:
+def _end(run: Any) -> tuple[str, int, Any]:
+    """(outcome, steps, metrics) of a Run, or of a recorded curve."""
+    if isinstance(run, Curve):
+        return "finished", len(run.steps), run.metrics
+    return run.outcome, len(run.trace.step), run.trace.metrics
+
+
+def picture(
+    points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "", explain: bool = True
+) -> bytes:
     """PNG on a white sheet, readable in light and dark notebooks."""
     from bugzoo.plots import comparison
 
     numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points)}
-    event = run.trace.first_non_finite() if run is not None else None
-    bad = first_bad(points)
+    bad = first_bad(points) if explain else None
     if bad:
+        event = run.trace.first_non_finite() if run is not None else None
         numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
     figure = comparison.picture(numbers, title)
     buffer = io.BytesIO()

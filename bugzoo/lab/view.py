@@ -10,7 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.lab import healthy_twin, patching, summary
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.lab.frontend import headless
-from bugzoo.running import Run
+from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 
 REFRESH = 0.1
@@ -23,20 +23,24 @@ class LiveView:
     `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps a second, so that an eye
     can follow (0: as fast as it goes; left out: 60 where it is shown). `pause_at`: stand still after that step.
     `cap`: most steps where nobody looks (nbgrader, nbval, a plain script); there the run happens at once, or up to its
-    pause, with a table and a picture.
+    pause, with a table and a picture. `job`: run a text in a process of its own. `explain=False`: numbers and pictures
+    only, neither the first bad step nor the operation behind it are pointed at.
     """
 
     def __init__(
         self,
         what: Scenario | str,
         *,
-        healthy: Scenario | str | None = None,
+        healthy: Scenario | healthy_twin.Curve | str | None = None,
+        job: Job | None = None,
+        explain: bool = True,
         show_twin: bool = True,
         pace: float | None = None,
         pause_at: int | None = None,
         cap: int = 1000,
     ) -> None:
-        self.case = healthy_twin.case_of(what, healthy)
+        self.case = healthy_twin.case_of(what, healthy, job)
+        self.explain = explain
         self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
         self.next_case: healthy_twin.Case | None = None
         """What the next start() runs, set by a panel whose sliders were moved meanwhile."""
@@ -44,7 +48,7 @@ class LiveView:
         self._engine: Engine | None = None
         self._twin: Engine | None = None
         self._twin_points: list[Point] = []
-        self._twin_run: Run | None = None
+        self._twin_run: Run | healthy_twin.Curve | None = None
         self._handle: Any = None
         self._shown = False
         self._over = threading.Event()
@@ -174,8 +178,8 @@ class LiveView:
         return engine.run
 
     @property
-    def healthy(self) -> Run | None:
-        """The twin's run, once the view has ended; None without one."""
+    def healthy(self) -> Run | healthy_twin.Curve | None:
+        """The twin's run or recorded curve, once the view has ended; None without one."""
         self.wait()
         return self._twin_run
 
@@ -269,10 +273,14 @@ class LiveView:
 
     def _bundle(self) -> dict[str, Any]:
         engine = self._need()
-        table = summary.text_table(engine.points, engine.run, self._twin_points, self._twin_run)
+        twin = self._twin_points, self._twin_run
+        table = summary.text_table(engine.points, engine.run, *twin, explain=self.explain)
         bundle: dict[str, Any] = {"text/plain": table}
         if engine.points:
-            bundle["image/png"] = summary.picture(engine.points, engine.run, self._twin_points, self.case.label)
+            label = self.case.label
+            bundle["image/png"] = summary.picture(
+                engine.points, engine.run, self._twin_points, label, explain=self.explain
+            )
         return bundle
 
     def _print(self) -> None:

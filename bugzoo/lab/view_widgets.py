@@ -79,7 +79,7 @@ class ViewWidgets:
                 self.chart.draw("healthy", twin_points)
                 self._twin_drawn = True
             self.chart.draw(which, points)
-            if which == "broken":
+            if which == "broken" and self.view.explain:
                 self.chart.mark(first_bad(points))
         # not view.state: asking that lets a held run go on
         engine = self.view._engine if which == "broken" else self.view._twin
@@ -104,4 +104,6 @@ class ViewWidgets:
         if error:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
             detail += f"<pre>{html.escape(text)}</pre>"
-        self._label(summary.ending(run.outcome, steps), detail)
+        if not view.explain and steps:
+            detail = " · " + summary.last_number(engine.points if engine else []) + detail
+        self._label(summary.ending(run.outcome, steps, view.explain), detail)

@@ -1,5 +1,6 @@
 """A live view: real runs in a thread that stop, pause, can be taken apart, repaired and repeated to the last bit."""
 
+import os
 import random
 import threading
 import time
@@ -10,7 +11,7 @@ import torch
 from bugzoo import Scenario, UserError, lab
 from bugzoo.lab import borders, healthy_twin
 from bugzoo.lab.engine import Engine
-from bugzoo.running import run_here
+from bugzoo.running import Job, run_here
 
 BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
 ENDLESS = "import time\nwhile True:\n    time.sleep(0.01)\n"
@@ -188,3 +189,20 @@ def test_several_ranks_are_watched_and_stopped_from_here(front_end) -> None:
     assert view.points
     view.stop()
     assert view.wait(30) and view.result.outcome == "stopped"
+
+
+def test_a_recorded_curve_is_the_twin_and_a_job_gives_a_process_of_its_own(front_end) -> None:
+    curve = lab.Curve([1, 2, 3], [2.0, 1.5, 1.0], [1.0, 1.0, 0.5], {"accuracy": 0.97})
+    source = "import os\nprint(os.getpid())\n" + BROKEN.source
+    view = lab.live(source, healthy=curve, job=Job("", file="program.py"), explain=False)
+    run = view.result
+    assert view.healthy is curve and view.case.file == "program.py" and run.outcome == "non_finite"
+    assert str(os.getpid()) not in run.stdout and len(view.points) == len(run.trace.step)
+    assert view.widgets.chart.points("healthy") == 3
+    table = view._bundle()["text/plain"]
+    assert "healthy: finished after 3 steps; validation accuracy 0.97" in table and "first non-finite" not in table
+    assert "finished after" in view.widgets.status.value and "no number" not in view.widgets.status.value
+    assert "loss nan" in view.widgets.status.value, "the number itself is no secret"
+    assert view.widgets.chart.marked is None
+    with pytest.raises(UserError, match="processes of its own"):
+        view.pause()
