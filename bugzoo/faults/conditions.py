@@ -2,8 +2,13 @@
 
 import re
 
+from ast_grep_py import SgNode
+
 from bugzoo.faults.forms import Condition
 from bugzoo.faults.script import Place, Script, last_part, statement
+
+_BACK = ("$R.backward($$$)", "$S.scale($R)", "$A.backward($R)")
+"""How backward() is called on a name."""
 
 
 def trains(script: Script, place: Place) -> bool:
@@ -60,8 +65,41 @@ def trained_on(script: Script, place: Place) -> bool:
     result = place.names().get("RESULT")
     if result is None:
         return bool(re.search(r"\.backward\(", statement(place.node).text()))
-    forms = ("$R.backward($$$)", "$S.scale($R)", "$A.backward($R)")
-    return any(script.anywhere(form, {"R": name.strip()}) for name in result.split(",") for form in forms)
+    return any(script.anywhere(form, {"R": name.strip()}) for name in result.split(",") for form in _BACK)
+
+
+def adds_up(script: Script, place: Place) -> bool:
+    """backward() is called on it, or on a sum that it is a term of: `total = loss + penalty` and `total.backward()`."""
+    if trained_on(script, place):
+        return True
+    name = place.names().get("RESULT")
+    if name is None:
+        return False
+    for node in script.root.find_all(kind="assignment"):
+        total, value = node.field("left"), node.field("right")
+        if total is not None and value is not None and _is_term(name, value):
+            if any(script.anywhere(form, {"R": total.text()}) for form in _BACK):
+                return True
+    return False
+
+
+def _is_term(name: str, value: SgNode) -> bool:
+    """Whether a name is a term of a sum, by itself or with a weight."""
+    if value.kind() in ("binary_operator", "parenthesized_expression"):
+        return any(_is_term(name, part) for part in value.children())
+    return value.text() == name
+
+
+def not_together(one: str, two: str) -> Condition:
+    """The names that two metavariables hold do not come out of one assignment, as two outputs of a model do."""
+
+    def holds(script: Script, place: Place) -> bool:
+        names = place.names()
+        wanted = {names.get(one), names.get(two)}
+        lefts = (node.field("left") for node in script.root.find_all(kind="assignment"))
+        return not any(left is not None and wanted <= set(map(str.strip, left.text().split(","))) for left in lefts)
+
+    return holds
 
 
 def has(name: str) -> Condition:

@@ -50,6 +50,8 @@ SPLIT = Idiom(
         Pattern("$TRAIN = $DATA[:$N]\n$VALIDATION = $DATA[$N:]"),
         Pattern("$TRAIN = $DATA[:$N]", also=("$VALIDATION = $DATA[$N:]",)),
         Pattern("$TRAIN, $VALIDATION = $DATA[: $N], $DATA[$N :]"),
+        Pattern("$TRAIN, $VALIDATION = ($CUT($DATA, 0, $N), $CUT($DATA, $N))"),  # by a function, as Keras has one
+        Pattern("$TRAIN, $VALIDATION = $CUT($DATA, 0, $N), $CUT($DATA, $N)"),
     ),
 )  # DATA, TRAIN, VALIDATION, N, LENGTHS
 
@@ -57,18 +59,34 @@ PERMUTATION = Idiom(
     "PERMUTATION", "torch.randperm(n)", (Call(r"(?:(?P<TORCH>\w+)\.)?randperm", ("COUNT=n",)),)
 )  # TORCH, COUNT
 
+# (x - 1.0) / steps is a schedule, and (end - start) / duration is a slope
+_OF_DATA = any_of(
+    text_is("MEAN", r".*(mean|mu\b|avg|average|median|center|centre|shift|min|low).*|0?\.\d+|1\d\d(\.\d+)?"),
+    text_is("STD", r".*(std|sigma|dev|scale|var\b|variance|max|norm|range|255).*"),
+)
+
 NORMALISE = Idiom(
     "NORMALISE",
-    "a normalisation of the inputs: Normalize(mean, std) or (x - mean) / std",
+    "a normalisation of the inputs: Normalize(mean, std), (x - mean) / std, or scaler.transform(x) of scikit-learn",
     (
         Call(r"(?:.*\.)?Normalize", ("MEAN=mean", "STD=std")),
-        Pattern("($INPUTS - $MEAN) / $STD"),
-        Pattern("($INPUTS - $MEAN) / ($STD)"),
-        Call(r"(?:.*\.)?normali[sz]e\w*", ("INPUTS=*",), where=(has("INPUTS"),)),
-        Pattern("$INPUTS / $INPUTS.sum($$$REST)"),
+        Pattern("($INPUTS - $MEAN) / $STD", where=(_OF_DATA,)),
+        Pattern("($INPUTS - $MEAN) / ($STD)", where=(_OF_DATA,)),
+        # F.normalize(x, dim=1) brings embeddings to length 1
+        Call(
+            r"(?!unicodedata\b)(?:.*\.)?normali[sz]e\w*",
+            ("INPUTS=*",),
+            where=(has("INPUTS"), text_is_not("PLACE", r".*\bdim=.*|(.*\.)?(F|functional|nnf)\.normalize\(.*")),
+        ),
+        Call(
+            r"(?P<SCALER>[\w.]*(?:scaler|standardi[sz]er)\w*)\.(?:fit_)?transform",
+            ("INPUTS=X",),
+            where=(has("INPUTS"),),
+        ),
+        Pattern("$INPUTS / $INPUTS.sum($$$REST)", where=(text_is_not("INPUTS", r".*(confusion|matrix).*"),)),
     ),
     prefer=(text_is_not("PLACE", r".*(advantage|return|reward|adv).*"),),
-)  # INPUTS, MEAN, STD
+)  # INPUTS, MEAN, STD, SCALER
 
 SEED = Idiom(
     "SEED",
@@ -158,15 +176,20 @@ MASK = Idiom(
     ),
 )  # SCORES, HIDDEN, LOW
 
-_MASKED = "$SCORES = $SCORES.masked_fill($HIDDEN, $LOW)\n"
+_MASKED = (
+    "$SCORES = $SCORES.masked_fill($HIDDEN, $LOW)\n",
+    "$SCORES = $SCORES.masked_fill_($HIDDEN, $LOW)\n",
+    "$SCORES.masked_fill_($HIDDEN, $LOW)\n",
+)
 
 MASKED_SOFTMAX = Idiom(
     "MASKED_SOFTMAX",
     "attention scores that are masked and then go through a softmax: scores.masked_fill(...), softmax(scores, ...)",
-    (
+    tuple(
         Pattern(
-            _MASKED + "$WEIGHTS = $SOFTMAX",
+            masked + "$WEIGHTS = $SOFTMAX",
             where=(text_is("SOFTMAX", r".*softmax.*\(.*"), mentions("SOFTMAX", "SCORES")),
-        ),
+        )
+        for masked in _MASKED
     ),
 )  # SCORES, HIDDEN, LOW, WEIGHTS, SOFTMAX

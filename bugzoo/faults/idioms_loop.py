@@ -1,6 +1,7 @@
 """The loss, and the calls of a training loop. `idioms` has them all."""
 
 from bugzoo.faults.conditions import (
+    adds_up,
     alone,
     any_of,
     has,
@@ -8,6 +9,7 @@ from bugzoo.faults.conditions import (
     made_by,
     not_evaluating,
     not_made_by,
+    not_together,
     somewhere,
     text_is,
     text_is_not,
@@ -46,6 +48,13 @@ _OTHER = (
     r"TripletMarginLoss|CTCLoss|MultiLabelSoftMarginLoss|GaussianNLLLoss)\("
 )
 
+_DIFFERENCE = "($PREDICTION - $TARGETS)"
+_SQUARED = tuple(
+    form.format(square)
+    for square in (f"({_DIFFERENCE} ** 2)", f"{_DIFFERENCE}.pow(2)", f"{_DIFFERENCE}.square()")
+    for form in ("{}.mean()", "{}.sum()", "torch.mean({})")
+) + tuple(f"torch.mean({form})" for form in (f"{_DIFFERENCE} ** 2", f"torch.square({_DIFFERENCE[1:-1]})"))
+
 OTHER_LOSS = Idiom(
     "OTHER_LOSS",
     "a loss of a prediction and targets that is no cross-entropy: F.mse_loss(...), nn.BCEWithLogitsLoss()",
@@ -56,9 +65,11 @@ OTHER_LOSS = Idiom(
         Call(r"(?P<CRITERION>[\w.]+)", ("PREDICTION=input", "TARGETS=target"),
              where=(has("TARGETS"), made_by("CRITERION", _OTHER))),
         Call(r"(?P<CRITERION>(?:[\w.]*\.)?\w*(?:criterion|loss|loss_fn|loss_func|loss_function))",  # made elsewhere
-             ("PREDICTION=input", "TARGETS=target"), where=(has("TARGETS"), trained_on, not_made_by("CRITERION", _CRITERION))),
+             ("PREDICTION=input", "TARGETS=target"),
+             where=(has("TARGETS"), not_together("PREDICTION", "TARGETS"), adds_up, not_made_by("CRITERION", _CRITERION))),
+        *(Pattern(by_hand, where=(adds_up,)) for by_hand in _SQUARED),
     ),
-    prefer=(not_evaluating, trained_on, trains),
+    prefer=(not_evaluating, trained_on, adds_up, trains),
 )  # fmt: skip  # F, CRITERION, PREDICTION, TARGETS
 
 # --- the loop

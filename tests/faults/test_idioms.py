@@ -81,7 +81,35 @@ while True:
     kept += [err.detach()]
 """
 
+REGRESSION = """\
+scaler = StandardScaler()
+X = scaler.fit_transform(X)
+x, val_x = (slice_arrays(x, 0, at), slice_arrays(x, at))
+for features, wanted in loader:
+    fit_loss: Tensor = criterion(net(features), wanted)
+    loss = fit_loss + (0.1 * penalty)
+    loss.backward()
+"""
+
+BY_HAND = """\
+warmth = (step - 1.0) / steps
+rows = (rows - rows.mean(0)) / (rows.std(0) + 1e-6)
+train, rest = cut(rows, 0, 900), cut(rows, 900)
+scores.masked_fill_(hidden, -1e9)
+weights = nn.Softmax(dim=-1)(scores)
+error = 0.5 * ((guess - wanted) ** 2).mean()
+total = error - bonus
+scaler.scale(total).backward()
+"""
+
 FOUND = [
+    ("NORMALISE", REGRESSION, {"INPUTS": "X", "RESULT": "X"}),
+    ("NORMALISE", BY_HAND, {"INPUTS": "rows", "MEAN": "rows.mean(0)", "RESULT": "rows"}),
+    ("SPLIT", REGRESSION, {"TRAIN": "x", "VALIDATION": "val_x", "N": "at"}),
+    ("SPLIT", BY_HAND, {"TRAIN": "train", "VALIDATION": "rest", "N": "900"}),
+    ("OTHER_LOSS", REGRESSION, {"PREDICTION": "net(features)", "TARGETS": "wanted", "RESULT": "fit_loss"}),
+    ("OTHER_LOSS", BY_HAND, {"PREDICTION": "guess", "TARGETS": "wanted", "RESULT": "error"}),
+    ("MASKED_SOFTMAX", BY_HAND, {"SCORES": "scores", "HIDDEN": "hidden", "WEIGHTS": "weights"}),
     ("LOSS", TRAINER, {"LOGITS": 'self.net(batch["x"])', "TARGETS": 'batch["y"]', "CRITERION": "self.objective"}),
     ("LOSS", FUNCTIONS, {"LOGITS": "model(images)", "TARGETS": "labels", "RESULT": "objective"}),
     ("LOSS", FLAT, {"LOGITS": "generator(z)", "F": "F"}),
@@ -161,6 +189,22 @@ def test_of_several_places_the_one_that_is_meant(name, source, lines):
 @pytest.mark.parametrize("name", [name for name in idioms.__all__ if name != "TRAIN_LOOP"])
 def test_nothing_is_found_where_nothing_is(name):
     assert meant(name, "import torch\n\n\ndef add(a, b):\n    return a + b\n\n\nprint(add(1, 2))\n") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("NORMALISE", "share = (step - start) / duration"),
+        ("NORMALISE", "name = unicodedata.normalize('NFD', name)"),
+        ("NORMALISE", "z = F.normalize(projector(h), dim=1)"),
+        ("NORMALISE", "confusion = confusion / confusion.sum(1)"),
+        ("OTHER_LOSS", "peak, when = net(x)\nloss = own_loss(peak, when, y)\nloss.backward()"),
+        ("OTHER_LOSS", "distance = ((a - b) ** 2).mean()\nloss.backward()"),
+        ("OTHER_LOSS", "part = my_loss(a, b)\nloss = other(part)\nloss.backward()"),
+    ],
+)
+def test_what_only_looks_like_a_place_is_none(name, line):
+    assert meant(name, line + "\n") == []
 
 
 def test_every_idiom_says_what_it_looks_for():
