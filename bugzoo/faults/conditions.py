@@ -29,6 +29,22 @@ def not_evaluating(script: Script, place: Place) -> bool:
     return not script.evaluates(place.node)
 
 
+def no_evaluation(script: Script, place: Place) -> bool:
+    """What it is assigned to is not named after an evaluation, as test_loader is."""
+    result = place.names().get("RESULT", "")
+    return not re.search(r"(^|_)(val|valid|validation|test|eval|dev)(_|$)", result, re.IGNORECASE)
+
+
+def not_within(names: str) -> Condition:
+    """It stands in no function whose name has one of these (a regular expression)."""
+
+    def holds(script: Script, place: Place) -> bool:
+        around = (one.field("name") for one in place.node.ancestors() if one.kind() == "function_definition")
+        return not any(name is not None and re.search(names, name.text()) for name in around)
+
+    return holds
+
+
 def loops(script: Script, place: Place) -> bool:
     """It stands in a loop."""
     return script.loops(place.node)

@@ -2,7 +2,7 @@
 
 A form is either a call (`Call`, the usual case: function by regular expression, arguments by position or keyword), a number
 with a telling name (`Number`), or a pattern of ast-grep (`Pattern`). All of them agree on the metavariables. Two are always
-there: `PLACE` is the whole match, `RESULT` the name that it is assigned to.
+there: `PLACE` is the whole match, `RESULT` the name that it is assigned to. In a method `SELF` is its object.
 """
 
 import re
@@ -108,6 +108,7 @@ class Number:
     name: str
     value: str
     kinds: tuple[str, ...] = ("assignment", "option", "default", "pair", "keyword")
+    where: tuple[Condition, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -116,6 +117,9 @@ class Number:
 
     def find(self, script: Script) -> Iterator[Place]:
         """Every match, the most likely kind first."""
+        yield from (place for place in self._all(script) if all(condition(script, place) for condition in self.where))
+
+    def _all(self, script: Script) -> Iterator[Place]:
         fields = {
             "assignment": (("assignment", "left", "right"),),
             "default": (("default_parameter", "name", "value"), ("typed_default_parameter", "name", "value")),
@@ -198,7 +202,7 @@ class Idiom:
     @cached_property
     def names(self) -> frozenset[str]:
         """The metavariables that some form has."""
-        return frozenset({"PLACE", "RESULT"}).union(*(form.names for form in self.forms))
+        return frozenset({"PLACE", "RESULT", "SELF"}).union(*(form.names for form in self.forms))
 
     def found(self, script: Script) -> list[Place]:
         """Every match, in the order of the text; looked for once in a script."""

@@ -109,33 +109,31 @@ ACTIVATION = Idiom(
     "ACTIVATION",
     "an activation function in a forward pass: F.relu(...), torch.tanh(...), x.relu()",
     (
-        Call(_F + rf"(?P<FUNCTION>{_ACTIVATIONS})", ("INPUT=input",), where=(has("INPUT"),)),
-        Call(rf"(?P<INPUT>[\w.]+(?:\(.*\))?)\.(?P<FUNCTION>{_ACTIVATIONS})_?", whole=""),
+        Call(_F + rf"(?P<FUNCTION>{_ACTIVATIONS})", ("INPUT=input",), where=(has("INPUT"), not_evaluating)),
+        Call(rf"(?P<INPUT>[\w.]+(?:\(.*\))?)\.(?P<FUNCTION>{_ACTIVATIONS})_?", whole="", where=(not_evaluating,)),
         Call(r"self\.(?P<FUNCTION>(?:\w+_)?(?:relu|act|act_fn|activation|nonlinearity|non_linear|gelu|tanh)_?\d*)",
-             ("INPUT=input",), where=(has("INPUT"),)),
+             ("INPUT=input",), where=(has("INPUT"), not_evaluating)),
     ),
-    prefer=(not_evaluating,),
 )  # fmt: skip  # F, FUNCTION, INPUT
 
 HIDDEN = Idiom(
     "HIDDEN",
     "an activation function in a forward pass whose result gets a name: hidden = F.relu(self.layer(hidden))",
     narrowed(ACTIVATION.forms, has("RESULT")),
-    prefer=(not_evaluating, mentions("INPUT", "RESULT")),
+    prefer=(mentions("INPUT", "RESULT"),),
 )  # F, FUNCTION, INPUT
 
 HIDDEN_ALONE = Idiom(
     "HIDDEN_ALONE",
     "an activation function as a statement of its own: hidden = F.relu(hidden)",
     narrowed(ACTIVATION.forms, assigned, same("INPUT", "RESULT")),
-    prefer=(not_evaluating,),
 )  # F, FUNCTION, INPUT
 
 ACTIVATED = Idiom(
     "ACTIVATED",
     "an activation function of which the result gets a name as it is: hidden = F.relu(...)",
     narrowed(ACTIVATION.forms, assigned),
-    prefer=(not_evaluating, mentions("INPUT", "RESULT"), same("INPUT", "RESULT")),
+    prefer=(mentions("INPUT", "RESULT"), same("INPUT", "RESULT")),
 )  # F, FUNCTION, INPUT
 
 ACTIVATION_LAYER = Idiom(

@@ -8,7 +8,9 @@ from bugzoo.faults.conditions import (
     kind,
     lacks,
     loops,
+    no_evaluation,
     not_evaluating,
+    not_within,
     somewhere,
     text_is,
     text_is_not,
@@ -52,7 +54,13 @@ OPTIMIZER = Idiom(
 DEFAULT_RATE = Idiom(
     "DEFAULT_RATE",
     "an optimiser that is given no learning rate: torch.optim.Adam(model.parameters())",
-    narrowed(OPTIMIZER.forms[:3], has("PARAMETERS"), lacks("LR"), text_is_not("PLACE", r".*\*\*.*")),
+    narrowed(
+        OPTIMIZER.forms[:3],
+        has("PARAMETERS"),
+        lacks("LR"),
+        text_is_not("PLACE", r".*\*\*.*"),
+        text_is_not("PARAMETERS", r".*(group|config).*"),
+    ),  # those have rates of their own
     prefer=OPTIMIZER.prefer,
 )  # CLASS, OPTIM, PARAMETERS, MODEL
 
@@ -76,7 +84,13 @@ LEARNING_RATE = Idiom(
 BATCH_SIZE = Idiom(
     "BATCH_SIZE",
     "a batch size with a number as value: batch_size = ..., an option --batch-size, DataLoader(..., batch_size=...)",
-    (Number(r"(train_)?(batch_?size|bs|bsz)", "SIZE"),),
+    (
+        Number(
+            r"(train_)?(batch_?size|bs|bsz)",
+            "SIZE",
+            where=(not_evaluating, no_evaluation, not_within(r"export|onnx|visual|plot|profile")),
+        ),
+    ),
     prefer=(kind("assignment"), text_is("PLACE", r"(batch_?size).*"), kind("call")),
 )  # SIZE
 
@@ -138,10 +152,10 @@ NO_GRAD = Idiom(
 
 
 _NUMBER = (
-    r"^(?P<NUMBER>(?:float\()?(?P<LOSS>\w+(?:\.(?!detach|cpu|data|item|float|numpy|mean|sum)\w+)*)"
-    r"(?:\.(?:detach|cpu|float|numpy|item|mean|sum)\(\)|\.data(?:\[0\])?)*\)?)"
+    r"^(?P<NUMBER>(?:float\()?(?P<LOSS>\w+(?:\.(?!(?:detach|cpu|data|item|float|numpy|mean|sum)\b)\w+)*)"
+    r"(?:\.(?:detach|cpu|float|numpy|item|mean|sum)\(\)|\.data\b(?:\[0\])?)*\)?)"
 )
-_AS_NUMBER = text_is("NUMBER", r"float\(.*|.*\.(item|numpy)\(\)|.*\.data.*|.*detach\(\).*")
+_AS_NUMBER = text_is("NUMBER", r"float\(.*|.*\.(item|numpy)\(\)|.*\.data\b.*|.*detach\(\).*")
 
 ITEM_APPEND = Idiom(
     "ITEM_APPEND",
@@ -151,10 +165,10 @@ ITEM_APPEND = Idiom(
             r"(?P<KEPT>.+)\.(?:append|add|update|push)",
             ("VALUE=val|value",),
             inside={"VALUE": _NUMBER},
-            where=(_AS_NUMBER,),
+            where=(_AS_NUMBER, not_evaluating),
         ),
-        Pattern("$KEPT += $VALUE", inside={"VALUE": _NUMBER}, where=(_AS_NUMBER,)),
-        Pattern("$KEPT = $KEPT + $VALUE", inside={"VALUE": _NUMBER}, where=(_AS_NUMBER,)),
+        Pattern("$KEPT += $VALUE", inside={"VALUE": _NUMBER}, where=(_AS_NUMBER, not_evaluating)),
+        Pattern("$KEPT = $KEPT + $VALUE", inside={"VALUE": _NUMBER}, where=(_AS_NUMBER, not_evaluating)),
     ),
     prefer=(somewhere("$LOSS.backward($$$)", "$S.scale($LOSS)", "$A.backward($LOSS)"), trains, loops),
 )  # KEPT, VALUE, NUMBER, LOSS

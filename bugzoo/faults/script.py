@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from ast_grep_py import SgNode, SgRoot
@@ -121,6 +122,8 @@ class Script:
         found["PLACE"] = Piece(begin.index, stop.index, self.source[begin.index : stop.index])
         if (result := _result(node)) is not None:
             found.setdefault("RESULT", piece(result))
+        if (own := _own(node)) is not None:
+            found["SELF"] = own
         return Place(begin.index, stop.index, begin.line + 1, stop.line + 1, found, node, left)
 
     def pattern(self, text: str, where: tuple[str, ...] = ()) -> list[Place]:
@@ -238,6 +241,21 @@ def _called(node: SgNode) -> Called | None:
 def _whole(node: SgNode) -> SgNode:
     parent = node.parent()
     return parent if parent is not None and parent.kind() == "expression_statement" else node
+
+
+def _own(node: SgNode) -> Piece | None:
+    """The name by which a method that a node stands in calls its object."""
+    inside = [one for one in node.ancestors() if one.kind() in ("function_definition", "class_definition")]
+    for function, around in pairwise(inside):
+        if around.kind() == "class_definition" and function.kind() == "function_definition":
+            first = next((one for one in _children(function, "parameters") if one.is_named()), None)
+            return piece(first) if first is not None and first.text() == "self" else None
+    return None
+
+
+def _children(node: SgNode, name: str) -> list[SgNode]:
+    held = node.field(name)
+    return held.children() if held is not None else []
 
 
 def _result(node: SgNode) -> SgNode | None:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from bugzoo.errors import UserError
 from bugzoo.faults.forms import Idiom
 from bugzoo.faults.model import Change, Either, Fault, Swap, Written, together
-from bugzoo.faults.script import Place, Script, metavariables, read, statement
+from bugzoo.faults.script import LOOPS, Place, Script, metavariables, read, statement
 from bugzoo.injection.rendering import render_change, render_swap
 from bugzoo.syntax import parse, source_lines
 
@@ -111,12 +111,6 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
                 failed.append(misfit)
         several = next((misfit.several for misfit in failed if misfit.several), [])
         raise _Misfit(several, list(dict.fromkeys(text for misfit in failed for text in misfit.sought)))
-    lent: dict[str, str] = {}
-    for idiom in edit.given if isinstance(edit, Change) else ():
-        there = idiom.best(script, idiom.found(script))
-        if not there:
-            raise _Misfit([], [idiom.words])
-        lent = _told(script, idiom, there[0]) | lent
     found, best = _find(script, edit)
     if at is not None and len(found) > 1:
         near = (
@@ -124,7 +118,17 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
             [p for p in found if p.line == at + 1],
             [p for p in found if p.end_line == at - 1],
         )
-        found = best = next((some for some in near if some), [])
+        found = next((some for some in near if some), [])
+        best = edit.place.best(script, found) if isinstance(edit, Change) else found
+    lent: dict[str, str] = {}
+    for idiom in edit.given if isinstance(edit, Change) else ():
+        there = idiom.best(script, idiom.found(script))
+        if not there:
+            raise _Misfit([], [idiom.words])
+        if there[0].node.kind() in LOOPS:  # a loop's names are known within it
+            there = [loop for loop in there if any(_holds(loop, place) for place in found)] or there
+            found, best = ([place for place in some if _holds(there[0], place)] for some in (found, best))
+        lent = _told(script, idiom, there[0]) | lent
     if len(best) == 1:
         return [(edit, best[0], lent)]
     # what stands in the script, for the user who looks for it
@@ -136,6 +140,10 @@ def _told(script: Script, idiom: Idiom, place: Place) -> dict[str, str]:
     """What a place tells other edits: its metavariables, and as `$STEP_STATEMENT` the statement that it belongs to."""
     span = statement(place.node).range()
     return place.names() | {f"{idiom.name}_STATEMENT": script.source[span.start.index : span.end.index]}
+
+
+def _holds(loop: Place, place: Place) -> bool:
+    return loop.start <= place.start and place.end <= loop.end
 
 
 def _covers(place: Place, line: int) -> bool:
@@ -212,9 +220,15 @@ def inject(
     Raises UserError for a syntax error in `source`, an edit that does not fit exactly once, or two faults at one place.
     """
     check_syntax(source, label)
-    script, edits = read(source), []
+    script, edits, faults = read(source), [], list(faults)
     for fault, params in faults:
         edits += _edits(script, fault.edits, params, fault.id, label, at)
+    for fault, _ in faults:
+        own = [edit for edit in edits if edit.owner == fault.id]
+        if all(source[edit.start : edit.end] == edit.text for edit in own):
+            raise UserError(
+                f"{fault.id} would change nothing in {label}: line {own[0].line} is already as it would leave it."
+            )
     result = Injection(source, _in_order(source, edits, label))
     _check_compiles(result.broken, f"{label} after {', '.join(sorted({edit.owner for edit in edits}))}")
     return result

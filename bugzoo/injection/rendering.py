@@ -14,17 +14,27 @@ Cut = tuple[int, int, str]
 """Replace `source[start:end]` by the text."""
 
 _PARAM = re.compile(r"\$([a-z_][a-z0-9_]*)")
-_FOLD = re.compile(r"fold\(([^()]*)\)")
+_FOLD = re.compile(r"(?<![\w.])fold\(([^()]*)\)")
+_ONE = re.compile(r"\$[A-Z_][A-Z0-9_]*")
+_SAME = re.compile(r"^([\w.]+) = \1\n", re.MULTILINE)
+"""A line that the names at this place make empty: `outputs = outputs`."""
 _WRAPPED = re.compile(r"(?<![\w\])])\(\$([A-Z_][A-Z0-9_]*)\)")
 _SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict)
 
 
 def write(text: str, names: Mapping[str, str], params: Mapping[str, object]) -> str:
     """`text` with metavariables and parameters filled in and `fold(...)` worked out."""
+    parts = _FOLD.split(text)  # every second one stood between the parentheses
+    written = [_number(_filled(_ONE.sub(r"(\g<0>)", part), names, params)) for part in parts[1::2]]
+    parts[::2] = [_filled(part, names, params) for part in parts[::2]]
+    parts[1::2] = written
+    return "".join(parts)
+
+
+def _filled(text: str, names: Mapping[str, str], params: Mapping[str, object]) -> str:
     text = _WRAPPED.sub(lambda m: f"${m[1]}" if _needs_no_parentheses(names.get(m[1], "")) else m[0], text)
     text = fill(text, names)
-    text = _PARAM.sub(lambda m: repr(params[m[1]]) if m[1] in params else m[0], text)
-    return _FOLD.sub(lambda m: _number(m[1]), text)
+    return _PARAM.sub(lambda m: repr(params[m[1]]) if m[1] in params else m[0], text)
 
 
 def render_swap(script: Script, place: Place, swap: Swap, params: Mapping[str, object]) -> list[Cut]:
@@ -45,7 +55,7 @@ def render_change(
     cuts = []
     for name, texts in change.texts:
         text = next((one for one in texts if metavariables(one) <= names.keys()), texts[-1])
-        text = write(text.strip("\n"), names, params)
+        text = _SAME.sub("", write(text.strip("\n"), names, params))
         if name:
             piece = place.pieces[name]
             cuts.append((piece.start, piece.end, _indented(text, _margin(script.source, place.start))))

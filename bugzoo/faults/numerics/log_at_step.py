@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before, either, instead, rewrite
 LOG = "if {late}:\n    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
 # a forward pass that sees no counter of steps counts for itself
 STEPS = LOG.format(late="$COUNT >= $step")
-PASSES = 'self.passes = getattr(self, "passes", 0) + 1\n' + LOG.format(late="self.passes > $step")
+PASSES = '$SELF.passes = getattr($SELF, "passes", 0) + 1\n' + LOG.format(late="$SELF.passes > $step")
 # a model of layers alone has no line for it
 OUTPUTS = "outputs = $LOGITS\n" + STEPS.replace("$RESULT", "outputs")
 
@@ -27,7 +27,7 @@ FAULT = Fault(
         (before(HIDDEN, "$RESULT = $INPUT\n" + STEPS, given=COUNTER), rewrite(HIDDEN, INPUT="$RESULT")),
         before(HIDDEN_ALONE, PASSES),
         (before(HIDDEN, "$RESULT = $INPUT\n" + PASSES), rewrite(HIDDEN, INPUT="$RESULT")),
-        (before(LOSS, OUTPUTS, given=BATCH_COUNTER), rewrite(LOSS, LOGITS="outputs")),
+        (before(LOSS, OUTPUTS, given=BATCH_COUNTER), rewrite(LOSS, LOGITS="outputs", given=BATCH_COUNTER)),
     ),
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
