@@ -1,6 +1,6 @@
 # make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
 # make test   install, pass every test          make unit   only the quick ones
-# make check  prove what the ledger lacks       make prove  prove everything, from nothing
+# make check  prove what the ledger lacks       make prove  prove everything from nothing, and every case of sampled tests
 # A machine with Python 3.11+ and git is enough; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -57,6 +57,7 @@ prove: .venv/.installed-test
 	$(BIN)/bugzoo verify --fresh
 	$(BIN)/bugzoo check --fresh
 	$(BIN)/bugzoo lessons check --fresh
+	BUGZOO_SAMPLE=all $(BIN)/python -m pytest -n 2 -m sampled
 
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .

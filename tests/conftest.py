@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+from tests import sampling
+
 # A shell starts what it sends to the background with SIGINT ignored, and children inherit that: the tests that press
 # Ctrl-C in a process of their own would wait for ever. A handler here means the default one there.
 if threading.current_thread() is threading.main_thread():
@@ -20,6 +22,20 @@ atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 
 # nor is what a test proves written into the ledger of this checkout
 os.environ["BUGZOO_PROOFS"] = ""
+
+
+sampling.settle()
+
+
+def pytest_report_header() -> str:
+    return sampling.header()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    kept, left_out = sampling.split(items, [name for name in config.args if "[" in name])
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 @pytest.fixture(scope="session")

@@ -183,6 +183,7 @@ ENDINGS = {
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_whatever_a_script_does_ends_in_a_report(checkup, tmp_path, kind):
     text, outcome, said = ENDINGS[kind]

@@ -18,6 +18,7 @@ OURS = [fault_id for fault_id in CATALOGUE if ":" not in fault_id]
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("fault_id", OURS)
 def test_on_every_program_three_texts_are_right_and_two_look_it(fault_id: str) -> None:
     fault, used = CATALOGUE[fault_id], set()

@@ -14,14 +14,14 @@ QUICK = {
 }  # fmt: skip
 
 
-def some(cases, key):
-    """Cases of the unit suite as they are, the others marked slow; at most one of a name is quick."""
+def some(cases, key, share):
+    """Cases of the unit suite as they are, of the others, marked slow, a `share`; at most one of a name is quick."""
     seen, chosen = set(), []
     for case in cases:
         name = key(case)
         slow = name not in QUICK or name in seen
         seen.add(name)
-        chosen.append(pytest.param(case, marks=[pytest.mark.slow] if slow else [], id=name))
+        chosen.append(pytest.param(case, marks=[pytest.mark.slow, pytest.mark.sampled(share)] if slow else [], id=name))
     return chosen
 
 
@@ -31,20 +31,20 @@ def look(tmp_path, case):
     return checkup(path, seconds=60, most_reruns=int(case.cause.startswith("reproducibility")))
 
 
-@pytest.mark.parametrize("script", some(healthy(), str))
+@pytest.mark.parametrize("script", some(healthy(), str, 8))
 def test_a_healthy_script_in_another_style_is_left_in_peace(script):
     report = checkup(SCRIPTS / f"{script}.py", seconds=60)
     assert report.outcome == "nothing", str(report)
     assert report.steps > 0
 
 
-@pytest.mark.parametrize("case", some(TRAPS, lambda case: case.name))
+@pytest.mark.parametrize("case", some(TRAPS, lambda case: case.name, 4))
 def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "nothing", str(report)
 
 
-@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name))
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 16))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "found", str(report)
@@ -60,6 +60,7 @@ MENDED = {"a_x13", "a_x23", "a_x29", "a_x41", "b_x10", "b_x12", "b_x19", "b_x26"
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", [case for case in unseen() if case.name in MENDED], ids=lambda case: case.name)
 def test_what_was_wrong_at_first_sight_is_mended(case):
     report = checkup(case.path, seconds=60, ranks=case.ranks)

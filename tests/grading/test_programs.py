@@ -27,6 +27,7 @@ def failed(result) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", programs.names())
 def test_the_healthy_text_of_every_program_passes_and_a_broken_one_does_not(name):
     case = Scenario(name, (BROKEN_BY[name],))
@@ -44,6 +45,7 @@ def test_regression_is_judged_by_r2_and_squared_error():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("edit", "seen_by"),
     [

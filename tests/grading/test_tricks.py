@@ -17,12 +17,14 @@ def test_a_lazy_repair_fails(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in LAZY if name not in QUICK])
 def test_every_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SINGLE)
 def test_each_rule_has_its_check(name):
     checks, trick = SINGLE[name]
@@ -30,6 +32,7 @@ def test_each_rule_has_its_check(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_attack_changes_the_score(name, sandboxed):
     must_fail(ATTACKS[name](BROKEN))

@@ -141,6 +141,7 @@ def test_what_is_copied_stays_alike(one, other, start, stop):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", programs.names())
 def test_tiny_runs_end_in_their_band(name, seed, tmp_path):
@@ -150,6 +151,7 @@ def test_tiny_runs_end_in_their_band(name, seed, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [1, 2])  # seed 0 is below
 @pytest.mark.parametrize("name", programs.names())
 def test_full_runs_end_in_their_band(name, seed, tmp_path):
@@ -168,6 +170,7 @@ def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", programs.names())
 def test_each_runs_as_a_module_and_ends_in_its_band(name):
     """Full size and seed 0, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""

@@ -16,6 +16,7 @@ def test_every_look_alike_with_a_number_has_a_program() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_it_tells_them_apart(pair: Pair) -> None:
     assert prove(pair) == []

@@ -1,0 +1,66 @@
+"""A sampled test runs as many cases as it says, others each time, and all of them where that is asked for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import sampling
+
+CASES = """import pytest
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("case", range(40))
+def test_many(case):
+    pass
+
+def test_one():
+    pass
+"""
+
+
+class Collected:
+    """The test items of a file as pytest collects them."""
+
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] = []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self.items = list(items)
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[pytest.Item]]:
+    file = Path(tmp_path_factory.mktemp("sampled")) / "test_cases.py"
+    file.write_text(CASES, encoding="utf-8")
+    seen = Collected()
+    ini = file.with_name("pytest.ini")
+    ini.write_text("[pytest]\nmarkers = sampled(n): as many\n", encoding="utf-8")
+    code = pytest.main(["--collect-only", "-q", "-c", str(ini), "-p", "no:cacheprovider", str(file)], plugins=[seen])
+    assert code == 0 and len(seen.items) == 41
+    yield seen.items
+
+
+def drawn(items: list[pytest.Item], monkeypatch: pytest.MonkeyPatch, seed: int) -> list[str]:
+    monkeypatch.delenv(sampling.ALL, raising=False)
+    monkeypatch.setenv(sampling.SEED, str(seed))
+    kept, left_out = sampling.split(items)
+    assert len(kept) + len(left_out) == len(items) and set(kept).isdisjoint(left_out)
+    assert kept == [item for item in items if item in kept], "in their order"
+    return [item.name for item in kept]
+
+
+def test_as_many_as_it_says_others_with_another_seed(items, monkeypatch):
+    one, same, other = (drawn(items, monkeypatch, seed) for seed in (1, 1, 2))
+    assert len(one) == 4 and "test_one" in one
+    assert one == same and one != other
+    assert len({name for seed in range(60) for name in drawn(items, monkeypatch, seed)}) == 41, "each has its turn"
+
+
+def test_all_where_that_is_asked_for_and_what_is_named(items, monkeypatch):
+    monkeypatch.setenv(sampling.SEED, "1")
+    monkeypatch.setenv(sampling.ALL, "all")
+    assert sampling.split(items) == (items, [])
+    monkeypatch.delenv(sampling.ALL)
+    kept, _ = sampling.split(items, [items[0].nodeid.split("[")[0]])
+    assert len(kept) == 41
