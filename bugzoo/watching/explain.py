@@ -1,22 +1,21 @@
 """After a run with non-finite numbers: which step, module, operation and line was the first."""
 
 import math
-from typing import Any
 
 import torch
 
-from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import execute, same, several_ranks, starts
+from bugzoo.watching.history import Snapshot
+from bugzoo.watching.replay import Past, execute, same, starts
 from bugzoo.watching.trace import Event, Trace
 
 
-def explain(trace: Trace, recorder: Recorder) -> None:
+def explain(trace: Trace, past: Past) -> None:
     """Complete the first non_finite event of `trace` by running that one step again; what is not found stays None."""
     event = trace.first_non_finite()
-    history = recorder.history
+    history = past.history
     if event is None or event.data.get("op") is not None:
         return
-    if history is None or several_ranks(recorder):
+    if history is None or past.models.several_ranks():
         _name_gradient(trace, event)
         return
     plans = [(history.pinned, [history.pinned.iteration])] if history.pinned is not None else []
@@ -25,11 +24,11 @@ def explain(trace: Trace, recorder: Recorder) -> None:
         plans.append(plan)
     attempts = [(*plan, start) for plan in plans for start in starts(plan[1])]
     for number, (snapshot, iterations, from_start) in enumerate(attempts):
-        if len(iterations) == 1 and _made_by_update(trace, recorder, event, snapshot):
+        if len(iterations) == 1 and _made_by_update(trace, past, event, snapshot):
             return
         if any(iteration.overwritten() for iteration in iterations):
             continue
-        info, first = execute(recorder, snapshot, iterations, event.step, from_start)
+        info, first = execute(past, snapshot, iterations, event.step, from_start)
         faithful = "step" in info and same(info["loss"], float(trace.loss[event.step - 1]))
         if first is not None and (faithful or number == len(attempts) - 1):
             event.data.update(first, faithful=faithful)
@@ -37,17 +36,17 @@ def explain(trace: Trace, recorder: Recorder) -> None:
     _name_gradient(trace, event)
 
 
-def _made_by_update(trace: Trace, recorder: Recorder, event: Event, snapshot: Any) -> bool:
+def _made_by_update(trace: Trace, past: Past, event: Event, snapshot: Snapshot) -> bool:
     """Were the parameters non-finite before the step's forward? Then the update before it made them so."""
     for parameter, value in zip(snapshot.state.parameters, snapshot.state.values, strict=True):
         if not bool(torch.isfinite(value).all()):
             before = max(event.step - 1, 0)
             index = int(trace.optimizer[before - 1]) if before else 0
-            kind = type(recorder.live.optimizers[index]).__name__ if before else "initial value"
-            name = recorder.parameters.name(parameter)
+            kind = type(past.moment.optimizers[index]).__name__ if before else "initial value"
+            name = past.moment.parameters.name(parameter)
             event.step = max(before, 1)
             event.data.update(
-                module=recorder.forwards.owner(parameter),
+                module=past.models.owner(parameter),
                 op=kind,
                 direction="update",
                 parameter=name,

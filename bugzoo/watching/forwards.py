@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
+from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
 
@@ -27,18 +28,15 @@ Circumstance = tuple[int, bool, bool, bool, bool]
 class Forwards:
     """A global forward-pre hook that is there only until the first root module of a training step was called."""
 
-    def __init__(self, moment: Moment, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]) -> None:
-        self.moment = moment
+    def __init__(
+        self, moment: Moment, models: Models, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]
+    ) -> None:
+        self.moment, self.models = moment, models
         self.on_training = on_training
         """Called at a step's first forward with gradients; in a replay it returns the arguments of the first time."""
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
-        self._roots: dict[int, nn.Module] = {}
-        self._children: set[int] = set()
         self._ignored: dict[int, weakref.ref[nn.Module]] = {}
-        self._names: dict[int, int] = {}
-        self._modules: list[tuple[str, nn.Module]] = []
-        self._trained: dict[int, int] = {}
         self._counts: Counter[Circumstance] = Counter()
         self._astray: Counter[Circumstance] = Counter()  # of those with gradients: not followed by a backward
         self._open: list[Circumstance] = []  # those since the last backward
@@ -81,9 +79,9 @@ class Forwards:
                 moment.note(error)
                 return None
         key = id(module)
-        if key in self._children or (moment.thread is not None and moment.thread != get_ident()):
+        if key in self.models.children or (moment.thread is not None and moment.thread != get_ident()):
             return None
-        if key not in self._roots and not self._is_model(module):
+        if key not in self.models.roots and not self._is_model(module):
             return None
         try:
             return self._root_called(module, args)
@@ -102,9 +100,10 @@ class Forwards:
         return False
 
     def _root_called(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
-        if id(module) not in self._roots:
-            self._add_root(module)
-        moment = self.moment
+        moment, roots = self.moment, self.models.roots
+        if id(module) not in roots:
+            self.models.add(module)
+            moment.parameters.add_model(module, "" if len(roots) == 1 else f"{type(module).__name__}.")
         grad = torch.is_grad_enabled()
         if not grad and module.training and _recalibrates(module):
             return None
@@ -140,17 +139,6 @@ class Forwards:
             frame = frame.f_back
         return dict(frame.f_locals.get("kwargs") or {}) if frame is not None else {}
 
-    def _add_root(self, module: nn.Module) -> None:
-        self._roots[id(module)] = module
-        for name, child in module.named_modules():
-            if child is not module:
-                self._children.add(id(child))
-            if id(child) not in self._names:
-                self._names[id(child)] = len(self._modules)
-                kind = type(child).__name__
-                self._modules.append((f"{type(module).__name__}.{name} ({kind})" if name else kind, child))
-        self.moment.parameters.add_model(module, "" if len(self._roots) == 1 else f"{type(module).__name__}.")
-
     def before_backward(self, sampling: bool) -> None:
         """A backward follows: the forward before it was a training forward.
 
@@ -159,7 +147,7 @@ class Forwards:
         """
         for full in self._open:
             root, _, training, inside, after = full
-            now = self._roots[root].training
+            now = self.models.roots[root].training
             if now is not training:
                 self._astray[full] += 1
                 full = (root, True, now, inside, after)
@@ -168,7 +156,8 @@ class Forwards:
             self._counts[full] += 1
         self._open = []
         if sampling and self._candidate is not None:
-            self._trained[self._candidate] = self._trained.get(self._candidate, 0) + 1
+            trained = self.models.trained
+            trained[self._candidate] = trained.get(self._candidate, 0) + 1
         self._candidate = None
         if self._sampling is not None:
             self._stats.append((self.moment.step, self._sampling))
@@ -187,7 +176,7 @@ class Forwards:
         _hooks[self._post_id] = self._after
 
     def _after(self, module: nn.Module, args: Any, output: Any) -> None:
-        column = self._names.get(id(module))
+        column = self.models.places.get(id(module))
         if column is None or self._sampling is None or not torch.is_grad_enabled():
             return
         if self.moment.thread is not None and self.moment.thread != get_ident():
@@ -200,25 +189,10 @@ class Forwards:
         except Exception as error:
             self.moment.note(error)
 
-    def models(self) -> list[nn.Module]:
-        """Root modules seen, those that were trained first."""
-        return sorted(self._roots.values(), key=lambda module: -self._trained.get(id(module), 0))
-
-    def names(self) -> dict[int, str]:
-        """id of a module -> its name, as in `trace.modules`."""
-        return {id(module): name for name, module in self._modules}
-
-    def owner(self, parameter: nn.Parameter) -> str | None:
-        """Name of the module that holds `parameter`."""
-        for name, module in self._modules:
-            if any(p is parameter for p in module._parameters.values()):
-                return name
-        return None
-
     def publish(self, trace: Trace) -> None:
-        trace.modules = [name for name, _ in self._modules]
+        trace.modules = [name for name, _ in self.models.named]
         trace.module_step = np.asarray([float(step) for step, _ in self._stats])
-        stats = np.full((len(self._stats), len(self._modules), len(STATISTICS)), np.nan)
+        stats = np.full((len(self._stats), len(trace.modules), len(STATISTICS)), np.nan)
         for row, (_, found) in enumerate(self._stats):
             for column, values in found.items():
                 stats[row, column] = values.tolist() if isinstance(values, torch.Tensor) else values
@@ -226,7 +200,9 @@ class Forwards:
         learns = {root for root, grad, *_ in self._counts if grad}
         astray = self._astray + Counter(self._open)
         trace.forwards = [
-            Forward(type(self._roots[root]).__name__, grad, training, inside, after, backward, count, root in learns)
+            Forward(
+                type(self.models.roots[root]).__name__, grad, training, inside, after, backward, count, root in learns
+            )
             for counts, backward in ((self._counts, True), (astray, False))
             for (root, grad, training, inside, after), count in counts.items()
         ]

@@ -4,17 +4,17 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.between import Between, own
 from bugzoo.watching.loop import Loop, user_frames
+from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import State, torch_rng
 
@@ -78,10 +78,8 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 class History:
     """Called at each step's first forward; decides when to take a snapshot so that it costs about a hundredth at most."""
 
-    def __init__(self, moment: Moment, models: Callable[[], list[nn.Module]]) -> None:
-        self.moment = moment
-        self.models = models
-        """The root modules that were seen until now."""
+    def __init__(self, moment: Moment, models: Models) -> None:
+        self.moment, self.models = moment, models
         self.finder = moment.loop
         self.iterations: deque[Iteration] = deque()
         self.snapshots: deque[Snapshot] = deque()
@@ -205,7 +203,7 @@ class History:
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = {name: own(value) for name, value in frame.f_locals.items()}
-        state = State(self.models(), self.moment.optimizers, names, rng=True)
+        state = State(self.models.ordered(), self.moment.optimizers, names, rng=True)
         return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)
 
     def pin(self) -> None:

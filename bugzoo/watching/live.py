@@ -1,16 +1,24 @@
 """The watched run's own objects, for instruments that need more than numbers. Never saved."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_map
 
+from bugzoo.errors import UserError
 from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 
 if TYPE_CHECKING:
-    from bugzoo.watching.replay import Replayer
+    from bugzoo.watching.replay import Replay
+    from bugzoo.watching.trace import Trace
+
+
+def not_yet(trace: "Trace", step: int) -> "Replay":
+    """While the run goes on no step can be run again. Raises UserError."""
+    raise UserError("Leave the `with bugzoo.watch()` block first: trace.replay(step) works when the run has ended.")
 
 
 @dataclass
@@ -36,8 +44,8 @@ class Live:
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals, and on top of them the locals, of the frame with the training loop."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
-    replay: "Replayer | None" = None
-    """Runs one step again, as `trace.replay` does."""
+    replay: Callable[["Trace", int], "Replay"] = not_yet
+    """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
 
     @property
     def batches(self) -> list[Batch]:

@@ -20,6 +20,7 @@ from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live, detached
 from bugzoo.watching.loop import user_frames
 from bugzoo.watching.memory import memory_mib
+from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.non_finite import Judge
 from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_scale
@@ -42,8 +43,9 @@ class Recorder:
         self.moment = Moment(trace.events, self.live.optimizers)
         self.table, self.norms = Table(), Ragged()
         self.parameters, self.loop, self.optimizers = self.moment.parameters, self.moment.loop, self.moment.states
-        self.forwards = Forwards(self.moment, self.training_forward)
-        self.history = History(self.moment, self.forwards.models) if snapshots else None
+        self.models = Models()
+        self.forwards = Forwards(self.moment, self.models, self.training_forward)
+        self.history = History(self.moment, self.models) if snapshots else None
         self.waiting = Waiting(self.table)
         self.judge = Judge(self.moment)
         self.closing = False
@@ -285,7 +287,7 @@ class Recorder:
             trace.param_grad_norm = self.norms.array(table.rows, len(self.parameters))
             trace.param_norm_step, trace.param_norm, trace.grad_zeros = self.parameters.norms()
             self.forwards.publish(trace)
-            self.live.models = self.forwards.models()
+            self.live.models = self.models.ordered()
             self.live.namespace = self.loop.namespace()
 
     def close(self) -> None:

@@ -19,9 +19,11 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.errors import UserError
-from bugzoo.watching.history import Iteration, Snapshot
+from bugzoo.watching.history import History, Iteration, Snapshot
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import Loop, is_fetch, last_line, stored_names
+from bugzoo.watching.models import Models
+from bugzoo.watching.moment import Moment
 from bugzoo.watching.probe import Probe
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.state import Frozen, State, copied, set_rng
@@ -42,6 +44,16 @@ class Replay:
     faithful: bool
     first: dict[str, Any] | None = field(default=None)
     message: str = ""
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is kept of a run that is over, so that a step of it can be run again; the recorder is gone."""
+
+    models: Models
+    moment: Moment
+    history: History | None
+    """None where no snapshots were taken."""
 
 
 class _Reached(BaseException):
@@ -127,18 +139,18 @@ def _run_body(snapshot: Snapshot, names: dict[str, Any], line: int | None) -> No
 
 
 def execute(
-    recorder: Recorder, snapshot: Snapshot, iterations: list[Iteration], step: int, from_start: bool = False
+    past: Past, snapshot: Snapshot, iterations: list[Iteration], step: int, from_start: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Run `iterations` from `snapshot` until optimiser step `step` is made: ({"loss", "grad_norm"}, first finding).
 
     `from_start`: the first statement draws its batch itself, from the random state that the step before left.
     """
     names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
-    state = State(recorder.forwards.models(), recorder.live.optimizers, {**snapshot.namespace, **names}, rng=True)
+    state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, rng=True)
     frozen = Frozen(state, names, snapshot.frame_globals)
     rerun = _Rerun(step, snapshot.iteration.step)
     hooks = Hooks(rerun)
-    probe = Probe(recorder.forwards.names())
+    probe = Probe(past.models.names())
     quiet = io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.callback(frozen.restore)
@@ -198,34 +210,14 @@ def _recorded(trace: Trace, step: int) -> float:
     return float(trace.loss[step - 1])
 
 
-def several_ranks(recorder: Recorder) -> bool:
-    return any(isinstance(m, nn.parallel.DistributedDataParallel) for m in recorder.forwards.models())
-
-
-class Replayer:
-    """Runs steps of one watched run again; kept in its `Live`."""
-
-    def __init__(self, trace: Trace, recorder: Recorder) -> None:
-        self._trace, self._recorder = trace, recorder
-
-    def reach(self) -> tuple[int, int] | None:
-        """First and last step that can be replayed, None for none."""
-        return self._recorder.history.reach() if self._recorder.history is not None else None
-
-    def __call__(self, step: int) -> Replay:
-        """See Trace.replay."""
-        return _replay(self._trace, self._recorder, step)
-
-
-def _replay(trace: Trace, recorder: Recorder, step: int) -> Replay:
-    if not recorder.closing:
-        raise UserError("Leave the `with bugzoo.watch()` block first: trace.replay(step) works when the run has ended.")
+def replay(past: Past, trace: Trace, step: int) -> Replay:
+    """See Trace.replay; `trace` is what was recorded of the run."""
     if not 1 <= step <= len(trace.step):
         raise UserError(f"There is no step {step}: the run made steps 1 to {len(trace.step)}.")
-    history = recorder.history
+    history = past.history
     if history is None:
         raise UserError("This run was watched with snapshots=False; watch(snapshots=True) keeps what a replay needs.")
-    if several_ranks(recorder):
+    if past.models.several_ranks():
         raise UserError("A step of several ranks cannot be replayed by one of them: run the script on one rank.")
     pinned = history.pinned
     plan = history.plan(step)
@@ -233,7 +225,7 @@ def _replay(trace: Trace, recorder: Recorder, step: int) -> Replay:
         plan = (pinned, [pinned.iteration])
     if plan is None:
         reach = history.reach()
-        if reach is None and recorder.loop.loop is None:
+        if reach is None and past.moment.loop.loop is None:
             raise UserError(
                 "No loop was found around loss.backward() and optimizer.step(), so no step can be run again."
             )
@@ -249,7 +241,7 @@ def _replay(trace: Trace, recorder: Recorder, step: int) -> Replay:
     info: dict[str, Any] = {}
     first, loss, norm, faithful = None, math.nan, math.nan, False
     for from_start in starts(iterations):
-        info, first = execute(recorder, snapshot, iterations, step, from_start)
+        info, first = execute(past, snapshot, iterations, step, from_start)
         loss, norm = info.get("loss", math.nan), info.get("grad_norm", math.nan)
         faithful = "step" in info and same(loss, _recorded(trace, step))
         if faithful:

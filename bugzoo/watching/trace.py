@@ -192,11 +192,11 @@ class Trace:
 
         Raises UserError when the step is out of reach of the snapshots, or in a trace that was loaded from a file.
         """
-        if self.live is None or self.live.replay is None:
+        if self.live is None:
             raise UserError(
                 "A trace that was loaded from a file cannot be replayed: run the training under watch() again."
             )
-        return self.live.replay(step)
+        return self.live.replay(self, step)
 
     def first_non_finite(self) -> Event | None:
         """The earliest non-finite event, None in a finite run."""

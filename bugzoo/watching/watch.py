@@ -1,5 +1,6 @@
 """`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
 
+import functools
 import platform
 import sys
 import threading
@@ -17,7 +18,7 @@ from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import Replayer
+from bugzoo.watching.replay import Past, replay
 from bugzoo.watching.trace import Event, Trace
 
 _active: list["watch"] = []
@@ -43,7 +44,6 @@ class watch:
     ) -> None:
         self.trace = Trace()
         self._recorder = Recorder(self.trace, on_step, graph, snapshots)
-        self._recorder.live.replay = Replayer(self.trace, self._recorder)
         self._hooks, self._own_thread = Hooks(self._recorder), own_thread
         self._caller: FrameType | None = None
 
@@ -68,10 +68,12 @@ class watch:
         try:
             self._hooks.remove()
             self._recorder.close()
+            past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
+            self._recorder.live.replay = functools.partial(replay, past)
             self.trace.metrics = self._metrics()
             self._conclude(error)
             if not isinstance(error, KeyboardInterrupt):
-                explain(self.trace, self._recorder)
+                explain(self.trace, past)
             if self._recorder.moment.errors:
                 self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:

@@ -30,6 +30,12 @@ def run(source: str, name: str, watched: bool, **settings: Any) -> tuple[dict[st
     return names, trace
 
 
+def reach(trace: Trace) -> tuple[int, int]:
+    """First and last step that can be run again."""
+    past = trace.live.replay.args[0]
+    return past.history.reach()
+
+
 def random_states() -> tuple[bytes, str, str]:
     """torch's, numpy's and Python's global states, comparable."""
     return torch.get_rng_state().numpy().tobytes(), str(np.random.get_state()), str(random.getstate())

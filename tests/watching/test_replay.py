@@ -1,19 +1,31 @@
 """A replayed step gives the recorded loss to the last bit, and leaves no trace in the run's objects."""
 
+import gc
+from collections import deque
+from functools import partial
+from types import MethodType
+
 import pytest
 import torch
 
 from bugzoo.errors import UserError
 from bugzoo.watching import Trace
+from bugzoo.watching.forwards import Forwards
+from bugzoo.watching.history import History
+from bugzoo.watching.hooks import Hooks
+from bugzoo.watching.models import Models
+from bugzoo.watching.moment import Moment
+from bugzoo.watching.recorder import Recorder
+from bugzoo.watching.state import State
 
 from .styles import STYLES
-from .support import comparable, random_states, run
+from .support import comparable, random_states, reach, run
 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_replays_are_faithful_and_change_nothing(style):
     names, trace = run(STYLES[style], f"{style}.py", watched=True)
-    first, last = trace.live.replay.reach()
+    first, last = reach(trace)
     before, rng = comparable(names), random_states()
     grads = [p.grad for model in trace.live.models for p in model.parameters()]
     slots = [dict(optimizer.state) for optimizer in trace.live.optimizers]
@@ -67,7 +79,7 @@ for x in [buffer] * 12:
 
 def test_out_of_reach_names_the_reach():
     _, trace = run(STYLES["fetched"].replace("< 30", "< 900"), "long.py", watched=True)
-    first, last = trace.live.replay.reach()
+    first, last = reach(trace)
     assert first > 1 and last == 900
     with pytest.raises(UserError, match=f"Steps {first} to {last} are within reach"):
         trace.replay(1)
@@ -118,3 +130,27 @@ def test_replay_inside_the_block_is_refused():
             net(torch.ones(1, 2)).sum().backward()
             opt.step()
     assert refusals
+
+
+def held_by(thing: object) -> set[type]:
+    """Our classes that `thing` leads to, through containers and our own objects, not through the script's names."""
+    found, seen, left = set(), set(), [thing]
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        ours = type(one).__module__.startswith("bugzoo.")
+        found |= {type(one)} if ours else set()
+        if ours or isinstance(one, list | tuple | deque | MethodType | partial):
+            left += gc.get_referents(one)
+        elif isinstance(one, dict) and "__name__" not in one:
+            left += one.values()
+    return found
+
+
+def test_what_stays_of_a_run_does_not_lead_to_its_recorder():
+    _, trace = run(STYLES["fetched"], "ring.py", watched=True)
+    held = held_by(trace.live.replay)
+    assert {History, Moment, Models, State} <= held, "it was looked for where it would be"
+    assert not held & {Recorder, Hooks, Forwards, Trace}
