@@ -149,6 +149,8 @@ def measure(run: Any) -> dict[str, Any]:
     with quiet(model_of(run, batch)) as model:
         if numbers["nan_output"]:
             return numbers | {"masked_leak": 0.0}
+        if out.isnan().any():
+            raise NotApplicable("the model answers NaN, in eval mode, too: there is nothing that could move")
         if not torch.equal(out, call(model, batch.args, batch.kwargs)):
             raise NotApplicable("the model answers differently when it is asked twice, even in eval mode")
         leak = None if _one_graph(run, batch, out) else _batch_leak(model, arguments, main, out)[0]

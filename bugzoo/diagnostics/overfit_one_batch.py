@@ -1,93 +1,115 @@
-"""Can the model learn one small batch by heart?
+"""Can the program's own step learn one batch by heart?
 
-A fresh copy of the model is trained on one batch of at most 32 samples. A healthy model reaches a small part of its
-first loss within some hundred steps. If it cannot, three suspects: the model cannot pass on a gradient, its output
-does not fit the loss, or the learning rate. If it can, and the real run does not learn, look at the loop and the data
-instead: the copy here is trained with a plain loop of its own, so faults of the script's loop do not show.
+The training loop's body is run again and again on its first batch, from the weights that the training began with: the
+program's own loss, its own update, its own rate. A healthy step brings the loss down to a part of where it began. A loss
+that stops far above zero is a floor that no training gets below; one that does not move has no gradient, no update, or
+too small a rate. If one batch can be learnt and the training still goes wrong, look at the data and at what happens
+between the batches.
 """
 
-import copy
 import math
-import time
-from types import SimpleNamespace
 from typing import Any
 
-import torch
-from torch.utils._pytree import tree_map
+import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._loss import again
-from bugzoo.diagnostics._tools import batches, model_of, pick, quiet
+from bugzoo.diagnostics._tools import batches, column, interleaved, live, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.errors import UserError
 
 COST = 1
 HEALTHY = example()
-SICK = example(("nn.Linear(32, 3)", "nn.Linear(32, 3), nn.Threshold(1e9, 0.0)"))
-STEPS, SAMPLES, SECONDS = 150, 32, 4.0
+SICK = example(("F.cross_entropy(logits, targets[rows])", "F.cross_entropy(logits.softmax(-1), targets[rows])"))
+STEPS, SECONDS = 300, 6.0
 ENOUGH = 0.1
 """Part of the first loss at which the question is answered; more steps could not change what `judge` says."""
-
-
-def _few(batch: Any) -> Any:
-    """The first samples of a batch; the batch as it is when its arguments do not share a first dimension."""
-    if batch.targets is None or batch.targets.ndim == 0:
-        return batch
-    leading = [leaf for leaf in batch.args if isinstance(leaf, torch.Tensor) and leaf.ndim]
-    if not leading or batch.kwargs or any(leaf.shape[0] != batch.targets.shape[0] for leaf in leading):
-        return batch
-    cut = tree_map(lambda leaf: leaf[:SAMPLES] if isinstance(leaf, torch.Tensor) and leaf.ndim else leaf, batch.args)
-    return SimpleNamespace(args=cut, kwargs={}, targets=batch.targets[:SAMPLES])
+POINTS = 40
+"""Of the curve that is kept for the picture."""
+LEAST = 40
+"""Steps below which nothing is said of a loss that is still high."""
+LEARNT, FLAT, STILL = 0.5, 0.05, 0.9
+"""Parts of the first loss: below the first the batch is being learnt; who falls by less than the second over the last
+third of the steps stands still; above the third nothing was learnt."""
+LOWER = 0.8
+"""The training itself came to less than this part of the loss here: whatever held it up here is no floor."""
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """First and best loss on the batch and their ratio. Raises NotApplicable where the loss cannot be had."""
-    operation = run.trace.graph.loss_op
+    """Losses of the repetitions: first, best, their ratio, fall over the last third. Raises NotApplicable."""
+    kept = live(run)
+    if kept.by_heart is None:
+        raise NotApplicable("needs the live loop; this trace has numbers only")
+    if interleaved(run.trace) > 1:
+        raise NotApplicable("optimisers take turns: there is no single loss that has to fall")
     batch = batches(run)[0]
-    original = model_of(run, batch)
+    trainable = sum(p.numel() for p in model_of(run, batch).parameters() if p.requires_grad)
+    if batch.targets is not None and trainable < batch.targets.numel():
+        raise NotApplicable(
+            f"{trainable} trainable numbers need not be able to learn {batch.targets.numel()} targets by heart"
+        )
     try:
-        model = copy.deepcopy(original)
-    except Exception as error:
-        raise NotApplicable(f"the model cannot be copied ({type(error).__name__})") from error
-    batch = _few(batch)
-    with quiet(model, training=False), torch.enable_grad():
-        torch.manual_seed(0)
-        for module in model.modules():
-            reset = getattr(module, "reset_parameters", None)
-            if callable(reset):
-                reset()
-        trainable = [p for p in model.parameters() if p.requires_grad]
-        if not trainable:
-            raise NotApplicable("the model has no trainable parameters")
-        optimizer = torch.optim.Adam(trainable, lr=3e-3, foreach=False)
-        losses, began = [], time.perf_counter()
-        for _ in range(STEPS):
-            loss = again(model, batch, operation)
-            gradients = torch.autograd.grad(loss, trainable, allow_unused=True)
-            for parameter, gradient in zip(trainable, gradients, strict=True):
-                parameter.grad = gradient
-            _adam(optimizer)
-            losses.append(loss.item())
-            learnt = 0 < losses[-1] < ENOUGH * losses[0]
-            if learnt or time.perf_counter() - began > SECONDS or not math.isfinite(losses[-1]):
-                break
-    finite = [value for value in losses if math.isfinite(value)]
-    if len(finite) < 2:
-        raise NotApplicable("the loss on the batch is not finite")
-    return {"first_loss": finite[0], "best_loss": min(finite), "steps": float(len(losses)),
-            "ratio": min(finite) / finite[0] if finite[0] > 0 else math.nan}  # fmt: skip
+        found = kept.by_heart(STEPS, SECONDS, ENOUGH)
+    except UserError as why:
+        raise NotApplicable(str(why)) from None
+    losses = _at_full_rate(column(found.losses), column(found.rates))
+    if found.error and len(losses) < LEAST:
+        raise NotApplicable(f"the loop's body cannot be run again ({found.error})")
+    if len(losses) < 2:
+        raise NotApplicable("no optimiser step was made when the loop's body was run again")
+    return numbers(losses) | {"training_loss": _end(column(run.trace.loss))}
 
 
-def _adam(optimizer: torch.optim.Optimizer) -> None:
-    """One step that no global hook sees, so that a watch around the caller stays undisturbed."""
-    step = type(optimizer).step
-    getattr(step, "__wrapped__", step)(optimizer)
+def _end(losses: np.ndarray) -> float:
+    """The training's own: median over the last tenth of its finite losses, which a few easy batches do not move."""
+    finite = losses[np.isfinite(losses)]
+    return float(np.median(finite[-max(1, len(finite) // 10) :])) if len(finite) else math.nan
+
+
+def _at_full_rate(losses: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Without the steps behind the end of a schedule, which were never meant to learn anything."""
+    top = np.maximum.accumulate(np.nan_to_num(rates))
+    over = np.flatnonzero(rates < 0.05 * top)
+    return losses[: over[0]] if len(over) else losses
+
+
+def numbers(losses: np.ndarray) -> dict[str, Any]:
+    """Of the (steps,) losses. Raises NotApplicable where the first one is no positive number."""
+    lost = np.flatnonzero(~np.isfinite(losses))
+    finite = losses[: lost[0]] if len(lost) else losses
+    if not len(finite) or finite[0] <= 0:
+        raise NotApplicable(
+            "the loss on the batch does not begin at a positive number, so that a part of it says nothing"
+        )
+    first, best = float(finite[0]), float(finite.min())
+    shown = np.unique(np.linspace(0, len(finite) - 1, min(len(finite), POINTS)).astype(int))
+    early = finite[: max(1, len(finite) * 2 // 3)]
+    return {
+        "first_loss": first, "best_loss": best, "ratio": best / first, "steps": float(len(finite)),
+        "late_fall": float(early.min() - best) / first, "lost_step": float(lost[0] + 1) if len(lost) else math.nan,
+        "highest_loss": float(finite.max()), 
+        "repetitions": [float(place + 1) for place in shown], "losses": [float(finite[place]) for place in shown],
+    }  # fmt: skip
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when the loss on one batch cannot be brought below 95 % of where it began."""
+    """Fires when the loss stands still above half of where it began, has hardly moved, or is no number any more."""
     shown = pick(numbers, "first_loss", "best_loss", "ratio", "steps")
-    text = f"one batch: loss {numbers['first_loss']:.3g} -> {numbers['best_loss']:.3g} in {numbers['steps']:.0f} steps"
-    if numbers["ratio"] > 0.95 and numbers["steps"] >= 40:
-        text += ": a fresh copy of the model cannot learn even this by heart"
-        return Verdict("overfit_one_batch", True, text, shown, (Suspect("initialisation/dead_relu", 0.3, text),))
-    return Verdict("overfit_one_batch", False, text, shown)
+    first, best, steps = numbers["first_loss"], numbers["best_loss"], numbers["steps"]
+    text = f"the first batch, {steps:.0f} times by the program's own step: loss {first:.3g} -> {best:.3g}"
+    lost, usual = numbers.get("lost_step", math.nan), numbers.get("training_loss", math.nan)
+    if lost > 1 and numbers["ratio"] > ENOUGH:
+        text += f", and no number from step {lost:.0f} on"
+        return Verdict("overfit_one_batch", True, text, shown)
+    flat = numbers["ratio"] > STILL or numbers.get("late_fall", 0.0) < FLAT
+    if steps < LEAST or numbers["ratio"] <= LEARNT or not flat or usual < LOWER * best:
+        return Verdict("overfit_one_batch", False, text, shown)
+    if numbers.get("highest_loss", first) > 2 * first:
+        text += f", and {numbers['highest_loss']:.3g} in between: each step throws it back"
+        suspects = [Suspect("optimizer/lr_too_high", 0.4, text)]
+    elif numbers["ratio"] > STILL:
+        text += ": this step cannot learn even one batch"
+        suspects = [Suspect("initialisation/dead_relu", 0.3, text), Suspect("optimizer/lr_too_low", 0.25, text)]
+    else:
+        text += ", where it stands still: a floor that not even one batch gets below"
+        suspects = [Suspect("loss/double_softmax", 0.3, text)]
+    return Verdict("overfit_one_batch", True, text, shown, tuple(suspects))

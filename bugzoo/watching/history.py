@@ -83,6 +83,8 @@ class History:
         self.finder = moment.loop
         self.iterations: deque[Iteration] = deque()
         self.snapshots: deque[Snapshot] = deque()
+        self.first: Snapshot | None = None
+        """What the training began with; it stays when the ring goes on."""
         self.pinned: Snapshot | None = None
         self.stopped = False
         self.every = 25
@@ -186,6 +188,7 @@ class History:
             self._soon = self._due = math.inf
             return
         self.snapshots.append(self.snapshot(now, frame, loop, args))
+        self.first = self.first or self.snapshots[0]
         small = parameters.bytes() < 16 * 2**20
         while len(self.snapshots) > (3 if small else 2):
             self.snapshots.popleft()

@@ -12,6 +12,7 @@ from bugzoo.errors import UserError
 from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 
 if TYPE_CHECKING:
+    from bugzoo.watching.by_heart import Repeated
     from bugzoo.watching.replay import Replay
     from bugzoo.watching.trace import Trace
 
@@ -46,6 +47,8 @@ class Live:
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
     replay: Callable[["Trace", int], "Replay"] = not_yet
     """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
+    by_heart: "Callable[[int, float, float], Repeated] | None" = None
+    """Runs the loop's body again on the first batch: see `by_heart.by_heart`."""
 
     @property
     def batches(self) -> list[Batch]:

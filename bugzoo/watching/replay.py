@@ -10,6 +10,7 @@ import copy
 import io
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -125,17 +126,22 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None) -> CodeTyp
     return compile(ast.fix_missing_locations(tree), loop.file, "exec")
 
 
-def _run_body(snapshot: Snapshot, names: dict[str, Any], line: int | None) -> None:
-    """Run one iteration, changing `names` as the loop would."""
+def prepared(snapshot: Snapshot, names: dict[str, Any], line: int | None) -> Callable[[dict[str, Any]], None]:
+    """What runs one iteration, changing its argument as the loop would change its names; it begins with `names`."""
     if snapshot.top_level:
-        exec(_body(snapshot.loop, line, None), names)
-        return
+        code = _body(snapshot.loop, line, None)
+        return lambda names: exec(code, names)
     made: dict[str, Any] = {}
     exec(_body(snapshot.loop, line, names), snapshot.frame_globals, made)
     function = made["__bugzoo_body"]
-    after = function(*(names[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
-    if isinstance(after, dict) and "__bugzoo" in after:
-        names.update(after)
+    wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
+
+    def run(names: dict[str, Any]) -> None:
+        after = function(*(names[name] for name in wanted))
+        if isinstance(after, dict) and "__bugzoo" in after:
+            names.update(after)
+
+    return run
 
 
 def execute(
@@ -154,6 +160,7 @@ def execute(
     quiet = io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.callback(frozen.restore)
+        stack.callback(rerun.waits.close)
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         stack.enter_context(contextlib.redirect_stdout(quiet))
@@ -179,9 +186,9 @@ def execute(
                 if iteration.step == step or number == len(iterations) - 1:
                     rerun.probe = probe
                     with torch.autograd.detect_anomaly(check_nan=False), probe:
-                        _run_body(snapshot, names, at)
+                        prepared(snapshot, names, at)(names)
                 else:
-                    _run_body(snapshot, names, at)
+                    prepared(snapshot, names, at)(names)
         except _Reached:
             pass
         except Exception as error:

@@ -27,6 +27,13 @@ def copied(value: Any) -> Any:
     return value
 
 
+def same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Equal to the last bit, nan being equal to nan."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return torch.equal(one, other) or bool(((one == other) | (one.isnan() & other.isnan())).all())
+
+
 def get_rng() -> dict[str, Any]:
     """The global random states: torch, CUDA, numpy, Python."""
     state = {"torch": torch.get_rng_state(), "numpy": np.random.get_state(), "python": random.getstate()}

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from bugzoo.errors import UserError
+from bugzoo.watching.by_heart import by_heart
 from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import is_user_file
@@ -70,6 +71,7 @@ class watch:
             self._recorder.close()
             past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
             self._recorder.live.replay = functools.partial(replay, past)
+            self._recorder.live.by_heart = functools.partial(by_heart, past)
             self.trace.metrics = self._metrics()
             self._conclude(error)
             if not isinstance(error, KeyboardInterrupt):

@@ -29,7 +29,9 @@ HEALTHY = {
         "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02, "underflow_share": 0.0,
         "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2, "scale": 65536.0,
         "autocast": "float16"},
-    "overfit_one_batch": {"first_loss": 2.3, "best_loss": 0.01, "ratio": 0.004, "steps": 150},
+    "overfit_one_batch": {
+        "first_loss": 2.3, "best_loss": 0.2, "ratio": 0.09, "steps": 60, "late_fall": 0.2, "training_loss": 0.3,
+        "highest_loss": 2.3, "lost_step": NAN},
     "mode_watch": {
         "eval_in_train_mode": 0.0, "evaluations": 9, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
         "drops_in_eval": 0.0, "kinds": ["dropout"]},
@@ -66,7 +68,11 @@ SICK = [
     ("determinism", {"first_difference": 1.0, "first_large_difference": 1.0, "size": 0.1}, "reproducibility/unseeded"),
     ("gradient_health", {"first_over_last": 1e-9}, "initialisation/saturating_stack"),
     ("scale_watch", {"half_without_scaler": 1.0, "underflow_share": 0.4}, "precision/no_grad_scaler"),
-    ("overfit_one_batch", {"ratio": 1.0}, "initialisation/dead_relu"),
+    ("overfit_one_batch", {"ratio": 1.0, "best_loss": 2.3, "training_loss": 2.3}, "initialisation/dead_relu"),
+    ("overfit_one_batch", {"ratio": 0.65, "best_loss": 1.49, "training_loss": 1.5, "late_fall": 0.01},
+     "loss/double_softmax"),
+    ("overfit_one_batch", {"ratio": 0.95, "best_loss": 2.2, "training_loss": 2.3, "late_fall": 0.0, "highest_loss": 9.0},
+     "optimizer/lr_too_high"),
     ("mode_watch", {"eval_in_train_mode": 9.0}, "modes/eval_mode_missing"),
     ("mode_watch", {"train_in_eval_share": 0.8}, "modes/train_mode_not_restored"),
     ("mode_watch", {"drops_in_eval": 1.0}, "modes/dropout_in_functional_form"),

@@ -5,6 +5,7 @@ import pytest
 matplotlib.use("Agg")
 
 from bugzoo import diagnostics, plots
+from bugzoo.diagnostics import instrument
 from bugzoo.running import Reading, Run
 from bugzoo.watching.trace import Event, Graph, Trace
 
@@ -71,3 +72,11 @@ def test_two_curves_differ_in_more_than_colour(ax):
 def test_bars_carry_their_numbers(ax):
     plots.draw("scale_watch", {"underflow_share": 0.25, "overflow_share": 0.0, "skipped_share": 0.0}, ax)
     assert any("0.25" in text.get_text() for text in ax.texts)
+
+
+def test_one_batch_is_drawn_over_its_repetitions(ax):
+    numbers = instrument("overfit_one_batch").numbers(np.geomspace(2.0, 0.1, 100))
+    plots.draw("overfit_one_batch", numbers, ax)
+    curve, half = ax.lines
+    assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == (1, 100) and curve.get_ydata()[-1] == pytest.approx(0.1)
+    assert list(half.get_ydata()) == [1.0, 1.0]
