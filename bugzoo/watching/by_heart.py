@@ -11,7 +11,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,11 +92,15 @@ def _beginning(recorder: Recorder) -> Snapshot:
     if several_ranks(recorder):
         raise UserError("a step of several ranks cannot be run again by one of them")
     first = history.first
-    if (first.loop.file, first.loop.node.lineno) != (loop.file, loop.node.lineno) or first.iteration.step != 1:
+    if first.loop.code is not loop.code or first.iteration.step != 1:
         raise UserError("the training loop was not known from its first step on")
     if first.iteration.overwritten():
         raise UserError("the first batch was overwritten in place after its step")
-    return first
+    if first.loop.node is loop.node:
+        return first
+    # before the first step the innermost loop was taken for it, and a step is made around that
+    values = {name: first.namespace[name] for name in loop.names if name in first.namespace}
+    return replace(first, loop=loop, iteration=replace(first.iteration, values=values))
 
 
 def _counters(loop: Loop) -> tuple[str, ...]:

@@ -112,6 +112,14 @@ def test_steps_that_come_every_other_time_are_made():
     assert measured(text)["ratio"] < 0.2
 
 
+def test_a_batch_that_is_taken_in_parts_is_one():
+    whole = "loss = F.cross_entropy(logits, targets[rows])\n        loss.backward()"
+    parts = "for part in rows.split(8):\n            loss = F.cross_entropy(model(inputs[part]), targets[part]) / 4\n"
+    parts += "            loss.backward()"
+    text = example((whole, parts), ("logits = model(inputs[rows])\n        ", "")).source
+    assert measured(text)["ratio"] < 0.2
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
