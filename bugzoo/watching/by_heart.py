@@ -24,7 +24,7 @@ from bugzoo.watching.history import Snapshot
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import Loop
 from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import prepared, several_ranks
+from bugzoo.watching.replay import Past, prepared
 from bugzoo.watching.state import Frozen, State, copied, same_numbers, set_rng
 from bugzoo.watching.trace import Trace
 
@@ -64,15 +64,15 @@ class _Listener(Recorder):
                 self.expected = given.clone()
 
 
-def by_heart(recorder: Recorder, times: int, seconds: float, enough: float) -> Repeated:
+def by_heart(past: Past, times: int, seconds: float, enough: float) -> Repeated:
     """At most so many repetitions and processor seconds, until the loss is that part of the first one.
 
     Raises UserError, with the reason, where the body cannot be run for one batch.
     """
-    first = _beginning(recorder)
+    first = _beginning(past)
     counted = _counters(first.loop)
     for going_on in (counted, ()) if counted else ((),):
-        found = _repeat(recorder, first, times, seconds, enough, going_on)
+        found = _repeat(past, first, times, seconds, enough, going_on)
         if found is not None:
             return found
     raise UserError(
@@ -80,16 +80,14 @@ def by_heart(recorder: Recorder, times: int, seconds: float, enough: float) -> R
     )
 
 
-def _beginning(recorder: Recorder) -> Snapshot:
+def _beginning(past: Past) -> Snapshot:
     """The snapshot of the first step, in the loop that the training turned out to have."""
-    history, loop = recorder.history, recorder.loop.loop
-    if not recorder.closing:
-        raise UserError("leave the `with bugzoo.watch()` block first")
+    history, loop = past.history, past.moment.loop.loop
     if history is None:
         raise UserError("the run was watched with snapshots=False, so that its steps cannot be run again")
     if loop is None or history.first is None:
         raise UserError("no loop was found around loss.backward() and optimizer.step()")
-    if several_ranks(recorder):
+    if past.models.several_ranks():
         raise UserError("a step of several ranks cannot be run again by one of them")
     first = history.first
     if first.loop.code is not loop.code or first.iteration.step != 1:
@@ -116,11 +114,11 @@ def _counters(loop: Loop) -> tuple[str, ...]:
 
 
 def _repeat(
-    recorder: Recorder, first: Snapshot, times: int, seconds: float, enough: float, counters: tuple[str, ...]
+    past: Past, first: Snapshot, times: int, seconds: float, enough: float, counters: tuple[str, ...]
 ) -> Repeated | None:
     """None where the batch did not stay the same."""
     names = first.frame_globals if first.top_level else dict(first.namespace)
-    state = State(recorder.forwards.models(), recorder.live.optimizers, {**first.namespace, **names}, rng=True)
+    state = State(past.models.ordered(), past.moment.optimizers, {**first.namespace, **names}, rng=True)
     frozen = Frozen(state, names, first.frame_globals)
     listener, error = _Listener(time.thread_time() + seconds), ""
     hooks, silent = Hooks(listener), io.StringIO()
@@ -133,7 +131,7 @@ def _repeat(
         stack.enter_context(contextlib.redirect_stderr(silent))
         stack.enter_context(torch.enable_grad())
         first.state.restore()
-        for optimizer in recorder.live.optimizers:
+        for optimizer in past.moment.optimizers:
             if optimizer not in first.state.optimizers:  # made, or found, after the first forward
                 optimizer.state = defaultdict(dict)
         names.update(first.namespace)
