@@ -16,6 +16,7 @@ from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, warm_up
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
+from bugzoo.lab.hypothesis import Hypothesis
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.quiz import Answer, Question, QuickCheck
 from bugzoo.lab.quiz import about as question_about
@@ -24,7 +25,7 @@ from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
-    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "LiveView", "Panel", "QuickCheck", "Timer",
+    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "Hypothesis", "LiveView", "Panel", "QuickCheck", "Timer",
     "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "quiz", "stop_all", "timer",
 ]  # fmt: skip
 
@@ -68,8 +69,8 @@ def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -
 
 
 def diagnose(ticket: str = "", **options: Any) -> DiagnosisForm:
-    """Show a diagnosis form; `form.diagnosis` is the record. Options as in `DiagnosisForm`."""
-    return DiagnosisForm(ticket, **options).show()
+    """Show a diagnosis form, which asks what was looked at; `form.diagnosis` is the record. Options as in `DiagnosisForm`."""
+    return DiagnosisForm(ticket, **{"ask_evidence": True, **options}).show()
 
 
 def timer(minutes: float | None = None) -> Timer:

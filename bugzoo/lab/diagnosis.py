@@ -1,8 +1,9 @@
-"""The diagnosis form: what is wrong, where, since which step, what was looked at, and which test would tell."""
+"""The diagnosis: what is wrong, where, since which step, and which test would tell; what was looked at is on record."""
 
+import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from bugzoo import diagnostics, record
@@ -37,119 +38,104 @@ class Diagnosis:
         """As JSON."""
         return asdict(self)
 
+    def text(self) -> str:
+        """In words, for people."""
+        said = [f"cause: {self.cause or 'none'}"]
+        said += [f"line {self.place}"] if self.place else []
+        said += [f"first step {self.step}"] if self.step else []
+        said += [f"test {self.test}"] if self.test else []
+        return "; ".join(said) + f"; looked at: {', '.join(self.evidence) or 'nothing'}"
+
+
+def offered(said: Any, causes: Sequence[str]) -> str:
+    """The word among `causes` for what somebody said, in these or in other words. Raises UserError with the list."""
+    if not causes:
+        return str(said)
+    mine = next((cause for cause in causes if tidy(cause) == tidy(said)), None)
+    if mine is not None or tuple(causes) == words():
+        return mine or named(said)
+    with contextlib.suppress(UserError):
+        if (other := named(said)) in causes:
+            return other
+    listed = "\n".join(f"  {cause}" for cause in causes)
+    raise UserError(f"{str(said)[:80]!r} is no cause that this form offers. It is one of\n{listed}")
+
 
 class DiagnosisForm:
-    """The form over a `Diagnosis`. `causes`: what may be chosen (all that there are; free text where it is empty).
+    """The form over a `Diagnosis`, which goes on with what was handed in for this ticket before.
 
-    Hints are counted of `hints`, and of any that carry the same ticket: they cost the same whether the form was given
+    `causes`: what may be chosen (all that there are; free text where it is empty). `tests`: texts of the tests to choose
+    from, lettered from A (free text where there are none). `source`: the program's text, or a function that gives it, for
+    picking the line. What was looked at is read from the record; `ask_evidence` asks for it instead, where nothing notes
+    it. Hints are counted of `hints`, and of any that carry the same ticket: they cost the same whether the form was given
     them or not, and whether they were shown before it or after it.
     """
 
-    def __init__(self, ticket: str = "", *, causes: Sequence[str] | None = None, hints: Any = None) -> None:
-        self.causes, self.hints = words() if causes is None else tuple(causes), hints
-        self.diagnosis = Diagnosis(ticket)
-        self.handed_in = False
-        self._begin = time.monotonic()
+    def __init__(
+        self,
+        ticket: str = "",
+        *,
+        causes: Sequence[str] | None = None,
+        tests: Sequence[str] = (),
+        source: Any = None,
+        hints: Any = None,
+        ask_evidence: bool = False,
+    ) -> None:
+        self.causes, self.tests, self.hints = words() if causes is None else tuple(causes), tuple(tests), hints
+        self.source, self.ask_evidence = source, ask_evidence
+        before = record.diagnosis(ticket) if ticket else None
+        known = {one.name for one in fields(Diagnosis)}
+        self.diagnosis = Diagnosis(
+            **{name: v for name, v in (before or {}).items() if name in known} | {"ticket": ticket}
+        )
+        self.handed_in = before is not None
+        self.face: Any = None
+        self._begin = time.monotonic() - self.diagnosis.seconds
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in by hand what is given, stop the clock and return the record.
 
         A cause may be named in other words, such as "double softmax"; raises UserError for one that nobody knows.
+        Without `evidence` it is what was looked at, as far as that is on record.
         """
         if fields.get("cause"):
-            fields["cause"] = self._named(fields["cause"])
+            fields["cause"] = offered(fields["cause"], self.causes)
+        ticket = self.diagnosis.ticket
+        if "evidence" not in fields and (looked := self.looked()):
+            fields["evidence"] = looked
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
-        self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(self.diagnosis.ticket))
+        self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(ticket), self.diagnosis.hints)
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
-        if self.diagnosis.ticket:
-            record.note(self.diagnosis.ticket, "diagnosis", self.diagnosis.record())
+        if ticket:
+            record.note(ticket, "diagnosis", self.diagnosis.record())
         return self.diagnosis
 
-    def _named(self, said: Any) -> str:
-        """The form's own words for a cause. Raises UserError where it has none, and says which there are."""
-        if not self.causes:
-            return str(said)
-        mine = next((cause for cause in self.causes if tidy(cause) == tidy(said)), None)
-        if mine is None and self.causes == words():
-            return named(said)
-        if mine is None:
-            listed = "\n".join(f"  {cause}" for cause in self.causes)
-            raise UserError(f"{str(said)[:80]!r} is no cause that this form offers. It is one of\n{listed}")
-        return mine
+    def looked(self) -> list[str]:
+        """The instruments that were looked at for this ticket, as they are on record."""
+        return record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
 
     def show(self) -> "DiagnosisForm":
         """The form, or one line of text where nobody looks."""
         if headless():
             print("Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, evidence=[...], test=...)")
             return self
-        import ipywidgets as w
-        from IPython.display import display
+        from bugzoo.lab.diagnosis_face import Face
 
-        wide, style = {"width": "620px"}, {"description_width": "150px"}
-        options = {"options": [("choose one", ""), *((cause, cause) for cause in self.causes)], "value": ""}
-        self.cause = w.Dropdown(description="What is wrong", layout=wide, style=style, **options)
-        self.place = w.Text(description="Line of the program", layout=wide, style=style, placeholder="a number")
-        self.step = w.Text(
-            description="First step", layout=wide, style=style, placeholder="a number, where it sets in at one"
-        )
-        names = diagnostics.names()
-        self.evidence = w.TagsInput(
-            allowed_tags=names, allow_duplicates=False, layout=wide, placeholder="a name, then Enter"
-        )
-        self.test = w.Textarea(
-            description="Test that tells", layout=wide, style=style,
-            placeholder="Where tests are listed above: the letter of one. Else in words: which test tells this cause from "
-            "the one that looks most like it?",
-        )  # fmt: skip
-        self.button, self.told = w.Button(description="Hand in", button_style="primary", icon="check"), w.HTML()
-        self.button.on_click(self._pressed)
-        seen = w.HTML(
-            "<style>.jupyter-widget-tagsinput input { min-width: 200px; }</style>"
-            '<div class="bugzoo-status">What you looked at, in this order; type the first letters, Enter takes it. '
-            f"There are: {', '.join(names)}.</div>",
-            layout=wide,
-        )
-        display(w.VBox([self.cause, self.place, self.step, seen, self.evidence, self.test, self.button, self.told]))
+        self.face = Face(self)
         return self
 
-    def _pressed(self, _: Any) -> None:
-        numbers, wrong = {}, []
-        for name, control in (("place", self.place), ("step", self.step)):
-            text = control.value.strip()
-            if text and not text.isdigit():
-                wrong.append(f"{control.description}: {text!r} is not a whole number.")
-            numbers[name] = int(text) if text.isdigit() else None
-        missing = [] if self.cause.value else ["what is wrong"]
-        missing += [] if self.evidence.value else ["what you looked at"]
-        if missing:
-            wrong.append(f"Still open: {' and '.join(missing)}.")
-        if wrong:
-            self._say(" ".join(wrong))
-            return
-        self.hand_in(cause=self.cause.value, evidence=list(self.evidence.value), test=self.test.value, **numbers)
-        hints = self.diagnosis.hints
-        opened = f"{hints} hint" + ("" if hints == 1 else "s")
-        self._say(f"{self._left_out()} You took {_clock(self.diagnosis.seconds)} and opened {opened}.")
+    def text(self) -> str:
+        """Its program, for the line picker; "" where there is none, or not all of its cells were run."""
+        try:
+            return str(self.source() if callable(self.source) else self.source or "")
+        except UserError:
+            return ""
 
-    def _left_out(self) -> str:
-        """Whether it was kept whole; a healthy program has no line that is wrong."""
-        found = self.diagnosis
-        empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
-        empty += [] if found.test else ["a test"]
-        return f"Kept, without {' and '.join(empty)}; hand in again to add it." if empty else "Kept."
-
-    def _say(self, text: str) -> None:
-        import html
-
-        self.told.value = f'<div class="bugzoo-status">{html.escape(text)}</div>'
+    def instruments(self) -> list[str]:
+        """What can have been looked at."""
+        return diagnostics.names()
 
     def __repr__(self) -> str:
         return f"<DiagnosisForm {self.diagnosis.ticket}: {'handed in' if self.handed_in else 'open'}>"
-
-
-def _clock(seconds: float) -> str:
-    """7 min 5 s, or 41 s."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -14,8 +14,7 @@ def warm_up() -> None:
 
     def load() -> None:
         for name in (
-            "plotly.graph_objects",
-            "ipywidgets",
+            "bugzoo.lab.view_widgets",
             "sklearn.datasets",
             "torch._dynamo",
             "bugzoo.plots.comparison",

@@ -70,17 +70,18 @@ def _end(run: Any) -> tuple[str, int, Any]:
 def picture(
     points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "", explain: bool = True
 ) -> bytes:
-    """PNG on a white sheet, readable in light and dark notebooks."""
+    """PNG without a sheet of its own: it stays in the file, and is read on a light page and on a dark one."""
     from bugzoo.plots import comparison
+    from bugzoo.plots._style import GREY, see_through
 
     numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points)}
     bad = first_bad(points) if explain else None
     if bad:
         event = run.trace.first_non_finite() if run is not None else None
         numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
-    figure = comparison.picture(numbers, title)
+    figure = see_through(comparison.picture(numbers, title, ink=GREY))
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100, facecolor="white")
+    figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue()
 
 

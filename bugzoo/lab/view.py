@@ -2,7 +2,6 @@
 
 import threading
 import time
-import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -62,14 +61,11 @@ class LiveView:
         """Put the view into the cell's output; nothing where nobody looks."""
         self._shown = True
         if not headless():
-            from IPython.display import display
-
+            from bugzoo.lab import page
             from bugzoo.lab.view_widgets import ViewWidgets
 
             self.widgets = self.widgets or ViewWidgets(self)
-            display(self.widgets.box)
-            # the picture of a finished run goes here; while the widgets live it is hidden behind them
-            self._handle = display({"text/plain": ""}, raw=True, display_id=f"bugzoo-{uuid.uuid4().hex[:12]}")
+            self._handle = page.put(self.widgets.box)  # the picture of a finished run goes there
         return self
 
     def start(self) -> "LiveView":

@@ -12,12 +12,6 @@ from bugzoo.lab.engine import Point
 if TYPE_CHECKING:
     from bugzoo.lab.view import LiveView
 
-# while the widgets are alive the picture made for the saved notebook stays behind them
-STYLE = """<style>
-.jp-OutputArea-child:has(.bugzoo-live) + .jp-OutputArea-child:has(.jp-RenderedImage) { display: none; }
-.bugzoo-status { font-size: 13px; line-height: 1.5; color: var(--jp-ui-font-color1, inherit); }
-.bugzoo-status pre { white-space: pre-wrap; color: inherit; background: transparent; margin: 4px 0; }
-</style>"""
 WORDS = {
     "ready": "press Run",
     "waiting": "waiting for another run to end",
@@ -41,8 +35,10 @@ class ViewWidgets:
         self.run.on_click(self._run)
         self.pause.on_click(self._pause)
         self.stop.on_click(lambda _: self.view.stop())
-        self.box = w.VBox([w.HTML(STYLE), self.status, self.chart.figure, w.HBox([self.run, self.pause, self.stop])])
+        self.box = w.VBox([self.status, self.chart, w.HBox([self.run, self.pause, self.stop])])
         self.box.add_class("bugzoo-live")
+        if view.case.job is not None:
+            self.pause.tooltip = "This run has a process of its own, which cannot be paused; Stop ends it"
         self._label()
 
     def _run(self, _: Any) -> None:
@@ -80,7 +76,7 @@ class ViewWidgets:
                 self._twin_drawn = True
             self.chart.draw(which, points)
             if which == "broken" and self.view.explain:
-                self.chart.mark(first_bad(points))
+                self.chart.point_at(first_bad(points))
         # not view.state: asking that lets a held run go on
         engine = self.view._engine if which == "broken" else self.view._twin
         state = "twin" if which == "healthy" else engine.state if engine else "ready"
@@ -88,6 +84,13 @@ class ViewWidgets:
         self._label("running" if state == "ended" else state, " · " + summary.last_number(shown) if shown else "")
 
     def ended(self) -> None:
+        """Say how it ended, and send all that is shown once more."""
+        self._say_end()
+        self.chart.all_again()
+        for control in (self.status, self.run, self.pause, self.stop):
+            control.send_state()
+
+    def _say_end(self) -> None:
         view = self.view
         engine = view._engine
         run = engine.run if engine else None

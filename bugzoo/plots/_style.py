@@ -29,6 +29,14 @@ def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
         spine.set_visible(side in ("left", "bottom"))
 
 
+def see_through(figure: Any) -> Any:
+    """The figure, without a sheet behind it: the page's own shows."""
+    figure.patch.set_alpha(0.0)
+    for ax in figure.axes:
+        ax.set_facecolor("none")
+    return figure
+
+
 def absent(ax: Any, why: str) -> None:
     """One line of text instead of a picture."""
     ax.set_axis_off()

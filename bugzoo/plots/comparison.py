@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 from bugzoo.files import write_atomic
 
-BROKEN, HEALTHY = "#b5380f", "#4b98c9"  # dark orange and light blue: told apart with every kind of colour vision
+# vermilion and light blue: told apart with every kind of colour vision, at least 3 : 1 on a white and on a dark page
+BROKEN, HEALTHY = "#d55e00", "#4b98c9"
 
 
 def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: float) -> None:
@@ -24,8 +25,11 @@ def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: fl
     ax.plot(steps, shown, color=colour, linewidth=width, label=label)
 
 
-def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
-    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}."""
+def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes, ink: str = "black") -> None:
+    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}.
+
+    `ink`: the colour of text and axes.
+    """
     for ax, key, name in ((upper, "losses", "loss (nats)"), (lower, "grad_norms", "gradient norm")):
         for which, colour, width in (("healthy", HEALTHY, 2.6), ("broken", BROKEN, 1.3)):
             if numbers.get(which):
@@ -33,8 +37,10 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
         values = [v for which in ("healthy", "broken") for v in (numbers.get(which) or {}).get(key, ())]
         if any(v > 0 and math.isfinite(v) for v in values):
             ax.set_yscale("log")
-        ax.set_ylabel(name)
+        ax.set_ylabel(name, color=ink)
         ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(ink)
+        ax.tick_params(which="both", colors=ink)
     first = numbers.get("first_non_finite")
     if first:
         for ax in (upper, lower):
@@ -53,17 +59,17 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes) -> None:
             [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
         )
         upper.text(lost[0], 0.045, "  loss is nan", transform=floor, color=BROKEN, fontsize=9)
-    upper.legend(frameon=False, loc="upper right")
-    lower.set_xlabel("optimiser step")
+    upper.legend(frameon=False, loc="upper right", labelcolor=ink)
+    lower.set_xlabel("optimiser step", color=ink)
 
 
-def picture(numbers: Mapping[str, Any], title: str = "") -> Figure:
+def picture(numbers: Mapping[str, Any], title: str = "", ink: str = "black") -> Figure:
     """The figure, made without pyplot so that nothing is kept open."""
     figure = Figure(figsize=(8, 4.8), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    draw(numbers, upper, lower)
+    draw(numbers, upper, lower, ink)
     if title:
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle(title, fontsize=11, color=ink)
     return figure
 
 

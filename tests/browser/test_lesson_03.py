@@ -7,9 +7,8 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-POINTS = """view => { const plot = view.querySelector('.js-plotly-plot');
-    const data = plot && plot.data; if (!data) return 0;
-    return data.reduce((sum, curve) => sum + (curve.x ? curve.x.length : 0), 0); }"""
+POINTS = """view => [...view.querySelectorAll('.bugzoo-chart path')]
+    .reduce((sum, curve) => sum + Number(curve.dataset.points), 0)"""
 
 GREY = """cells => cells.map(cell => [...cell.querySelectorAll('.bugzoo-status, .widget-label, .widget-radio-box label')]
     .filter(one => one.textContent.trim() && one.offsetParent)

@@ -198,11 +198,11 @@ def test_a_recorded_curve_is_the_twin_and_a_job_gives_a_process_of_its_own(front
     run = view.result
     assert view.healthy is curve and view.case.file == "program.py" and run.outcome == "non_finite"
     assert str(os.getpid()) not in run.stdout and len(view.points) == len(run.trace.step)
-    assert view.widgets.chart.points("healthy") == 3
+    assert view.widgets.chart.count("healthy") == 3
     table = view._bundle()["text/plain"]
     assert "healthy: finished after 3 steps; validation accuracy 0.97" in table and "first non-finite" not in table
     assert "finished after" in view.widgets.status.value and "no number" not in view.widgets.status.value
     assert "loss nan" in view.widgets.status.value, "the number itself is no secret"
-    assert view.widgets.chart.marked is None
+    assert view.widgets.chart.mark == {}
     with pytest.raises(UserError, match="processes of its own"):
         view.pause()

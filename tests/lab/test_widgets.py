@@ -1,11 +1,12 @@
 """What the widgets do when they are pressed, moved and left alone."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from bugzoo import Scenario, UserError, choices, lab, record
-from bugzoo.lab import chart, sliders, summary
+from bugzoo.lab import chart, page, sliders, summary
 
 BROKEN = Scenario("mlp", ("numerics/log_at_step?step=50&eps=0",))
 
@@ -46,7 +47,7 @@ def test_at_most_ten_updates_a_second(front_end) -> None:
     view.start()
     view.wait()
     seconds = time.monotonic() - begin
-    plots = [at for at, data in front_end if "_py2js_restyle" in str(data) or "_py2js_update" in str(data)]
+    plots = [at for at, data in front_end if ["broken"] in ((data or {}).get("buffer_paths") or [])]
     assert 5 < len(plots)
     assert len(front_end) < 1000, "a server drops messages beyond 1,000 a second over 3 s"
     # one drawing of a curve pair and one status line at each tick; a few more for the mark and the end
@@ -147,28 +148,96 @@ def test_hints_come_one_at_a_time_and_are_counted(front_end) -> None:
     assert "log_at_step" not in repr(hints)
 
 
+CAUSES = ("an operation outside its domain", "a learning rate", "nothing is wrong")
+TESTS = ("replay of the first bad step", "half the learning rate")
+
+
 def test_diagnosis_form_gives_a_record(front_end) -> None:
     hints = lab.Hints(("a", "b", "c"))
     hints.next()
-    form = lab.DiagnosisForm("Z-017", hints=hints).show()
-    assert form.cause.value == "" and form.step.value == ""
-    form.button.click()
-    assert not form.handed_in and "Still open" in form.told.value
-    form.cause.value, form.place.value = "an operation outside its domain", "line 56"
-    form.evidence.value = ["first_non_finite"]
-    form.button.click()
-    assert not form.handed_in and "not a whole number" in form.told.value
-    form.place.value, form.step.value = "", "51"
-    form.button.click()
-    assert form.handed_in and "without a line and a test" in form.told.value
-    form.place.value, form.test.value = "56", "replay of step 51"
-    form.button.click()
-    assert "Kept. You took " in form.told.value and " s and opened 1 hint" in form.told.value
-    record = form.diagnosis.record()
+    record.note("Z-017", "looked", {"instrument": "loss_curve"})
+    record.note("Z-017", "looked", {"instrument": "replay"})
+    form = lab.DiagnosisForm("Z-017", causes=CAUSES, tests=TESTS, source="a = 1\n\nb = 2\n", hints=hints).show()
+    face = form.face
+    assert face.cause.value is None and face.test.value is None and face.step.value == "" and face.place.value is None
+    assert [label for label, _ in face.place.options] == ["   -  no line", "   1  a = 1", "   2  ", "   3  b = 2"]
+    face.button.click()
+    assert not form.handed_in and "choose what is wrong" in face.told.value
+    face.cause.value, face.step.value = CAUSES[0], "soon"
+    face.button.click()
+    assert not form.handed_in and "a whole number from 1 on" in face.told.value and "soon" in face.told.value
+    face.step.value = "51"
+    face.button.click()
+    assert form.handed_in and "without a line and a test" in face.told.value
+    face.place.value, face.test.value = 3, "A"
+    face.button.click()
+    told = face.told.value
+    assert "Kept at" in told and "opened 1 hint" in told and "looked at: loss_curve, replay" in told
+    found = form.diagnosis.record()
     assert form.handed_in and form.diagnosis.complete
-    assert {name: record[name] for name in ("ticket", "place", "step", "evidence", "hints")} == {
-        "ticket": "Z-017", "place": 56, "step": 51, "evidence": ["first_non_finite"], "hints": 1,
+    assert {name: found[name] for name in ("ticket", "place", "step", "evidence", "hints", "test")} == {
+        "ticket": "Z-017", "place": 3, "step": 51, "evidence": ["loss_curve", "replay"], "hints": 1, "test": "A",
     }  # fmt: skip
+
+    # the kernel is started again: the form goes on with what was handed in, and says so
+    again = lab.DiagnosisForm("Z-017", causes=CAUSES, tests=TESTS, source="a = 1\n\nb = 2\n").show()
+    assert again.handed_in and again.diagnosis == form.diagnosis
+    assert (again.face.cause.value, again.face.place.value, again.face.step.value) == (CAUSES[0], 3, "51")
+    assert again.face.test.value == "A" and "This is what was handed in" in again.face.told.value
+    assert not lab.DiagnosisForm("Z-018").handed_in
+
+
+def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
+    form = lab.diagnose("Z-020", causes=CAUSES)
+    boxes = {box.description: box for box in form.face.seen}
+    for name in ("replay", "loss_curve", "first_non_finite"):
+        boxes[name].value = True
+    boxes["loss_curve"].value = False
+    form.face.cause.value, form.face.place.value = CAUSES[0], "56"
+    form.face.button.click()
+    assert form.diagnosis.evidence == ["replay", "first_non_finite"] and form.diagnosis.place == 56
+    assert lab.DiagnosisForm("Z-020").hand_in(cause="a learning rate").evidence == ["replay", "first_non_finite"]
+
+
+def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
+    shown = []
+    monkeypatch.setattr(page, "put", lambda box: SimpleNamespace(update=lambda data, raw: shown.append(data)))
+    form = lab.DiagnosisForm("Z-021", causes=CAUSES).show()
+    assert "nothing is handed in yet" in shown[-1]["text/plain"]
+    form.face.cause.value = "a learning rate"
+    form.face.button.click()
+    assert "cause: a learning rate" in shown[-1]["text/plain"] and "Run this cell" in shown[-1]["text/html"]
+
+
+def test_a_hypothesis_is_noted_with_what_was_seen_by_then(front_end) -> None:
+    one = lab.Hypothesis("Z-022", CAUSES).show()
+    one.button.click()
+    assert "choose a cause first" in one.told.value and one.notes == []
+    one.cause.value, one.sure.value = "a learning rate", 30
+    one.button.click()
+    record.note("Z-022", "looked", {"instrument": "replay"})
+    lab.Hypothesis("Z-022", CAUSES).note("Nothing is wrong.", 0)
+    assert [(note["cause"], note["sure"], note["after"]) for note in one.notes] == [
+        ("a learning rate", 30, []),
+        ("nothing is wrong", 0, ["replay"]),
+    ]
+    assert one.text() == "30 %  a learning rate, before any instrument\n0 %  nothing is wrong, after replay"
+    with pytest.raises(UserError, match="whole number from 0"):
+        one.note("a learning rate", 101)
+    with pytest.raises(UserError, match="no cause that this form offers"):
+        one.note("gremlins", 50)
+
+
+def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
+    drawn = chart.Chart()
+    drawn.draw("broken", [(1, 2.0, 1.0), (2, float("nan"), 1.0)])
+    front_end.clear()
+    drawn._handle_custom_msg({"ready": True}, [])
+    assert [sorted(data["buffer_paths"]) for _, data in front_end] == [[["broken"], ["healthy"]]]
+    assert front_end[0][1]["state"] == {"mark": {}}
+    assert drawn.count("broken") == 2
+    drawn.clear()
+    assert drawn.count("broken") == 0
 
 
 def test_hints_are_counted_by_their_ticket_also_when_the_form_was_not_given_them(front_end) -> None:

@@ -1,4 +1,7 @@
+import io
+
 import matplotlib
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -6,6 +9,8 @@ matplotlib.use("Agg")
 
 from bugzoo import diagnostics, plots
 from bugzoo.diagnostics import instrument
+from bugzoo.lab import summary
+from bugzoo.plots import _style, comparison
 from bugzoo.running import Reading, Run
 from bugzoo.watching.trace import Event, Graph, Trace
 
@@ -80,3 +85,20 @@ def test_one_batch_is_drawn_over_its_repetitions(ax):
     curve, half = ax.lines
     assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == (1, 100) and curve.get_ydata()[-1] == pytest.approx(0.1)
     assert list(half.get_ydata()) == [1.0, 1.0]
+
+
+def _light(colour: str) -> float:
+    """Relative luminance (WCAG 2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
+def test_what_stays_in_a_notebook_is_read_on_a_light_and_on_a_dark_page(page):
+    for colour in (comparison.BROKEN, comparison.HEALTHY, _style.GREY):
+        low, high = sorted((_light(colour), _light(page)))
+        assert (high + 0.05) / (low + 0.05) >= 3, (colour, page)
+    points = [(1, 2.0, 1.0), (2, 1.5, 0.9)]
+    drawn = matplotlib.image.imread(io.BytesIO(summary.picture(points, None, points, "Z-1")))
+    assert drawn[0, 0, 3] == 0, "no sheet of its own"

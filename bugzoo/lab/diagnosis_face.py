@@ -1,0 +1,129 @@
+"""The diagnosis form as widgets: native radio buttons, check boxes, a listing and numbers, by mouse or by keyboard."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from bugzoo.lab import page
+from bugzoo.syntax import source_lines
+
+if TYPE_CHECKING:
+    from bugzoo.lab.diagnosis import DiagnosisForm
+
+LETTERS = "ABCDEFGH"
+WIDE = {"width": "100%"}
+
+
+class Face:
+    """What is seen of a `DiagnosisForm`; shown when it is made."""
+
+    def __init__(self, form: "DiagnosisForm") -> None:
+        self.form, given = form, form.diagnosis
+        self.cause = _choice([(cause, cause) for cause in form.causes], given.cause)
+        self.test = _choice([(f"{LETTERS[i]}  {text}", LETTERS[i]) for i, text in enumerate(form.tests)], given.test)
+        self.place = self._place(given.place)
+        self.step = w.Text(
+            value=str(given.step or ""), placeholder="1 where it is there from the start", layout={"width": "260px"}
+        )
+        self.step.add_class("bugzoo-number")
+        self._ticked = list(given.evidence)
+        self.seen = [
+            w.Checkbox(value=name in given.evidence, description=name, indent=False) for name in form.instruments()
+        ]
+        self.button = w.Button(
+            description="Hand in", button_style="primary", icon="check", layout={"margin": "10px 0 0 0"}
+        )
+        self.told = w.HTML()
+        self.button.on_click(self._pressed)
+        looked = []
+        if form.ask_evidence:
+            for box in self.seen:
+                box.observe(self._tick, "value")
+            grid = w.GridBox(
+                self.seen, layout={"grid_template_columns": "repeat(auto-fill, minmax(200px, 1fr))", **WIDE}
+            )
+            looked = [page.ask("What did you look at? In the order in which you tick."), grid]
+        self.box = page.form([
+            page.ask("What is wrong?"), self.cause,
+            page.ask("Which line of the program has to change? None where nothing is wrong."), self.place,
+            page.ask("At which step does it first show?"), self.step,
+            *looked,
+            page.ask("Which test tells this cause from the one that looks most like it?"), self.test,
+            self.button, self.told,
+        ])  # fmt: skip
+        self.handle = page.put(self.box)
+        if form.handed_in:
+            self.told.value = page.say("This is what was handed in. " + self._left_out())
+        self._keep()
+
+    def _place(self, line: int | None) -> Any:
+        """A listing to pick from where the program's text is known, else a number."""
+        text = self.form.text()
+        if not text:
+            box = w.Text(value=str(line or ""), placeholder="a number", layout={"width": "260px"})
+            box.add_class("bugzoo-number")
+            return box
+        lines = [(f"{number:4d}  {text}", number) for number, text in enumerate(source_lines(text), 1)]
+        known = line if line is not None and line <= len(lines) else None
+        listing = w.Select(options=[("   -  no line", None), *lines], value=known, rows=16, layout=WIDE)
+        listing.add_class("bugzoo-listing")
+        return listing
+
+    def _tick(self, change: Any) -> None:
+        name = change["owner"].description
+        self._ticked = [one for one in self._ticked if one != name] + ([name] if change["new"] else [])
+
+    def _pressed(self, _: Any) -> None:
+        numbers, wrong = {}, []
+        for name, label, control in (("place", "The line", self.place), ("step", "The step", self.step)):
+            value = control.value.strip() if isinstance(control.value, str) else control.value
+            if isinstance(value, str) and value and not (value.isdigit() and int(value)):
+                wrong.append(f"{label} is a whole number from 1 on, not {value!r}.")
+            else:
+                numbers[name] = int(value) if value else None
+        if not self.cause.value:
+            wrong.append("Nothing was handed in: choose what is wrong first.")
+        if wrong:
+            self.told.value = page.say("\n".join(wrong))
+            return
+        extra = {"evidence": list(self._ticked)} if self.form.ask_evidence else {}
+        self.form.hand_in(cause=self.cause.value, test=self.test.value or "", **numbers, **extra)
+        found = self.form.diagnosis
+        hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
+        when = time.strftime("%H:%M")
+        self.told.value = page.say(
+            f"Kept at {when}. {self._left_out()} You took {_clock(found.seconds)} and opened {hints}."
+        )
+        self._keep()
+
+    def _left_out(self) -> str:
+        """What is not there; a healthy program has no line that is wrong."""
+        found = self.form.diagnosis
+        empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
+        empty += [] if found.test else ["a test"]
+        told = f"It is without {' and '.join(empty)}; hand in again to add it." if empty else ""
+        looked = ", ".join(found.evidence)
+        return (
+            f"{told} What you looked at: {looked}." if looked else f"{told} You have looked at no instrument.".strip()
+        )
+
+    def _keep(self) -> None:
+        """What stays in the saved notebook."""
+        found = self.form.diagnosis
+        told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing is handed in yet."
+        page.keep(self.handle, f"{told} Run this cell for the form.")
+
+
+def _choice(options: list[tuple[str, str]], value: str) -> Any:
+    """Radio buttons with nothing chosen beforehand; free text where nothing is offered."""
+    if not options:
+        return w.Textarea(value=value, placeholder="in words", layout=WIDE)
+    known = value if value in [one for _, one in options] else None
+    return w.RadioButtons(options=options, value=known, layout=WIDE)
+
+
+def _clock(seconds: float) -> str:
+    """7 min 5 s, or 41 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

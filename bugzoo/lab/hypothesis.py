@@ -1,0 +1,80 @@
+"""A hypothesis, and how sure one is of it, noted before more evidence is looked at."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bugzoo import record
+from bugzoo.diagnostics.causes import words
+from bugzoo.errors import UserError
+from bugzoo.lab.diagnosis import offered
+from bugzoo.lab.frontend import headless
+
+
+class Hypothesis:
+    """What one thinks of a ticket at this moment; every note is kept, with what had been looked at by then."""
+
+    def __init__(self, ticket: str, causes: Sequence[str] | None = None) -> None:
+        self.ticket, self.causes = ticket, words() if causes is None else tuple(causes)
+        self.face: Any = None
+
+    @property
+    def notes(self) -> list[dict[str, Any]]:
+        """{"cause", "sure" (0 to 100), "after" (instruments seen by then), "at"}, the oldest first."""
+        return record.notes(self.ticket, "hypothesis")
+
+    def note(self, cause: str, sure: int) -> list[dict[str, Any]]:
+        """Note a cause and how sure one is, from 0 to 100; returns all notes. Raises UserError for what is neither."""
+        cause = offered(cause, self.causes)
+        if isinstance(sure, bool) or not isinstance(sure, int) or not 0 <= sure <= 100:
+            raise UserError(f"How sure you are is a whole number from 0 (a guess) to 100 (certain), not {sure!r}.")
+        record.note(self.ticket, "hypothesis", {"cause": cause, "sure": sure, "after": record.looked(self.ticket)})
+        return self.notes
+
+    def text(self) -> str:
+        """The notes as lines: `60 %  a learning rate, after loss_curve`."""
+        return "\n".join(
+            f"{one['sure']} %  {one['cause']}, {'after ' + ', '.join(one['after']) if one['after'] else 'before any instrument'}"
+            for one in self.notes
+        )
+
+    def show(self) -> "Hypothesis":
+        """Radio buttons and a number, or one line of text where nobody looks."""
+        if headless():
+            print("Hypothesis: hypothesis.note(cause, sure) with sure from 0 to 100; hypothesis.causes are the causes.")
+            return self
+        import ipywidgets as w
+
+        from bugzoo.lab import page
+
+        self.cause = w.RadioButtons(options=self.causes, value=None, layout={"width": "100%"})
+        self.sure = w.IntSlider(value=50, min=0, max=100, step=5, description="", layout={"width": "360px"})
+        self.button = w.Button(description="Note it", icon="pencil")
+        self.told = w.HTML()
+        self.button.on_click(self._pressed)
+        rows = [page.ask("What do you think it is, before you look further?"), self.cause]
+        rows += [page.ask("How sure are you, from 0 (a guess) to 100 (certain)?"), self.sure, self.button, self.told]
+        self.face = page.put(page.form(rows))
+        self._tell()
+        return self
+
+    def _pressed(self, _: Any) -> None:
+        from bugzoo.lab import page
+
+        if self.cause.value is None:
+            self.told.value = page.say(
+                "Nothing was noted: choose a cause first. One that you hold for unlikely is fine."
+            )
+            return
+        self.note(self.cause.value, self.sure.value)
+        self._tell()
+
+    def _tell(self) -> None:
+        from bugzoo.lab import page
+
+        text = self.text()
+        self.told.value = page.say(f"Noted so far:\n{text}" if text else "")
+        shown = f"Hypotheses so far:\n{text}" if text else "No hypothesis is noted yet."
+        page.keep(self.face, f"{shown}\nRun this cell to note another.")
+
+    def __repr__(self) -> str:
+        return f"<Hypothesis {self.ticket}: {len(self.notes)} noted>"

@@ -1,0 +1,59 @@
+"""Widgets in a notebook's page: what stays of them in the saved file, and JupyterLab's shortcuts kept out of them."""
+
+import html
+import uuid
+from typing import Any
+
+import anywidget
+
+from bugzoo.lab.chart import FRONT
+
+
+class Keys(anywidget.AnyWidget):
+    """Stands unseen in a box of the class `bugzoo-keys`; what is typed in that box is no command to the notebook."""
+
+    _esm = FRONT / "keys.js"
+
+
+def put(box: Any) -> Any:
+    """Show a box of widgets in a cell's output. Returns the handle of what is seen instead where it does not live.
+
+    That is after a restart, in a notebook opened again, and on a page that only shows notebooks.
+    """
+    from IPython.display import display
+
+    style = f"<style>{(FRONT / 'page.css').read_text()}</style>"
+    display({"text/html": f'<div class="bugzoo-page">{style}</div>', "text/plain": ""}, raw=True)
+    box.add_class("bugzoo-widget")
+    view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+    display({"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}, raw=True)
+    return display({"text/plain": ""}, raw=True, display_id=f"bugzoo-{uuid.uuid4().hex[:12]}")
+
+
+def form(rows: list[Any]) -> Any:
+    """A box that is filled in by mouse or by keyboard."""
+    import ipywidgets as w
+
+    box = w.VBox([*rows, Keys()])
+    for name in ("bugzoo-form", "bugzoo-keys"):
+        box.add_class(name)
+    return box
+
+
+def ask(text: str) -> Any:
+    """The line above a control."""
+    import ipywidgets as w
+
+    return w.HTML(f'<div class="bugzoo-status bugzoo-ask">{html.escape(text)}</div>')
+
+
+def say(text: str) -> str:
+    """What a form answers, as HTML; a line break stays one."""
+    lines = html.escape(text).replace("\n", "<br>")
+    return f'<div class="bugzoo-status" role="status">{lines}</div>' if text else ""
+
+
+def keep(handle: Any, text: str) -> None:
+    """Set what stays in the saved notebook."""
+    if handle is not None:  # there is none outside a kernel
+        handle.update({"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}, raw=True)
