@@ -8,8 +8,6 @@
 The names below are looked up when they are first used: importing bugzoo loads neither torch nor the catalogue.
 """
 
-import importlib
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself is not needed to start
     from typing import Any
@@ -33,6 +31,8 @@ __all__ = ["__version__", *_HOMES]
 def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'bugzoo' has no attribute {name!r}; it has {', '.join(_HOMES)}")
+    import importlib  # not above: until `bugzoo.__main__` has begun, a Ctrl-C is a traceback
+
     return getattr(importlib.import_module(_HOMES[name]), name)
 
 

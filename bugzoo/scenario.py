@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bugzoo import faults as catalogue
 from bugzoo import injection as injected
-from bugzoo import programs
+from bugzoo import programs, seeds
 from bugzoo.errors import UserError, unknown
 from bugzoo.faults.model import Fault, Needs
 from bugzoo.injection import Injection, diff, inject
@@ -158,6 +158,8 @@ class Scenario:
     def __post_init__(self) -> None:
         if self.size not in SIZES:
             raise unknown("size", self.size, SIZES, "bugzoo run --help")
+        for seed in (self.seed, self.settings.get("seed", 0)):
+            seeds.check(seed)
         object.__setattr__(self, "faults", tuple(self.faults))
         for fault, _ in self.specs:
             if why := misfit(fault, self.program):

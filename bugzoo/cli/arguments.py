@@ -8,10 +8,8 @@ from typing import Any
 
 import typer
 
+from bugzoo import seeds
 from bugzoo.errors import UserError, unknown
-
-SEEDS = 2**32 - 1
-"""The largest seed that every library takes which the programs use."""
 
 
 def place(text: str | Path) -> Path:
@@ -24,7 +22,7 @@ def place(text: str | Path) -> Path:
 
 
 def seed_option(help: str) -> Any:
-    return typer.Option(min=0, max=SEEDS, help=help)
+    return typer.Option(min=0, max=seeds.MOST, help=help)
 
 
 def executor_option() -> Any:
@@ -43,8 +41,9 @@ def finite(name: str, value: float, low: float, high: float = math.inf) -> float
 
 
 def check_assignment(given: str) -> None:
-    """Raises UserError where `given` is neither a folder nor an exercise, by name or number."""
+    """Raises UserError where `given` is neither a folder with a key nor an exercise, by name or number."""
     from bugzoo.grading.exercises import exercises, load
+    from bugzoo.instructor import folder
 
     if not given.strip() or "/" in given or (os.path.exists(given) and not os.path.isdir(given)):
         if not given.strip() or not os.path.isdir(given):
@@ -52,7 +51,9 @@ def check_assignment(given: str) -> None:
                 f"--assignment {given!r}: there is no such folder. `bugzoo assign` makes one; `bugzoo list exercises` shows "
                 "what else can be graded."
             )
-    elif not os.path.isdir(given):
+    if os.path.isdir(given):
+        folder.key(Path(given))
+    else:
         try:
             load(given)
         except UserError:

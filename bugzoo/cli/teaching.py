@@ -69,11 +69,9 @@ def assign(
     if not any(letter.isascii() and letter.isalnum() for letter in title):
         raise UserError(f"--title {title!r} holds no letter from a to z and no digit; files are named after it.")
     check_folder(out)
-    from bugzoo.instructor import layout, proof, roster, variants
-    from bugzoo.instructor.model import STORY, Assignment
-    from bugzoo.instructor.students import draw_all
+    from bugzoo.instructor import folder, roster, variants
 
-    layout.check_place(out, force)
+    folder.check_place(out, force)
     people, word = [], ""
     if students is not None:
         if secret is None:
@@ -84,6 +82,10 @@ def assign(
     elif secret is not None:
         raise UserError("--secret is for variants; say also for whom: --students ROSTER.csv.")
     settled = tuple(variants.settle(spec) for spec in fault)
+    from bugzoo.instructor import layout, proof
+    from bugzoo.instructor.model import STORY, Assignment
+    from bugzoo.instructor.students import draw_all
+
     draft = Assignment(program, settled, seed, title, story or STORY, (points, diagnosis_points))
     try:
         with progress("proof", json) as tell:
@@ -111,9 +113,9 @@ def assign(
 
 
 def _files(made: Path) -> list[str]:
-    from bugzoo.instructor import key
+    from bugzoo.instructor import folder
 
-    return sorted(key.manifest(made)["files"])
+    return sorted(folder.manifest(made)["files"])
 
 
 def _tell(draft: Any, out: Path, variants: int) -> None:
@@ -184,12 +186,14 @@ def grade(
         check_place(csv)
     kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     check_folder(kept)
-    from bugzoo.instructor import classroom, gradebook, roster, tasks
+    from bugzoo.instructor import roster
+
+    people = {one.id: vars(one) for one in roster.read(students)} if students else {}
+    from bugzoo.instructor import classroom, gradebook, tasks
     from bugzoo.running.cluster import connected
 
     task = tasks.load(assignment)
-    if students is not None:
-        task.people = {one.id: vars(one) for one in roster.read(students)} | task.people
+    task.people = people | task.people
     kept = kept / task.name
     try:
         with connected(executor) as pool, progress("graded", json) as tell:

@@ -8,13 +8,14 @@ from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
 from bugzoo.instructor import findings, key
+from bugzoo.instructor.folder import upwards
 from bugzoo.instructor.model import GRADING_SEEDS
 from bugzoo.scenario import Scenario
 
 
 def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
     """Judge by the key where there is one at or above `folder`, else the program as a whole. Raises UserError."""
-    home = key.upwards(name, folder)
+    home = upwards(name, folder)
     if home is None:
         return without_key(question)
     found = key.read(home)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
-from bugzoo.instructor import diagnosis_cell, key
+from bugzoo.instructor import diagnosis_cell
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
+from bugzoo.instructor.folder import FILE, FOLDER
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.instructor.submission import Submission
 from bugzoo.instructor.tasks import Task
@@ -65,7 +66,7 @@ def grade_class(
 def _submissions(folder: Path, task: Task) -> list[Submission]:
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder; name the one that holds the submissions.")
-    if (folder / key.FOLDER / key.FILE).exists():
+    if (folder / FOLDER / FILE).exists():
         raise UserError(
             f"{folder} is the assignment itself, with its answer key; name the folder in which the class handed in, such as "
             f"{folder / 'submitted'}."

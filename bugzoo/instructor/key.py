@@ -4,7 +4,6 @@ It lies outside the notebooks, since nbgrader's feedback pages show hidden tests
 """
 
 import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -14,10 +13,8 @@ from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.repairs import repairs
+from bugzoo.instructor import folder as files
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
-
-FORMAT = "bugzoo-assignment/1"
-FOLDER, FILE = "instructor", "key.json"
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def digest(text: str) -> str:
 def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict[str, Any]:
     """What `key.json` holds."""
     return {
-        "format": FORMAT,
+        "format": files.FORMAT,
         "assignment": assignment.name,
         "title": assignment.title,
         "story": assignment.story,
@@ -110,11 +107,8 @@ def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict
 
 def read(folder: Path) -> Key:
     """The key of an assignment's folder. Raises UserError where there is none, or where the program has changed since."""
-    path = folder / FOLDER / FILE
+    path, found = folder / files.FOLDER / files.FILE, files.key(folder)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != FORMAT:
-            raise UserError(f"{path} has the format {found['format']!r}; this bugzoo reads {FORMAT}.")
         points = (found["points"]["repair"], found["points"]["diagnosis"])
         assignment = Assignment(
             found["program"],
@@ -127,37 +121,13 @@ def read(folder: Path) -> Key:
         )
         kept = [Answer(**value) for value in found["answers"]]
         grading, handed_out, made_with = found["grading"], found["handed_out"], found["made_with"]
-    except FileNotFoundError:
-        raise UserError(
-            f"{folder} holds no answer key ({FOLDER}/{FILE}). `bugzoo assign ... {folder}` makes an assignment."
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        seconds, seeds = float(grading["seconds"]), tuple(grading["seeds"])
+    except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} could not be read: {error}.") from None
     if digest(assignment.source) != handed_out:
         raise UserError(
             f"{path} was made with bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
             "have changed since. Grade with that version, or assign again."
         )
-    students = manifest(folder).get("students", {})
-    return Key(assignment, kept, grading["seconds"], tuple(grading["seeds"]), students, sum(points))
-
-
-def manifest(folder: Path) -> dict[str, Any]:
-    """`manifest.json` of an assignment's folder; empty where it cannot be read."""
-    try:
-        found = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def upwards(name: str, start: Path) -> Path | None:
-    """The folder of an assignment of this name, at or above `start`: nbgrader runs notebooks somewhere below it."""
-    for folder in (start, *start.parents):
-        path = folder / FOLDER / FILE
-        try:
-            if path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("assignment") == name:
-                return folder
-        except (OSError, ValueError, AttributeError):
-            continue
-    return None
+    students = files.manifest(folder).get("students", {})
+    return Key(assignment, kept, seconds, seeds, students, sum(points))

@@ -13,13 +13,14 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.instructor import handout, key, pages
+from bugzoo.instructor.folder import FOLDER, FORMAT, check_place, manifest
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof, refuse
 from bugzoo.instructor.students import Own
 from bugzoo.instructor.variants import VERSION
 from bugzoo.plain import plain
 
-MANIFEST = f"{key.FOLDER}/manifest.json"
+MANIFEST = f"{FOLDER}/manifest.json"
 
 
 def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
@@ -31,11 +32,11 @@ def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
         "README.md": pages.next_steps(assignment, bool(students)),
         "nbgrader_config.py": pages.config(assignment, proof),
         f"source/{name}/{name}.ipynb": instructor,
-        f"{key.FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
-        f"{key.FOLDER}/key.json": _json(key.to_json(assignment, answers, proof.limit)),
-        f"{key.FOLDER}/key.md": pages.answer_key(assignment, answers, proof),
-        f"{key.FOLDER}/proof.json": _json(proof.to_json()),
-        f"{key.FOLDER}/proof.md": pages.proof_page(proof),
+        f"{FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
+        f"{FOLDER}/key.json": _json(key.to_json(assignment, answers, proof.limit)),
+        f"{FOLDER}/key.md": pages.answer_key(assignment, answers, proof),
+        f"{FOLDER}/proof.json": _json(proof.to_json()),
+        f"{FOLDER}/proof.md": pages.proof_page(proof),
     }
     if not students:
         found[f"student/{name}.ipynb"] = _student(assignment, answers, {})
@@ -70,7 +71,7 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
             (temporary / path).parent.mkdir(parents=True, exist_ok=True)
             (temporary / path).write_text(text, encoding="utf-8")
         os.chmod(temporary, 0o755)
-        os.chmod(temporary / key.FOLDER, 0o700)  # the key is the instructor's alone
+        os.chmod(temporary / FOLDER, 0o700)  # the key is the instructor's alone
         if not out.exists() or not any(out.iterdir()):
             with contextlib.suppress(FileNotFoundError):
                 out.rmdir()
@@ -88,23 +89,9 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
     return out
 
 
-def check_place(out: Path, force: bool = False) -> None:
-    """Raises UserError when `out` is taken: found out before anything is proved, which takes a while."""
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UserError(f"{out} is no folder; name one that is not there yet.")
-    if not out.is_dir() or not any(out.iterdir()):
-        return
-    ours = bool(key.manifest(out).get("files"))
-    if force and ours:
-        return
-    if ours:
-        raise UserError(f"{out} holds an assignment already. Name another folder, or say --force to replace its files.")
-    raise UserError(f"{out} is not empty, and what is in it was not made by `bugzoo assign`. Name another folder.")
-
-
 def _replace(temporary: Path, out: Path, found: dict[str, str]) -> None:
     """Put the new files in place of the old ones; an old one that somebody changed is kept as NAME.before."""
-    before = key.manifest(out).get("files", {})
+    before = manifest(out).get("files", {})
     for path in sorted(
         {*before, *found}, key=lambda path: path == MANIFEST
     ):  # the manifest last: it says what is whole
@@ -131,7 +118,7 @@ def _free(target: Path) -> Path:
 
 def _manifest(found: dict[str, str], students: Sequence[Own]) -> dict[str, Any]:
     return {
-        "format": key.FORMAT,
+        "format": FORMAT,
         "made_with": version("bugzoo"),
         "derivation": VERSION,
         "files": {path: _hash(text.encode()) for path, text in sorted(found.items())},

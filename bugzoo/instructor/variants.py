@@ -14,10 +14,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.instructor.model import Assignment
+
+if TYPE_CHECKING:  # the assignment itself takes torch; a secret that is too short is told before
+    from bugzoo.instructor.model import Assignment
 
 VERSION = 1
 SEEDS = 10_000
@@ -99,7 +102,7 @@ def _number(spec: str, key: str, text: str, whole: bool) -> float:
         raise UserError(f"{spec}: {key} is left open with {text!r}; write two {kind}, such as {key}=40..60.") from None
 
 
-def variant(assignment: Assignment, specs: tuple[str, ...], chosen: Draw) -> Assignment:
+def variant(assignment: "Assignment", specs: tuple[str, ...], chosen: Draw) -> "Assignment":
     """The assignment with the seed and the open parameters that `chosen` says. `specs` may hold ranges."""
     settled = tuple(settle(spec, chosen.pick) for spec in specs)
     return replace(assignment, faults=settled, seed=int(chosen.pick("seed", 0, SEEDS - 1, True)))

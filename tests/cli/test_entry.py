@@ -11,6 +11,8 @@ import pytest
 
 from bugzoo.cli import optional_value
 
+ROOT = Path(__file__).parent.parent.parent
+
 
 @pytest.mark.parametrize(
     ("given", "made"),
@@ -128,6 +130,41 @@ def test_listing_loads_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+WRONG = [
+    "assign new --program mlp --fault loop/stale_gradients --students class.csv --secret short",
+    "assign new --program mlp --fault loop/stale_gradients --students none.csv --secret long",
+    "assign new --program mlp --fault numerics/log_at_step?step=60..40",
+    "assign torn --program mlp --fault loop/stale_gradients",
+    "grade handed_in --assignment torn",
+    "grade handed_in --assignment 01 --students none.csv",
+]
+"""Each with something that is wrong with a file: a secret, a roster, a key, a folder that is taken."""
+
+
+def test_what_is_wrong_with_a_file_is_told_before_torch_is_loaded(tmp_path):
+    (tmp_path / "handed_in").mkdir()
+    (tmp_path / "torn/instructor").mkdir(parents=True)
+    (tmp_path / "torn/instructor/key.json").write_text("{")
+    (tmp_path / "class.csv").write_text("student_id\nada\n")
+    (tmp_path / "short").write_text("word")
+    (tmp_path / "long").write_text("a secret that is long enough")
+    code = (
+        "import sys; from bugzoo.cli import main\n"
+        f"for line in {WRONG!r}:\n"
+        "    try: main(line.split())\n"
+        "    except SystemExit as stop: print(stop.code, [n for n in ('torch', 'numpy') if n in sys.modules], line)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.stdout.splitlines() == [f"2 [] {line}" for line in WRONG], done.stderr
+
+
+def test_nothing_is_imported_before_ctrl_c_is_heard():
+    """What Python itself does before our first line is out of our hands; nothing of ours makes that time longer."""
+    code = "import os, sys; before = set(sys.modules); import bugzoo.__main__; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.split() == ["['bugzoo',", "'bugzoo.__main__']"]
 
 
 def test_help_starts_quickly():

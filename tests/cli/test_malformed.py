@@ -12,6 +12,12 @@ import pytest
 
 WORDS = {"<huge>": "1" + "0" * 24, "<long>": "x" * 5000, "<nul>": "a\0b.json", "<latin>": "caf\udce9"}
 
+KEYS = {
+    "broken": "{", "listed": "[]", "old": '{"format": "bugzoo-assignment/0"}',
+    "torn": '{"format": "bugzoo-assignment/1", "assignment": "a", "title": "A", "story": ""}',
+}  # fmt: skip
+"""Folder -> what stands where an assignment has its key."""
+
 
 def table() -> list[tuple[list[str], str]]:
     """(words, a piece of the message) of each line."""
@@ -42,6 +48,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "word.txt").write_text("a secret that is long enough\n")
     (here / "class.csv").write_text("student_id\nanna\n")
     (here / "full/anna/notes.txt").write_text("")
+    for name, key in KEYS.items():
+        (here / name / "instructor").mkdir(parents=True)
+        (here / name / "instructor/key.json").write_text(key)
     return here
 
 

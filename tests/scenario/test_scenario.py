@@ -35,6 +35,14 @@ def test_bad_specs_say_what_is_allowed(spec, words):
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize("seed", [10**24, 10**5000, -1, 2**32, 0.5, "3", True, None], ids=lambda seed: "")
+def test_a_seed_that_no_library_takes_is_refused(seed):
+    for given in ({"seed": seed}, {"settings": {"seed": seed}}):
+        with pytest.raises(UserError, match=r"seed=.* is not allowed; it is a whole number from 0 to 4294967295"):
+            Scenario("mlp", **given)
+    assert "seed = 4294967295" in Scenario("mlp", seed=2**32 - 1).source
+
+
 def test_settings_replace_literals_and_keep_comments():
     source = "seed = 0  # one\nrate = 1e-3\n"
     assert with_settings(source, {"seed": 5}, "mlp") == "seed = 5  # one\nrate = 1e-3\n"
