@@ -8,7 +8,7 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, integrity, pair, reference, speed
+from bugzoo.grading import checks, integrity, later, pair, reference, speed
 from bugzoo.grading.allowances import allowances
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
@@ -74,6 +74,8 @@ def grade(
             judged = _judge(run, case, wide)
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
+            if seed == seeds[0] and all(check.passed for check in judged):
+                judged += later.put_off(job, case, _run)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that

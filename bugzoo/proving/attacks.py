@@ -3,6 +3,7 @@
 `attacks(source)` -> name -> text. They are made from the broken text: nothing in them mends the training.
 """
 
+import re
 from collections.abc import Callable
 from tempfile import gettempdir
 
@@ -110,7 +111,15 @@ _EDITS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
 }  # fmt: skip
 
 
+LATE = 4400
+"""More steps than any exercise trains."""
+_WAITS = re.compile(r"(\bif [\w.]+ >=? )\d+\b")
+"""What sets in at a step: `if step >= 50`."""
+
+
 def attacks(source: str) -> dict[str, str]:
     """The texts, name -> source."""
     parts = split(source)
-    return {name: join(edit(dict(parts))) for name, edit in _EDITS.items()}
+    made = {name: join(edit(dict(parts))) for name, edit in _EDITS.items()}
+    put_off, changed = _WAITS.subn(rf"\g<1>{LATE}", source)
+    return made | {"put off until after the training": join(split(put_off))} if changed else made

@@ -62,6 +62,7 @@ FAULT = Fault(
             "a clamp": "$HIDDEN = torch.log(($HIDDEN - $HIDDEN.min()).clamp(min=1e-6))",
         },
     )
+    | instead(BLOCK, {"put off": f"if step >= 4400:\n    {LINE}"})
     | {
         "gradients mended": before(
             STEP,

@@ -1,0 +1,183 @@
+"""A fault that waits for a step, beyond the steps of the training: is it gone, or was it only put off?
+
+Where a fault has a parameter `step`, a repair is run once more as if that many steps lay behind it: what counts in its text
+begins there. A condition that no training of this length reaches is met then. The run is short and judged by the fault's
+own sign alone: a repair may count in another way, and who cannot be started later is trained for twice as long instead.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from bugzoo.diagnostics import instrument
+from bugzoo.errors import UserError
+from bugzoo.faults.evidence import parse as evidence
+from bugzoo.faults.model import Fault
+from bugzoo.grading.half_repairs import shows
+from bugzoo.grading.model import Check
+from bugzoo.running import Job, Run
+from bugzoo.scenario import Scenario, with_settings
+from bugzoo.syntax import parse
+
+TRIGGER = "step"
+"""The name of the parameter by which a fault says when it sets in."""
+SHORT = {"epochs": 1, "steps": 40}
+"""Settings that say how long a program trains, and how long it does when it starts later."""
+
+
+def waiting(case: Scenario) -> list[Fault]:
+    """The faults of a case that set in after some steps."""
+    return [fault for fault, _ in case.specs if TRIGGER in fault.params]
+
+
+def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
+    """Run the submission's `job` from later steps on; nothing where no fault waits for a step.
+
+    Raises RuntimeError where the machine fails.
+    """
+    faults = waiting(case)
+    if not faults:
+        return []
+    first = int(max(fault.params[TRIGGER].high for fault in faults))
+    named = {evidence(text).instrument for fault in faults for text in fault.evidence}
+    live = any(instrument(name).COST > 0 for name in named if name not in ("outcome", "metrics"))
+    for where, text in _texts(job.source, first):
+        found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
+        if any(shows(fault, found.readings) for fault in faults):
+            saw = f"what was wrong shows {where}, {_steps(found)}"
+            return [Check("later steps", "wrong", saw, "it is gone at every step", float(first))]
+        if found.outcome == "finished" and len(found.trace.step):
+            return [Check("later steps", "passed", f"nothing of what was wrong shows {where}", "", 0.0)]
+    return []  # a program that is finished after so many steps, or that is written in another way
+
+
+def _steps(run: Run) -> str:
+    made = len(run.trace.step)
+    return f"after {made} step{'' if made == 1 else 's'} of that run"
+
+
+def _texts(source: str, first: int) -> Iterator[tuple[str, str]]:
+    """(where it is looked, text), the most telling one first."""
+    behind = f"when the program counts from step {first} on"
+    try:
+        for change in (("names", "lists", "loops"), ("names", "loops"), ("names",)):
+            text = started_later(source, first, change)
+            if text is not None:
+                yield behind, _with(text, SHORT)
+    except (SyntaxError, RecursionError):
+        return
+    try:
+        settings = _budget(source)
+        if settings:
+            yield "when the program trains for twice as long", _with(source, settings)
+    except SyntaxError:
+        return
+
+
+def _budget(source: str) -> dict[str, int]:
+    """Twice the program's own settings of how long it trains."""
+    found = {}
+    for node in parse(source).body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant)
+        ):
+            if node.targets[0].id in SHORT and isinstance(node.value.value, int):
+                found[node.targets[0].id] = 2 * node.value.value
+    return found
+
+
+def _with(source: str, settings: Mapping[str, int]) -> str:
+    for name, value in settings.items():
+        try:
+            source = with_settings(source, {name: value}, "the program")
+        except UserError:  # it has no such setting
+            continue
+    return source
+
+
+def started_later(source: str, first: int, change: tuple[str, ...]) -> str | None:
+    """`source` as if `first` steps lay behind it; None where nothing in it counts.
+
+    names: what begins at 0 and grows by 1; lists: what begins empty and is appended to in the training loop; loops: the
+    numbers of the `for` around `.backward()`. Raises SyntaxError.
+    """
+    tree = parse(source)
+    mover = _Later(tree, first, change)
+    tree = mover.visit(tree)
+    return ast.unparse(ast.fix_missing_locations(tree)) if mover.moved else None
+
+
+def _name(node: ast.AST) -> str:
+    """`step` of `step`, `passes` of `self.passes`."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _is(node: ast.AST | None, value: int) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == value
+
+
+def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.Call) and _name(n.func) == name)
+
+
+class _Later(ast.NodeTransformer):
+    def __init__(self, tree: ast.AST, first: int, change: tuple[str, ...]) -> None:
+        self.first, self.change, self.moved = first, change, False
+        self.loops = [n for n in ast.walk(tree) if isinstance(n, ast.For) and any(_calls(n, "backward"))]
+        self.counted, self.lists = set(), set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is(node.value, 1):
+                self.counted.add(_name(node.target))
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+                added, name = node.value, _name(node.targets[0])
+                if isinstance(added.op, ast.Add) and _is(added.right, 1) and _name(added.left) == name:
+                    self.counted.add(name)
+        for loop in self.loops:
+            appended = (call.func for call in _calls(loop, "append"))
+            self.lists |= {_name(f.value) for f in appended if isinstance(f, ast.Attribute)}
+
+    def _begin(self, target: ast.AST, value: ast.expr) -> ast.expr:
+        """The value that a name begins with, later."""
+        if "names" in self.change and _name(target) in self.counted and _is(value, 0):
+            self.moved = True
+            return ast.Constant(self.first)
+        if "lists" in self.change and _name(target) in self.lists and isinstance(value, ast.List) and not value.elts:
+            self.moved = True
+            return ast.BinOp(ast.List([ast.Constant(0.0)], ast.Load()), ast.Mult(), ast.Constant(self.first))
+        return value
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                if len(target.elts) == len(node.value.elts):
+                    pairs = zip(target.elts, node.value.elts, strict=True)
+                    node.value.elts = [self._begin(name, value) for name, value in pairs]
+            else:
+                node.value = self._begin(target, node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`getattr(self, "passes", 0) + 1` counts as well."""
+        self.generic_visit(node)
+        if "names" in self.change and _name(node.func) == "getattr" and len(node.args) == 3 and _is(node.args[2], 0):
+            self.moved = True
+            node.args[2] = ast.Constant(self.first)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        training = node in self.loops
+        self.generic_visit(node)
+        called = node.iter
+        if "loops" not in self.change or not training or not isinstance(called, ast.Call) or called.keywords:
+            return node
+        later = ast.Constant(self.first)
+        if _name(called.func) == "range" and len(called.args) == 1:
+            self.moved = True
+            called.args = [later, ast.BinOp(later, ast.Add(), called.args[0])]
+        elif _name(called.func) == "enumerate" and len(called.args) == 1:
+            self.moved = True
+            called.args = [*called.args, later]
+        return node

@@ -1,0 +1,85 @@
+"""A symptom that is only put off is still there: what counts in a repair's text begins beyond the training, once."""
+
+import pytest
+
+from bugzoo.grading import later
+from bugzoo.grading.grade import grade
+from bugzoo.proving.attacks import attacks
+from bugzoo.scenario import Scenario
+
+CASE = Scenario("mlp", ("numerics/log_at_step?step=20",), size="tiny")
+WAITS = "if step >= 20:"
+
+
+def graded(source):
+    return grade(source, CASE, seeds=(0,), seconds=30)
+
+
+def must_be_seen(after):
+    assert CASE.source.count(WAITS) == 1
+    result = graded(CASE.source.replace(WAITS, after))
+    failed = [check for check in result.checks if not check.passed]
+    assert [check.name for check in failed] == ["later steps"], str(result)
+    assert "100000" in failed[0].saw and result.share == 0
+
+
+def test_what_is_put_off_does_not_pass():
+    must_be_seen("if step >= 4400:")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "after",
+    [
+        "if len(losses) >= 4400:",
+        "if epoch >= 400:",
+        'self.passes = getattr(self, "passes", 0) + 1\n        if self.passes > 4400:',
+    ],
+)
+def test_whatever_it_counts_by(after):
+    must_be_seen(after)
+
+
+def test_a_repair_passes_and_is_told_so():
+    result = graded(CASE.healthy().source)
+    assert result.passed and "later steps" in [check.name for check in result.checks], str(result)
+
+
+@pytest.mark.slow
+def test_a_repair_that_stops_by_its_own_count_is_trained_for_longer_instead():
+    """From step 100000 on it makes no step at all."""
+    source = CASE.healthy().source
+    loop = "    for inputs, targets in train_loader:\n"
+    assert source.count(loop) == 1
+    source = source.replace(loop, f"{loop}        if step >= epochs * len(train_loader):\n            break\n")
+    result = graded(source)
+    (check,) = [check for check in result.checks if check.name == "later steps"]
+    assert result.passed and "twice as long" in check.saw, str(result)
+
+
+def test_the_attack_is_among_those_that_every_proof_tries():
+    (name,) = attacks(CASE.source).keys() - attacks(CASE.healthy().source).keys()
+    assert "if step >= 4400:" in attacks(CASE.source)[name]
+
+
+def test_only_a_fault_that_waits_is_looked_for_later():
+    assert later.waiting(CASE) and not later.waiting(Scenario("mlp", ("loop/stale_gradients",)))
+    assert later.put_off(None, Scenario("mlp", ("loop/stale_gradients",)), None) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("step = 0\nstep += 1", "step = 900\nstep += 1"),
+        ("n, seen = 0, []\nn = n + 1", "n, seen = (900, [])\nn = n + 1"),
+        ("self.n = 0\nself.n += 1", "self.n = 900\nself.n += 1"),
+        ("n = getattr(self, 'n', 0) + 1", "n = getattr(self, 'n', 900) + 1"),
+        ("for i in range(3):\n    loss.backward()", "for i in range(900, 900 + 3):\n    loss.backward()"),
+        ("for i, b in enumerate(x):\n    loss.backward()", "for i, b in enumerate(x, 900):\n    loss.backward()"),
+        ("l = []\nfor b in x:\n    loss.backward()\n    l.append(1)",
+         "l = [0.0] * 900\nfor b in x:\n    loss.backward()\n    l.append(1)"),
+        ("total = 0\ntotal += len(x)\nfor i in range(3):\n    print(i)", None),
+    ],
+)  # fmt: skip
+def test_what_counts_begins_later(before, after):
+    assert later.started_later(before, 900, ("names", "lists", "loops")) == after
