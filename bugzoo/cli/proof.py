@@ -31,7 +31,8 @@ def verify(
 ) -> None:
     """Prove faults by real runs: five matched seeds each, broken beside healthy.
 
-    The evidence must fire on every broken run and on no healthy one, and the effect must have one sign on all seeds.
+    The evidence must fire on every broken run and on no healthy one, and the effect must have one sign on all seeds. Each
+    repair that the fault's file names must pass the grader and each pretence fail, and what tells look-alikes apart must.
     Exit code 1 when something is not proved. In a checkout what is proved stands in `proofs/` and is believed until the
     fault, the program or the code that measured it changes; what was measured is kept besides, also elsewhere.
 
@@ -72,6 +73,7 @@ def _matrix(report: Any) -> None:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
         lines.append([cell.fault, cell.program, state, ", ".join(cell.fired) or "-"])
         said += [f"{cell.fault} on {cell.program}: {text}" for text in filter(None, [*cell.problems, cell.skipped])]
+        said += [f"{cell.fault} on {cell.program} is not graded: {cell.not_graded}"] if cell.not_graded else []
     for program in dict.fromkeys(control.program for control in report.controls):
         mine = [control for control in report.controls if control.program == program]  # one for each set of settings
         sick = sum(bool(control.problems) for control in mine)
@@ -79,8 +81,12 @@ def _matrix(report: Any) -> None:
         lines.append(["(healthy)", program, state, ", ".join(sorted({name for c in mine for name in c.fired})) or "-"])
         said += [f"healthy {program}: {text}" for control in mine for text in control.problems]
     table(["fault", "program", "result", "instruments that fire"], lines)
+    said += [f"{one.fault} and {one.other}: {text}" for one in report.look_alikes for text in one.problems]
     for text in said:
         print(text)
     if report.believed:
-        print(f"{report.believed} of {len(report.cells) + len(report.controls)} results stand in the ledger")
+        of = len(report.cells) + len(report.controls) + len(report.look_alikes)
+        print(f"{report.believed} of {of} results stand in the ledger")
+    if tried := sum(cell.graded for cell in report.cells):
+        print(f"{tried} repairs, pretences and attacks, {report.graded} of them graded now")
     print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")

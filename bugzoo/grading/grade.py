@@ -4,6 +4,7 @@ import ast
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from bugzoo.diagnostics.causes import says
@@ -146,6 +147,7 @@ def same_program(one: str, other: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=256)
 def _shape(source: str) -> str:
     tree = parse(source)
     if ast.get_docstring(tree) is not None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.grading.grade import grade as grade_behaviour
+from bugzoo.grading.quick import quick
 from bugzoo.interview.deck import Case
 
 SECONDS = 120.0
@@ -12,9 +12,10 @@ SECONDS = 120.0
 def grade(case: Case, source: str) -> dict[str, Any]:
     """{"share": 0..1, "why": text, "checks": [{"check", "passed", "saw"}]}.
 
-    The grading room judges it, on data that the file never saw, under the conditions that the fault's file states.
+    The grading room judges it, on data that the file never saw, under the conditions that the fault's file states, as it
+    judges the repairs and pretences by which `bugzoo verify` proves the cell.
     """
-    result = grade_behaviour(source, case.scenario, seeds=(case.scenario.seed,), seconds=SECONDS)
+    result = quick(source, case.scenario, seconds=SECONDS)
     checks = [{"check": check.name, "passed": check.passed, "saw": check.saw} for check in result.checks]
     if not checks:
         checks = [{"check": "gradable", "passed": False, "saw": result.message}]

@@ -28,11 +28,10 @@ from bugzoo.grading.repairs import pretences
 from bugzoo.proving import code, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving.leaks import leaks, probe
-from bugzoo.proving.trials import MUST_PASS, Trial, trials
+from bugzoo.proving.trials import MUST_PASS, Trial, reliable, told, trials, verdict
+from bugzoo.proving.tried import conditions
 from bugzoo.running.pool import run_all
 
-UNGRADED = ("a syntax error", "no model")
-"""Attacks that leave nothing to grade."""
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAKS = "leaks"
 ORDER = (LEAKS, "solution", "correct", "degenerate", "attack", "unsolved")
@@ -112,7 +111,7 @@ def check(
     def keep(index: int, result: Result) -> None:
         place = missing[index]
         found[place] = result
-        if result.get("status") != "cannot be graded" or place[2] in UNGRADED:  # else a trouble of this machine
+        if reliable(work[place], result):
             kept.write(_cached(keys[place]), result)
         if progress:
             progress(len(found), len(work))
@@ -120,7 +119,7 @@ def check(
     if progress:
         progress(known, len(work))
     run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
-    bad = {place for place in work if judge(proofs[place[0]], place, found[place])}
+    bad = {place for place, trial in work.items() if judge(proofs[place[0]], trial, found[place])}
     for name in chosen:
         own = [place for place in work if place[0] == name]
         _write_down(name, {place: found[place] for place in own if place not in bad}, keys)
@@ -131,15 +130,7 @@ def prove_one(trial: Trial) -> Result:
     """Grade one submission, or execute an exercise's notebook in search of names."""
     if trial.kind == LEAKS:
         return leaks(trial.exercise)
-    result = grade_exercise(trial.exercise, trial.source, trial.diagnosis)
-    failed = {check.name: check.saw for check in result.checks if not check.passed}
-    return {
-        "status": result.status,
-        "share": result.share,
-        "failed": list(failed),
-        "saw": [f"{name}: {saw}" for name, saw in failed.items()] or [result.message],
-        "seconds": round(result.seconds, 2),
-    }
+    return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
 
 
 def key_of(trial: Trial) -> str:
@@ -148,11 +139,9 @@ def key_of(trial: Trial) -> str:
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
         return code.short(search.in_files(exercise), probe(exercise), told, code.showing())
-    fault, _ = exercise.about_fault
-    how = (fault.evidence, exercise.seeds, exercise.seconds, about(exercise))
+    how = (exercise.seeds, exercise.seconds, about(exercise))
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
-    texts = (trial.source, trial.diagnosis, exercise.scenario.source, exercise.scenario.healthy().source)
-    return code.short(texts, said, how, exercise.scenario.facts, code.grading())
+    return code.short(trial.source, trial.diagnosis, conditions(exercise.scenario), said, how, code.grading())
 
 
 def _cached(key: str) -> str:
@@ -205,21 +194,12 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     return len(others) + 1, problems
 
 
-def judge(proof: Proof, place: Place, result: Result) -> list[str]:
+def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
     """Add one result to the proof; the sentences that say in what it is not as it must be."""
-    _, kind, name = place
-    problems = []
-    if kind == LEAKS:
+    if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
     else:
-        proof.trials.append({"kind": kind, "name": name, **result})
-        passed, wanted = result["status"] == "passed", kind in MUST_PASS
-        why = "; ".join(result["saw"][:3])
-        if result["status"] == "cannot be graded" and name not in UNGRADED:
-            problems = [f"{kind} {name!r} cannot be graded: {why}"]
-        elif wanted and not passed:
-            problems = [f"{kind} {name!r} must pass and is {result['status']}: {why}"]
-        elif not wanted and (passed or result["share"]):
-            problems = [f"{kind} {name!r} must fail and earns {result['share']:.0%}"]
+        proof.trials.append({"kind": trial.kind, "name": trial.name, **result})
+        problems = verdict(trial, result)
     proof.problems += problems
     return problems

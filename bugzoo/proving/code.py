@@ -46,7 +46,12 @@ def judging(name: str) -> str:
 @cache
 def grading() -> str:
     """Hash of the code that runs, measures and judges a submission."""
-    roots = ["bugzoo.grading.grade:grade_exercise", "bugzoo.grading.inside:examine", *CORE]
+    roots = [
+        "bugzoo.grading.grade:grade_exercise",
+        "bugzoo.grading.quick:quick",
+        "bugzoo.grading.inside:examine",
+        *CORE,
+    ]
     roots += [f"bugzoo.diagnostics.{name}:{part}" for name in diagnostics.names() for part in ("measure", "judge")]
     roots += [f"bugzoo.grading.evaluation.{name}" for name in _below("grading/evaluation")]
     claims = code_of("bugzoo.faults.evidence:parse", "bugzoo.faults.evidence:number")

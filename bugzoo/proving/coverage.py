@@ -3,17 +3,19 @@
 import random
 import time
 from collections.abc import Callable, Iterator
+from itertools import cycle
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
-from bugzoo.proving import code, ledger
+from bugzoo.proving import code, ledger, look_alikes, tried
 from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, keys_of, named
 from bugzoo.proving.check import LEAKS, Proof, judge, key_of, prove_one
+from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.matrix import Cell
-from bugzoo.proving.trials import Trial, trials
+from bugzoo.proving.trials import Trial, trials, verdict
 from bugzoo.scenario import Scenario, fits
 
 Again = Callable[[], list[str]]
@@ -22,7 +24,7 @@ Again = Callable[[], list[str]]
 
 def lacking() -> list[str]:
     """Everything that has no entry of today's content, or one that nothing stands behind; with what to type."""
-    return [*_cells(), *_controls(), *_exercises(), *_left_over()]
+    return [*_cells(), *_look_alikes(), *_controls(), *_exercises(), *_left_over()]
 
 
 def _cells() -> Iterator[str]:
@@ -31,8 +33,21 @@ def _cells() -> Iterator[str]:
         for program in fits(fault) if ledger.ours(fault.id) else ():
             entry, keys = found.get(program, {}), keys_of(fault, program)
             yield from _said(f"{fault.id} on {program}", entry, keys, f"bugzoo verify {fault.id}")
+            if entry and (said := tried.lacks(fault, program, entry)):
+                yield f"{fault.id} on {program}: {said}; type `bugzoo verify {fault.id}`"
         for program in set(found) - set(fits(fault)):
             yield f"{fault.id} does not fit {program} any more; type `bugzoo verify {fault.id}`"
+
+
+def _look_alikes() -> Iterator[str]:
+    for fault in catalogue.catalogue().values():
+        found = ledger.read("faults", fault.id).get("look_alikes", {})
+        mine = {pair.look_alike.other: pair for pair in pairs(fault)} if ledger.ours(fault.id) else {}
+        for other, pair in mine.items():
+            key = {"key": look_alikes.key_of(pair)}
+            yield from _said(f"{fault.id} beside {other}", found.get(other, {}), key, f"bugzoo verify {fault.id}")
+        for other in found.keys() - mine.keys():
+            yield f"{fault.id} has no look-alike {other} any more; type `bugzoo verify {fault.id}`"
 
 
 def _controls() -> Iterator[str]:
@@ -79,15 +94,18 @@ def _left_over() -> Iterator[str]:
 
 
 def sample(seconds: float, seed: int) -> tuple[list[str], list[str]]:
-    """(what was done again, in what it differs from the ledger): one fault and one submission at least, in turn, then as
-    many as begin within `seconds`, whatever there is. The same seed takes the same ones."""
+    """(what was done again, in what it differs from the ledger): of each kind one at least, in turn, then as many as begin
+    within `seconds`, whatever there is. The same seed takes the same ones."""
     draw, done, problems = random.Random(seed), [], []
-    both = [list(_cell_samples()), list(_trial_samples())]
-    for some in both:
+    kinds = [list(of()) for of in (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)]
+    for some in kinds:
         draw.shuffle(some)
-    end = time.monotonic() + seconds
-    while any(both) and (len(done) < 2 or time.monotonic() < end):
-        some = both[len(done) % 2] or both[(len(done) + 1) % 2]
+    end, least = time.monotonic() + seconds, sum(map(bool, kinds))
+    for some in cycle(kinds):
+        if not any(kinds) or (len(done) >= least and time.monotonic() >= end):
+            break
+        if not some:
+            continue
         what, again = some.pop()
         done.append(what)
         problems += [f"{what}: {text}" for text in again()]
@@ -134,7 +152,43 @@ def _trial_samples() -> Iterator[tuple[str, Again]]:
 
 def _trial_again(trial: Trial, entry: ledger.Entry) -> list[str]:
     result = prove_one(trial)
-    problems = judge(Proof(trial.exercise, False), (trial.exercise, trial.kind, trial.name), result)
+    problems = judge(Proof(trial.exercise, False), trial, result)
     if result["status"] != entry["status"]:
         problems = [*problems, f"is {result['status']}, the ledger says {entry['status']}"]
     return problems
+
+
+def _tried_samples() -> Iterator[tuple[str, Again]]:
+    for fault in catalogue.catalogue().values():
+        for program, entry in ledger.read("faults", fault.id).get("cells", {}).items():
+            tried_there = entry.get("graded", {}).get("trials", {}) if program in fits(fault) else {}
+            for kind, outcomes in tried_there.items():
+                for name, written in outcomes.items():
+                    again = lambda f=fault, p=program, k=kind, n=name, w=written: _tried_again(f, p, k, n, w)  # noqa: E731
+                    yield f"{fault.id} on {program}, {kind} {name!r}", again
+
+
+def _tried_again(fault: Fault, program: str, kind: str, name: str, written: list[str]) -> list[str]:
+    mine = tried.of_cell(Scenario(program, (fault.id,)))
+    trial = next((one for one in mine if (one.kind, one.name) == (kind, name)), None)
+    if trial is None:
+        return ["there is no such submission any more"]
+    result = tried.grade_one((fault.id, program, trial))
+    problems = verdict(trial, result)
+    if result["status"] != written[1]:
+        problems.append(f"is {result['status']}, the ledger says {written[1]}")
+    return problems
+
+
+def _look_alike_samples() -> Iterator[tuple[str, Again]]:
+    for fault in catalogue.catalogue().values():
+        found = ledger.read("faults", fault.id).get("look_alikes", {})
+        for pair in pairs(fault):
+            if pair.look_alike.other in found:
+                yield f"{pair}", lambda p=pair: _look_alike_again(p)
+
+
+def _look_alike_again(pair: Pair) -> list[str]:
+    from bugzoo.proving.measured import measured
+
+    return look_alikes.judge(pair, measured(look_alikes.wanted(pair), fresh=True)[0])

@@ -1,6 +1,7 @@
 """The ledger: what was proved, written down in `proofs/` and committed, so that nobody proves it twice.
 
-    proofs/faults/<family>/<name>.json    each program that the fault fits: numbers, outcomes, problems, what fired
+    proofs/faults/<family>/<name>.json    each program that the fault fits: numbers, outcomes, problems, what fired, what
+                                          became of its repairs and pretences; its look-alikes
     proofs/programs/<name>.json           the healthy program: the negative control
     proofs/exercises/<name>.json          each submission: what came of it
     proofs/matrix.md                      made from the first two, for people
@@ -63,7 +64,7 @@ def names(kind: str) -> list[str]:
 
 def newer(old: Entry, new: Entry) -> Entry:
     """`old` where `new` says the same of the same content: numbers differ a little from machine to machine."""
-    same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share")
+    same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share", "graded", "not_graded")
     return old if old and all(old.get(name) == plain(new.get(name)) for name in same) else new
 
 
@@ -116,7 +117,9 @@ def matrix() -> str:
 
 
 def _result(entry: Entry) -> str:
-    return "**not proved**" if entry.get("problems") else "proved"
+    if entry.get("problems"):
+        return "**not proved**"
+    return "proved, not graded" if entry.get("not_graded") else "proved"
 
 
 def matrix_is_current() -> bool:

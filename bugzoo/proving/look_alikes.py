@@ -1,13 +1,15 @@
 """Do the tests that tell two faults apart tell them apart? Both are run, where both fit one program."""
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo import faults as catalogue
 from bugzoo.faults.evidence import number, parse
 from bugzoo.faults.model import Fault, LookAlike
+from bugzoo.fingerprint import code_of
+from bugzoo.proving import code
 from bugzoo.scenario import Scenario, fits
 
 
@@ -31,20 +33,37 @@ def pairs(fault: Fault) -> Iterator[Pair]:
             yield from [Pair(fault, one, program) for program in fits(fault) if program in others][:1]
 
 
-def prove(pair: Pair, executor: Executor | None = None, fresh: bool = False) -> list[str]:
-    """What is not as the look-alike says, in sentences: one seed of both faults, in workers. Results are kept."""
-    from bugzoo.proving.measured import measured
+def wanted(pair: Pair) -> list[tuple[Any, frozenset[str]]]:
+    """(job, instruments) of both sides: the first seed of both faults, which their own cells run as well."""
+    return [
+        (Scenario(pair.program, (fault_id,)).job(), frozenset(_instruments(claims))) for fault_id, claims in sides(pair)
+    ]
 
-    sides = (pair.fault.id, pair.look_alike.other)
-    asked = []
-    for fault_id, claims in zip(sides, pair.look_alike.claims, strict=True):
-        names = {parse(text).instrument for text in claims} & set(diagnostics.names())
-        asked.append((Scenario(pair.program, (fault_id,)).job(), names))
-    results, _, _ = measured(asked, executor, fresh=fresh)
+
+def sides(pair: Pair) -> list[tuple[str, tuple[str, ...]]]:
+    """(fault, what is claimed of it), of this one and of the other."""
+    return list(zip((pair.fault.id, pair.look_alike.other), pair.look_alike.claims, strict=True))
+
+
+def judge(pair: Pair, results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is not as the look-alike says, in sentences."""
     problems = []
-    for fault_id, claims, result in zip(sides, pair.look_alike.claims, results, strict=True):
+    for (fault_id, claims), result in zip(sides(pair), results, strict=True):
         for text in claims:
             if not parse(text).holds(result):
                 saw = result["outcome"] if text.startswith("outcome") else number(result, parse(text).left)
                 problems.append(f"{fault_id} on {pair.program}: `{text}` does not hold (saw {saw})")
     return problems
+
+
+def key_of(pair: Pair) -> str:
+    """Everything that the verdict on a pair depends on."""
+    both = [(Scenario(pair.program, (fault_id,)), claims) for fault_id, claims in sides(pair)]
+    asked = [(case.source, case.needs, claims, sorted(_instruments(claims))) for case, claims in both]
+    measuring = [(name, code.measuring(name)) for name in sorted({name for one in asked for name in one[3]})]
+    by = code_of("bugzoo.proving.look_alikes:judge", without=code.TEXTS)
+    return code.short(asked, code.core(), measuring, by)
+
+
+def _instruments(claims: tuple[str, ...]) -> set[str]:
+    return {parse(text).instrument for text in claims} & set(diagnostics.names())

@@ -29,6 +29,10 @@ class Cell:
     problems: list[str] = field(default_factory=list)
     """Sentences; an empty list means proved."""
     skipped: str = ""
+    graded: int = 0
+    """Repairs, pretences and attacks of which it is known that they come out as they must, or not (see `problems`)."""
+    not_graded: str = ""
+    """Why its repairs and pretences cannot be graded."""
     in_ledger: bool = False
     """Believed: the ledger holds it, and nothing that it depends on has changed."""
 
@@ -51,6 +55,17 @@ class Healthy:
 
 
 @dataclass
+class Apart:
+    """A fault and one that looks like it: does the test that tells them apart do so, on a program that both fit?"""
+
+    fault: str
+    other: str
+    program: str
+    problems: list[str] = field(default_factory=list)
+    in_ledger: bool = False
+
+
+@dataclass
 class Report:
     """Everything that one verification found. `runs` were looked at, of which `cached` were known already."""
 
@@ -60,15 +75,18 @@ class Report:
     seconds: float
     runs: int
     cached: int
+    look_alikes: list[Apart] = field(default_factory=list)
+    graded: int = 0
+    """Repairs and pretences that were graded now; of the others it was known what comes of them."""
 
     @property
     def ok(self) -> bool:
-        return not any(cell.problems for cell in self.cells) and not any(c.problems for c in self.controls)
+        return not any(one.problems for one in [*self.cells, *self.controls, *self.look_alikes])
 
     @property
     def believed(self) -> int:
-        """Cells and healthy programs that stood in the ledger."""
-        return sum(one.in_ledger for one in [*self.cells, *self.controls])
+        """Cells, healthy programs and look-alikes that stood in the ledger."""
+        return sum(one.in_ledger for one in [*self.cells, *self.controls, *self.look_alikes])
 
     def to_json(self) -> dict[str, Any]:
         return {"ok": self.ok, **asdict(self)}

@@ -8,13 +8,15 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import filled
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
-from bugzoo.grading.model import Exercise
+from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, pretences, repairs
 from bugzoo.proving.attacks import attacks
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.scenario import Scenario
 
 MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
+UNGRADED = ("a syntax error", "no model")
+"""Attacks that leave nothing to grade."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +77,33 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
 
 def _another(cause: str) -> str:
     return next(other for other in words() if other != cause)
+
+
+def told(result: Result) -> dict[str, Any]:
+    """What is kept of a grading: {"status", "share", "failed", "saw", "seconds"}."""
+    failed = {check.name: check.saw for check in result.checks if not check.passed}
+    return {
+        "status": result.status,
+        "share": result.share,
+        "failed": list(failed),
+        "saw": [f"{name}: {saw}" for name, saw in failed.items()] or [result.message],
+        "seconds": round(result.seconds, 2),
+    }
+
+
+def reliable(trial: Trial, result: dict[str, Any]) -> bool:
+    """Is it the submission's, and no trouble of this machine?"""
+    return result.get("status") != "cannot be graded" or trial.name in UNGRADED
+
+
+def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
+    """In what the outcome of a trial is not as it must be: a sentence, or nothing."""
+    wanted, passed, what = trial.kind in MUST_PASS, result["status"] == "passed", f"{trial.kind} {trial.name!r}"
+    why = "; ".join(result["saw"][:3])
+    if not reliable(trial, result):
+        return [f"{what} cannot be graded: {why}"]
+    if wanted and not passed:
+        return [f"{what} must pass and is {result['status']}: {why}"]
+    if not wanted and (passed or result["share"]):
+        return [f"{what} must fail and earns {result['share']:.0%}"]
+    return []

@@ -3,79 +3,17 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
-from bugzoo.errors import UserError
-from bugzoo.faults.model import Fault
-from bugzoo.proving import code, ledger
-from bugzoo.proving.cells import (
-    SEEDS,
-    control_key,
-    device_of,
-    judge_control,
-    judge_full,
-    judge_seeds,
-    keys_of,
-    named,
-    out_of_band,
-)
-from bugzoo.proving.matrix import Cell, Healthy, Report
-from bugzoo.scenario import Scenario, fits
-
-Result = dict[str, Any]
-Wanted = tuple[Any, frozenset[str]]
-"""(job, the instruments to measure on it)"""
-
-
-@dataclass
-class _Case:
-    """One cell at work: its scenarios by seed, the seeds that must be looked at, and where the results will be."""
-
-    cell: Cell
-    fault: Fault
-    scenarios: list[Scenario]
-    keys: dict[str, str] = field(default_factory=dict)
-    looked: Sequence[int] = ()
-    """Places of seeds: all, or the first where only an instrument that is none of the evidence has changed."""
-
-    def wanted(self) -> list[Wanted]:
-        found: list[Wanted] = []
-        for place in self.looked:
-            broken = self.scenarios[place]
-            names = named(self.fault) | (code.everything() if place == 0 else set())
-            # matched: the twin runs under the same limits, and is shared among faults with the same text
-            jobs = (broken.job(), broken.healthy().job(limits=broken.job().limits))
-            found += [(job, frozenset(names)) for job in jobs]
-        return found
-
-    def judge(self, results: list[Result]) -> None:
-        broken, healthy = results[::2], results[1::2]
-        if self.looked and len(self.looked) == len(self.scenarios):
-            judge_seeds(self.cell, self.fault, broken, healthy)
-            if self.fault.settings:  # without, the twin is the control, of which this is asked as well
-                self.cell.problems += out_of_band(self.cell.program, healthy)
-        if self.looked:
-            judge_full(self.cell, broken[0], healthy[0])
-        self.cell.in_ledger = not self.looked
-
-
-@dataclass
-class _Control:
-    """A healthy program at work."""
-
-    healthy: Healthy
-    scenarios: list[Scenario]
-    key: str = ""
-
-    def wanted(self) -> list[Wanted]:
-        return [] if self.healthy.in_ledger else [(one.job(), code.everything()) for one in self.scenarios]
-
-    def judge(self, results: list[Result]) -> None:
-        if results:
-            judge_control(self.healthy, results)
+from bugzoo.proving import ledger
+from bugzoo.proving.cells import SEEDS, device_of
+from bugzoo.proving.look_alikes import pairs
+from bugzoo.proving.matrix import Cell, Report
+from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, case_of, control_of, told_of
+from bugzoo.proving.tried import grade_all
+from bugzoo.scenario import fits
 
 
 def verify(
@@ -89,27 +27,51 @@ def verify(
 ) -> Report:
     """Prove faults (all by default). Raises UserError for unknown names; what fails to be proved is in the report.
 
-    What the ledger holds is believed; the rest is run, or looked up in the cache of numbers, and written into the
-    ledger. `fresh` believes nothing. `executor` takes the runs to other machines.
+    What the ledger holds is believed; the rest is run and graded, or looked up in the cache, and written into the ledger.
+    `fresh` believes nothing. `executor` takes the work to other machines. Other seeds than SEEDS are a look at the
+    evidence alone: nothing is graded or written.
     """
     started = time.perf_counter()
     names = list(names)
     chosen = [catalogue.load(name) for name in names] or list(catalogue.catalogue().values())
     only = [programs.load(name).name for name in only_programs]
     written = seeds == SEEDS
+    believe = written and not fresh
     cells = [Cell(fault.id, p, effect=fault.effect) for fault in chosen for p in fits(fault) if not only or p in only]
-    cases = [case for cell in cells if (case := _case(cell, device, seeds, written and not fresh))]
+    cases = [case for cell in cells if (case := case_of(cell, device, seeds, written, fresh))]
     alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
     healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
-    controls = [_control(program, device, seeds, written and device == "cpu" and not fresh) for program in healthy]
-    parts: list[_Case | _Control] = [*cases, *controls]
+    controls = [control_of(program, device, seeds, believe and device == "cpu") for program in healthy]
+    alike = [
+        told_of(pair, believe)
+        for fault in (chosen if written and device == "cpu" else ())
+        for pair in pairs(fault)
+        if not only or pair.program in only
+    ]
+    parts: list[Case | Control | Told] = [*cases, *controls, *alike]
     asked = [part.wanted() for part in parts]
-    results, runs, ran = _run([one for some in asked for one in some], executor, progress, fresh)
+    cells_tried = [case.tried for case in cases if case.tried]
+    to_grade = sum(len(one.missing()) for one in cells_tried)
+    jobs = 0
+
+    def measuring(done: int, of: int) -> None:
+        nonlocal jobs
+        jobs = of
+        if progress:
+            progress(done, of + to_grade)
+
+    def grading(done: int, _: int) -> None:
+        if progress:
+            progress(jobs + done, jobs + to_grade)
+
+    results, runs, ran = _run([one for some in asked for one in some], executor, measuring, fresh)
+    graded = grade_all(cells_tried, executor, grading)
     for part, some in zip(parts, asked, strict=True):
         part.judge(results[: len(some)])
         results = results[len(some) :]
     if written:
-        _write_down([case for case in cases if device_of(case.fault) == device], controls if device == "cpu" else [])
+        mine = [case for case in cases if device_of(case.fault) == device]
+        _write_down(mine, controls if device == "cpu" else [], alike)
     return Report(
         cells,
         [control.healthy for control in controls],
@@ -117,6 +79,8 @@ def verify(
         time.perf_counter() - started,
         runs,
         runs - ran,
+        [one.apart for one in alike],
+        graded,
     )
 
 
@@ -128,85 +92,27 @@ def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tup
     return measured(wanted, executor, progress, fresh)
 
 
-def _case(cell: Cell, device: str, seeds: Sequence[int], believe: bool) -> _Case | None:
-    """The cell with what must be looked at; None where it cannot be."""
-    fault = catalogue.load(cell.fault)
-    own = device_of(fault)
-    try:
-        keys = keys_of(fault, cell.program)
-        entry = ledger.read("faults", cell.fault).get("cells", {}).get(cell.program, {}) if believe else {}
-        looked: Sequence[int] = range(len(seeds))
-        if entry.get("evidence") == keys["evidence"] and not entry.get("problems") and device in (own, "cpu"):
-            _restore(cell, entry)
-            looked = (0,) if entry.get("full") != keys["full"] and device == own else ()
-        elif own == "cuda" and device != "cuda":
-            cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
-            return None
-        return _Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
-    except UserError as error:
-        cell.problems.append(str(error))
-        return None
-
-
-def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:
-    scenarios = [Scenario(cell.program, (cell.fault,), seed=seed, device=device) for seed in seeds]
-    cell.applied = all(s.source != s.base for s in scenarios)
-    cell.undone = all(s.injection.undo(s.source) == s.base for s in scenarios)
-    if not cell.applied:
-        cell.problems.append("the edits changed nothing: broken and healthy text are the same")
-    if not cell.undone:
-        cell.problems.append("taking the edits back does not restore the program")
-    return scenarios
-
-
-def _control(program: str, device: str, seeds: Sequence[int], believe: bool) -> _Control:
-    scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
-    control = _Control(Healthy(program), scenarios, control_key(program))
-    entry = ledger.read("programs", program) if believe else {}
-    if entry.get("full") == control.key and not entry.get("problems"):
-        control.healthy.outcomes, control.healthy.in_ledger = entry["outcomes"], True
-    return control
-
-
-def _restore(cell: Cell, entry: ledger.Entry) -> None:
-    cell.applied = cell.undone = True
-    cell.outcomes, cell.numbers, cell.fired = entry["outcomes"], entry["numbers"], entry["fired"]
-    cell.agreeing, cell.p = entry["agreeing"], entry["p"]
-
-
-def _write_down(cases: list[_Case], controls: list[_Control]) -> None:
+def _write_down(cases: list[Case], controls: list[Control], alike: list[Told]) -> None:
     """Bring the ledger up to date with what was found."""
     by = ledger.environment()
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():
-        old = ledger.read("faults", fault.id).get("cells", {})
-        new = {case.cell.program: _entry(case) | {"with": by} for case in cases if case.fault.id == fault.id}
+        before = ledger.read("faults", fault.id)
+        old, said = before.get("cells", {}), before.get("look_alikes", {})
+        new = {case.cell.program: case.entry() | {"with": by} for case in cases if case.fault.id == fault.id}
         kept = {program: old[program] for program in fits(fault) if program in old}
         merged = kept | {name: ledger.newer(old.get(name, {}), entry) for name, entry in new.items()}
-        ledger.write("faults", fault.id, {"cells": dict(sorted(merged.items()))})
+        told = {
+            pair.look_alike.other: said[pair.look_alike.other] for pair in pairs(fault) if pair.look_alike.other in said
+        }
+        told |= {one.apart.other: one.entry() for one in alike if one.pair.fault.id == fault.id}
+        ledger.write(
+            "faults", fault.id, {"cells": dict(sorted(merged.items())), "look_alikes": dict(sorted(told.items()))}
+        )
     for control in controls:
         if not control.healthy.in_ledger:
-            entry = _healthy_entry(control) | {"with": by}
-            ledger.write(
-                "programs",
-                control.healthy.program,
-                ledger.newer(ledger.read("programs", control.healthy.program), entry),
-            )
+            name = control.healthy.program
+            ledger.write("programs", name, ledger.newer(ledger.read("programs", name), control.entry() | {"with": by}))
     ledger.write_matrix()
-
-
-def _entry(case: _Case) -> ledger.Entry:
-    cell = case.cell
-    named = {"numbers": cell.numbers, "agreeing": cell.agreeing, "p": cell.p, "fired": cell.fired}
-    return {**case.keys, "problems": cell.problems, "outcomes": cell.outcomes, **named}
-
-
-def _healthy_entry(control: _Control) -> ledger.Entry:
-    healthy = control.healthy
-    numbers = (
-        {name: [one.get(name) for one in healthy.metrics] for name in healthy.metrics[0]} if healthy.metrics else {}
-    )
-    said = {"problems": healthy.problems, "outcomes": healthy.outcomes, "metrics": numbers}
-    return {"full": control.key, **said, "fired": sorted(healthy.fired)}
 
 
 def _environment(device: str) -> dict[str, Any]:

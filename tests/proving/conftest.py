@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from bugzoo.diagnostics.verdict import Verdict
-from bugzoo.proving import cells, measured
+from bugzoo.proving import cells, measured, tried
+from bugzoo.proving.trials import MUST_PASS
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +30,10 @@ class Runs:
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     outcome: str = "finished"
     trouble: str = ""
+    graded: list[tuple[str, str, str]] = field(default_factory=list)
+    """(program, kind, name) of each submission."""
+    spares: tuple[str, ...] = ()
+    """Kinds of submissions that a grader passes that should not, or fails that should pass."""
 
     def run(self, asked: tuple[Any, tuple[str, ...]]) -> dict[str, Any]:
         job, names = asked
@@ -46,10 +51,18 @@ class Runs:
             "trouble": self.trouble,
         }
 
+    def grade(self, asked: Any) -> dict[str, Any]:
+        _, program, trial = asked
+        self.graded.append((program, trial.kind, trial.name))
+        passed = (trial.kind in MUST_PASS) != (trial.kind in self.spares)
+        failed = [] if passed else ["loss"]
+        return {"status": "passed" if passed else "wrong", "share": float(passed), "failed": failed, "saw": failed}
+
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
-    """No run is real: programs are healthy unless a softmax stands before their loss, which one instrument notices."""
+    """No run is real: programs are healthy unless a softmax stands before their loss, which one instrument notices; and
+    the grader is right."""
     made_up = Runs()
 
     def judge(readings: Any) -> list[Verdict]:
@@ -61,4 +74,5 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 
     monkeypatch.setattr(measured, "measure_job", made_up.run)
     monkeypatch.setattr(cells, "judge_all", judge)
+    monkeypatch.setattr(tried, "grade_one", made_up.grade)
     return made_up

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from bugzoo.proving import coverage, ledger
+from bugzoo.proving.parts import told_of
 from bugzoo.proving.verify import verify
 
 FAULT = "loss/double_softmax"
+PAIRS = list(coverage.pairs(coverage.catalogue.load(FAULT)))
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +20,7 @@ def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     one = coverage.catalogue.load(FAULT)
     monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: one}))
     monkeypatch.setattr(coverage, "fits", lambda fault: ("digits_cnn", "mlp"))
+    monkeypatch.setattr(coverage, "pairs", lambda fault: PAIRS)
     monkeypatch.setattr(coverage, "programs", SimpleNamespace(names=lambda: ["digits_cnn", "mlp"]))
     name = "02_restless_loss"
     monkeypatch.setattr(coverage, "exercises", lambda real=coverage.exercises: {name: real()[name]})
@@ -27,6 +30,8 @@ def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def whole(runs, proofs) -> Any:
     """A ledger that holds all of it; the submissions are made up as well."""
     verify([FAULT], ["digits_cnn", "mlp"])
+    said = {pair.look_alike.other: told_of(pair, False).entry() for pair in PAIRS}
+    ledger.write("faults", FAULT, ledger.read("faults", FAULT) | {"look_alikes": said})
     for name, exercise in coverage.exercises().items():
         made: dict[str, Any] = {}
         for trial in [*coverage.trials(exercise), coverage.Trial(name, coverage.LEAKS, "", "")]:
@@ -64,6 +69,15 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
         ("faults/loss/double_softmax", ("cells", "mlp", "full"), "0", "on mlp has changed since it was proved"),
         ("faults/loss/double_softmax", ("cells", "mlp", "problems"), ["why"], "on mlp is not proved: why"),
         ("faults/loss/double_softmax", ("cells", "gone"), {}, "does not fit gone any more"),
+        ("faults/loss/double_softmax", ("cells", "mlp", "graded"), {}, "repairs and pretences are not graded"),
+        ("faults/loss/double_softmax", ("cells", "mlp", "not_graded"), "why", "is not so any more"),
+        ("faults/loss/double_softmax", ("look_alikes", "gone"), {}, "has no look-alike gone any more"),
+        (
+            "faults/loss/double_softmax",
+            ("look_alikes", "traps/log_softmax_first", "key"),
+            "0",
+            "beside traps/log_softmax_first has changed",
+        ),
         ("programs/mlp", ("full",), "0", "healthy mlp has changed"),
         (
             "exercises/02_restless_loss",
@@ -95,8 +109,9 @@ def as_written(trial: Any) -> dict[str, Any]:
 
 def test_a_sample_that_agrees(whole, monkeypatch) -> None:
     monkeypatch.setattr(coverage, "prove_one", as_written)
+    monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
     done, problems = coverage.sample(0.0, seed=3)
-    assert len(done) == 2 and problems == []
+    assert len(done) == 4 and problems == []
     assert coverage.sample(0.0, seed=3)[0] == done
     assert len({tuple(coverage.sample(0.0, seed=seed)[0]) for seed in range(6)}) > 3
     everything, problems = coverage.sample(1000.0, seed=3)
@@ -114,5 +129,6 @@ def test_a_sample_that_differs(whole, runs, monkeypatch) -> None:
 def test_an_instrument_that_fires_now_is_noticed(whole, monkeypatch) -> None:
     spoil(whole / "faults/loss/double_softmax.json", "cells", "mlp", "fired", value=["crash", "double_normalisation"])
     monkeypatch.setattr(coverage, "prove_one", as_written)
+    monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
     _, problems = coverage.sample(1000.0, seed=0)
     assert problems == [f"{FAULT} on mlp, seed 0: crash: fires in one of now and the ledger only"]

@@ -1,0 +1,180 @@
+"""What `verify` is made of: cells, healthy programs, look-alikes. Each says what to run, judges it, and makes its entry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bugzoo import faults as catalogue
+from bugzoo.errors import UserError
+from bugzoo.faults.model import Fault
+from bugzoo.proving import code, ledger, look_alikes, tried
+from bugzoo.proving.cells import (
+    control_key,
+    device_of,
+    judge_control,
+    judge_full,
+    judge_seeds,
+    keys_of,
+    named,
+    out_of_band,
+)
+from bugzoo.proving.look_alikes import Pair
+from bugzoo.proving.matrix import Apart, Cell, Healthy
+from bugzoo.proving.tried import Tried
+from bugzoo.scenario import Scenario
+
+Result = dict[str, Any]
+Wanted = tuple[Any, frozenset[str]]
+"""(job, the instruments to measure on it)"""
+
+
+@dataclass
+class Case:
+    """One cell at work: its scenarios by seed, the seeds that must be looked at, and where the results will be."""
+
+    cell: Cell
+    fault: Fault
+    scenarios: list[Scenario]
+    keys: dict[str, str] = field(default_factory=dict)
+    looked: Sequence[int] = ()
+    """Places of seeds: all, or the first where only an instrument that is none of the evidence has changed."""
+    tried: Tried | None = None
+    """Its repairs and pretences, where they are graded."""
+
+    def wanted(self) -> list[Wanted]:
+        found: list[Wanted] = []
+        for place in self.looked:
+            broken = self.scenarios[place]
+            names = named(self.fault) | (code.everything() if place == 0 else set())
+            # matched: the twin runs under the same limits, and is shared among faults with the same text
+            jobs = (broken.job(), broken.healthy().job(limits=broken.job().limits))
+            found += [(job, frozenset(names)) for job in jobs]
+        return found
+
+    def judge(self, results: list[Result]) -> None:
+        broken, healthy = results[::2], results[1::2]
+        if self.looked and len(self.looked) == len(self.scenarios):
+            judge_seeds(self.cell, self.fault, broken, healthy)
+            if self.fault.settings:  # without, the twin is the control, of which this is asked as well
+                self.cell.problems += out_of_band(self.cell.program, healthy)
+        if self.looked:
+            judge_full(self.cell, broken[0], healthy[0])
+        self.cell.in_ledger = not self.looked and (self.tried is None or self.tried.in_ledger)
+        if self.tried:
+            self.cell.problems += self.tried.judge()
+            self.cell.graded = self.tried.count
+
+    def entry(self) -> ledger.Entry:
+        """What the ledger keeps of it."""
+        cell, graded = self.cell, {"graded": self.tried.entry} if self.tried else {}
+        if cell.not_graded:
+            graded = {"not_graded": cell.not_graded}
+        said = {"numbers": cell.numbers, "agreeing": cell.agreeing, "p": cell.p, "fired": cell.fired}
+        return {**self.keys, "problems": cell.problems, "outcomes": cell.outcomes, **said, **graded}
+
+
+@dataclass
+class Control:
+    """A healthy program at work."""
+
+    healthy: Healthy
+    scenarios: list[Scenario]
+    key: str = ""
+
+    def wanted(self) -> list[Wanted]:
+        return [] if self.healthy.in_ledger else [(one.job(), code.everything()) for one in self.scenarios]
+
+    def judge(self, results: list[Result]) -> None:
+        if results:
+            judge_control(self.healthy, results)
+
+    def entry(self) -> ledger.Entry:
+        """What the ledger keeps of it."""
+        healthy, first = self.healthy, (self.healthy.metrics or [{}])[0]
+        numbers = {name: [one.get(name) for one in healthy.metrics] for name in first}
+        said = {"problems": healthy.problems, "outcomes": healthy.outcomes, "metrics": numbers}
+        return {"full": self.key, **said, "fired": sorted(healthy.fired)}
+
+
+@dataclass
+class Told:
+    """A pair of faults that look alike, at work."""
+
+    apart: Apart
+    pair: Pair
+    key: str = ""
+
+    def wanted(self) -> list[Wanted]:
+        return [] if self.apart.in_ledger else look_alikes.wanted(self.pair)
+
+    def judge(self, results: list[Result]) -> None:
+        if results:
+            self.apart.problems = look_alikes.judge(self.pair, results)
+
+    def entry(self) -> ledger.Entry:
+        """What the ledger keeps of it."""
+        return {"key": self.key, "program": self.apart.program, "problems": self.apart.problems}
+
+
+def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh: bool) -> Case | None:
+    """The cell with what must be looked at; None where it cannot be. Repairs are graded where the result is `written`."""
+    fault = catalogue.load(cell.fault)
+    own, believe = device_of(fault), written and not fresh
+    try:
+        keys = keys_of(fault, cell.program)
+        entry = ledger.read("faults", cell.fault).get("cells", {}).get(cell.program, {}) if written else {}
+        looked: Sequence[int] = range(len(seeds))
+        if (
+            believe
+            and entry.get("evidence") == keys["evidence"]
+            and not entry.get("problems")
+            and device in (own, "cpu")
+        ):
+            _restore(cell, entry)
+            looked = (0,) if entry.get("full") != keys["full"] and device == own else ()
+        elif own == "cuda" and device != "cuda":
+            cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
+            return None
+        case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
+        cell.not_graded = tried.impossible(fault, cell.program)
+        if written and device == "cpu" and not cell.not_graded:
+            case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh)
+        return case
+    except UserError as error:
+        cell.problems.append(str(error))
+        return None
+
+
+def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:
+    scenarios = [Scenario(cell.program, (cell.fault,), seed=seed, device=device) for seed in seeds]
+    cell.applied = all(s.source != s.base for s in scenarios)
+    cell.undone = all(s.injection.undo(s.source) == s.base for s in scenarios)
+    if not cell.applied:
+        cell.problems.append("the edits changed nothing: broken and healthy text are the same")
+    if not cell.undone:
+        cell.problems.append("taking the edits back does not restore the program")
+    return scenarios
+
+
+def _restore(cell: Cell, entry: ledger.Entry) -> None:
+    cell.applied = cell.undone = True
+    cell.outcomes, cell.numbers, cell.fired = entry["outcomes"], entry["numbers"], entry["fired"]
+    cell.agreeing, cell.p = entry["agreeing"], entry["p"]
+
+
+def control_of(program: str, device: str, seeds: Sequence[int], believe: bool) -> Control:
+    """A healthy program with what must be looked at."""
+    scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
+    control = Control(Healthy(program), scenarios, control_key(program))
+    entry = ledger.read("programs", program) if believe else {}
+    if entry.get("full") == control.key and not entry.get("problems"):
+        control.healthy.outcomes, control.healthy.in_ledger = entry["outcomes"], True
+    return control
+
+
+def told_of(pair: Pair, believe: bool) -> Told:
+    """A pair of look-alikes with what must be looked at."""
+    told = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
+    entry = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
+    told.apart.in_ledger = entry.get(pair.look_alike.other, {}) == ledger.plain(told.entry())
+    return told

@@ -1,0 +1,229 @@
+"""A cell's repairs and pretences, put to the grader: what is right must pass there, and what only looks it must not.
+
+All repairs and pretences that the fault's file names, the healthy text and the broken one, on one seed (three where one
+leaves it open: `grading.quick`). On the shortest program that the fault fits, what everybody tries and a few attacks
+besides; `bugzoo check` puts all attacks to the exercises. What was graded is kept at once, so that Ctrl-C loses nothing.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from bugzoo import kept, programs
+from bugzoo.faults.model import Fault
+from bugzoo.fingerprint import code_of
+from bugzoo.grading.allowances import allowances
+from bugzoo.proving import code
+from bugzoo.scenario import Scenario, fits
+
+if TYPE_CHECKING:
+    from bugzoo.proving.trials import Trial
+
+ATTACKS = 3
+"""Attacks on each fault, drawn by its id: together the faults meet all of them."""
+JUDGING = frozenset(
+    f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "programs", "scenario", "grading.grade")
+)
+"""What `code.grading` knows already, or what the texts of a scenario say."""
+Result = dict[str, Any]
+Asked = tuple[str, str, "Trial"]
+"""(fault, program, what is handed in)"""
+
+
+@dataclass
+class Tried:
+    """The submissions of one cell: which there are, what is known of them, and what comes of them."""
+
+    scenario: Scenario
+    made: str
+    """Key over everything that the submissions are made from and judged by."""
+    in_ledger: bool = False
+    trials: dict[str, "Trial"] = field(default_factory=dict)
+    """By the key of each; empty where the ledger is believed."""
+    found: dict[str, Result] = field(default_factory=dict)
+    entry: dict[str, Any] = field(default_factory=dict)
+    """What stands in the ledger, or will."""
+
+    def missing(self) -> list[str]:
+        """Keys of what has to be graded."""
+        return [key for key in self.trials if key not in self.found]
+
+    @property
+    def count(self) -> int:
+        """Submissions of which the outcome is known."""
+        return sum(len(named) for named in self.entry["trials"].values()) if self.in_ledger else len(self.trials)
+
+    def judge(self) -> list[str]:
+        """Make the ledger's entry; the sentences that say what did not come out as it must."""
+        from bugzoo.proving.trials import verdict
+
+        if self.in_ledger:
+            return []
+        problems: list[str] = []
+        kinds: dict[str, dict[str, list[str]]] = {}
+        for key, trial in self.trials.items():
+            if said := verdict(trial, self.found[key]):
+                problems += said
+            else:
+                failed = self.found[key]["failed"]
+                kinds.setdefault(trial.kind, {})[trial.name] = [key, self.found[key]["status"], *failed]
+        self.entry = {"made": "" if problems else self.made, "trials": kinds}
+        return problems
+
+
+def shortest(fault: Fault) -> str:
+    """The program on which most is tried."""
+    return min(fits(fault), key=lambda name: (len(programs.load(name).source), name))
+
+
+def impossible(fault: Fault, program: str) -> str:
+    """Why no repair of a fault can be graded on a program; empty where one can."""
+    if fault.needs.cuda:
+        return "its repairs need a CUDA device, and the grader runs on a processor"
+    missing = [name for name in ("held_out", "training", "validation") if name not in programs.load(program).facts]
+    return (
+        f"the facts of {program} do not say {', '.join(missing)}, so that the grader has no data of its own"
+        if missing
+        else ""
+    )
+
+
+def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = False) -> Tried:
+    """What of a cell has to be graded. `entry` is what the ledger says of it; `fresh` believes nothing.
+
+    Raises UserError where the fault does not fit.
+    """
+    scenario = Scenario(program, (fault.id,))
+    tried = Tried(scenario, made_key(scenario), entry=dict(entry))
+    if not fresh and entry.get("made") == tried.made:
+        tried.in_ledger = True
+        return tried
+    about = conditions(scenario)
+    tried.trials = {key_of(trial, about): trial for trial in of_cell(scenario)}
+    if not fresh:
+        written = _written(entry)
+        for key in tried.trials:
+            if known := written.get(key) or kept.read(_cached(key)):
+                tried.found[key] = known
+    return tried
+
+
+def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
+    """In what the ledger's entry of a cell does not prove its repairs and pretences; empty where it does."""
+    if entry.get("not_graded", "") != (why := impossible(fault, program)):
+        return "it says of the grading what is not so any more"
+    graded = entry.get("graded", {})
+    if why or graded.get("made") == made_key(scenario := Scenario(program, (fault.id,))):
+        return ""
+    written = {key for named in graded.get("trials", {}).values() for key, *_ in named.values()}
+    about = conditions(scenario)
+    left = sum(key_of(trial, about) not in written for trial in of_cell(scenario))
+    return f"{left} of its repairs and pretences are not graded, or have changed" if left else ""
+
+
+def of_cell(scenario: Scenario) -> list["Trial"]:
+    """What is tried on one cell. Making the texts takes a second, so that they are remembered."""
+    key = made_key(scenario)
+    if key not in _known:
+        _known[key] = _of_cell(scenario)
+    return _known[key]
+
+
+_known: dict[str, list["Trial"]] = {}
+
+
+def _of_cell(scenario: Scenario) -> list["Trial"]:
+    from bugzoo.grading.repairs import pretences
+    from bugzoo.proving.trials import of_case
+
+    [(fault, params)] = scenario.specs
+    found = list(of_case(scenario))
+    attacks = [trial.name for trial in found if trial.kind == "attack"]
+    whole = scenario.program == shortest(fault)
+    drawn = random.Random(fault.id).sample(attacks, ATTACKS) if whole else []
+    own = pretences(scenario.source, fault, params)
+    return [
+        trial
+        for trial in found
+        if trial.kind not in ("attack", "degenerate")
+        or trial.name in drawn
+        or (trial.kind == "degenerate" and (whole or trial.name in own))
+    ]
+
+
+def conditions(scenario: Scenario) -> tuple[Any, ...]:
+    """Everything that the grader reads of a scenario beside its texts."""
+    asked = [(fault.id, fault.evidence, fault.symptom, params) for fault, params in scenario.specs]
+    return scenario.source, scenario.healthy().source, allowances(scenario), asked, scenario.needs, scenario.facts
+
+
+def made_key(scenario: Scenario) -> str:
+    """Changes whenever a submission of this cell, or what is made of it, may have changed; needs no text to be made."""
+    [(fault, params)] = scenario.specs
+    edits = (fault.repairs, fault.pretences, params, scenario.program == shortest(fault))
+    return code.short(conditions(scenario), edits, code.grading(), _making())
+
+
+def _making() -> str:
+    roots = ("bugzoo.proving.tried:_of_cell", "bugzoo.proving.trials:of_case", "bugzoo.proving.trials:verdict")
+    return code_of(*roots, "bugzoo.grading.repairs", "bugzoo.injection:change", without=JUDGING)
+
+
+def key_of(trial: "Trial", about: tuple[Any, ...]) -> str:
+    """Everything that the verdict on one submission depends on; `about` are the conditions of its scenario."""
+    return code.short(trial.kind, trial.source, about, code.grading())
+
+
+def _cached(key: str) -> str:
+    return kept.key("tried", key, version("torch"))
+
+
+def _written(entry: Mapping[str, Any]) -> dict[str, Result]:
+    """Key -> what the ledger says came of it."""
+    return {
+        key: {"status": status, "share": 0.0 if status != "passed" else 1.0, "failed": failed, "saw": failed}
+        for named in entry.get("trials", {}).values()
+        for key, status, *failed in named.values()
+    }
+
+
+def grade_one(asked: Asked) -> Result:
+    """What comes of one submission."""
+    from bugzoo.grading.quick import quick
+    from bugzoo.proving.trials import told
+
+    fault, program, trial = asked
+    scenario = Scenario(program, (fault,))
+    return told(quick(trial.source, scenario, seconds=scenario.needs.seconds or 60.0))
+
+
+def grade_all(
+    cells: Sequence[Tried],
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Grade what is missing, and keep it; returns how many that were. `progress(done, of)` counts submissions."""
+    waiting = [(cell, key) for cell in cells for key in cell.missing()]
+    if not waiting:
+        return 0
+    from bugzoo.proving.trials import reliable
+    from bugzoo.running.pool import run_all
+
+    done = 0
+
+    def keep(index: int, result: Result) -> None:
+        nonlocal done
+        cell, key = waiting[index]
+        cell.found[key] = result
+        if reliable(cell.trials[key], result):
+            kept.write(_cached(key), result)
+        done += 1
+        if progress:
+            progress(done, len(waiting))
+
+    asked = [(cell.scenario.faults[0], cell.scenario.program, cell.trials[key]) for cell, key in waiting]
+    run_all(grade_one, asked, executor=executor, on_done=keep)
+    return len(waiting)
