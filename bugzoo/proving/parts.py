@@ -176,5 +176,6 @@ def told_of(pair: Pair, believe: bool) -> Told:
     """A pair of look-alikes with what must be looked at."""
     told = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
     entry = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
+    # an entry with problems differs from one without
     told.apart.in_ledger = entry.get(pair.look_alike.other, {}) == ledger.plain(told.entry())
     return told

@@ -42,7 +42,7 @@ def test_verify_runs_both_and_writes_it_down(runs, proofs, monkeypatch) -> None:
     monkeypatch.setattr(look_alikes, "judge", lambda pair, results: [] if len(results) == 2 else ["half"])
     pair = next(pair for pair in PAIRS if (pair.fault.id, pair.look_alike.other) == (FAULT, OTHER))
     report = verify([FAULT], [pair.program])
-    assert [(one.fault, one.other, one.problems) for one in report.look_alikes] == [(FAULT, OTHER, [])] and report.ok
+    assert [(one.fault, one.other, one.problems) for one in report.look_alikes] == [(FAULT, OTHER, [])]
     assert ledger.read("faults", FAULT)["look_alikes"][OTHER] == ledger.plain(told_of(pair, False).entry())
     assert verify([FAULT], [pair.program]).look_alikes[0].in_ledger
     assert verify([FAULT], ["mlp"]).look_alikes == [] and OTHER in ledger.read("faults", FAULT)["look_alikes"]
@@ -51,7 +51,9 @@ def test_verify_runs_both_and_writes_it_down(runs, proofs, monkeypatch) -> None:
 def test_one_that_does_not_hold_is_no_proof(runs, proofs, monkeypatch) -> None:
     monkeypatch.setattr(look_alikes, "judge", lambda *_: ["they are the same"])
     report = verify([FAULT], ["amp_transformer"])
-    assert not report.ok and report.look_alikes[0].problems == ["they are the same"]
+    assert report.look_alikes[0].problems == ["they are the same"]
+    assert not replace(report, cells=[], controls=[]).ok and replace(report, cells=[], controls=[], look_alikes=[]).ok
+    assert not verify([FAULT], ["amp_transformer"]).look_alikes[0].in_ledger
 
 
 def test_a_claim_that_changes_is_another_key() -> None:
