@@ -1,14 +1,57 @@
 """What looks like a repair, and what is aimed at the grader, earns nothing; and nothing of it stays behind."""
 
+import ast
+import importlib
+import operator
+import sys
 import tempfile
+from collections.abc import Iterator
 
 import pytest
+import torch
 
+from bugzoo.diagnostics import fresh_gradient
 from bugzoo.grading import allowances
 from tests.grading.attempt import failed, left_behind, must_fail, ran
-from tests.grading.tricks import ATTACKS, BROKEN, BURDENS, LAZY, SINGLE
+from tests.grading.tricks import ATTACKS, BROKEN, BURDENS, LAZY, QUIET, SINGLE
 
 QUICK = ("metrics written by hand", "clip everything", "nan_to_num")
+
+
+def aimed_at(source: str) -> Iterator[tuple[object, str]]:
+    """(module or class, name) of everything that a trick puts something else in the place of, or takes from bugzoo."""
+    known: dict[str, object] = {"torch": torch, "F": torch.nn.functional}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                module = importlib.import_module(one.name)
+                known[one.asname or one.name.split(".")[0]] = (
+                    module if one.asname else sys.modules[one.name.split(".")[0]]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("bugzoo"):
+            yield from ((importlib.import_module(node.module), one.name) for one in node.names)
+        elif isinstance(node, ast.Assign) and "sys.modules[" in ast.unparse(node.value):
+            known[ast.unparse(node.targets[0])] = importlib.import_module(ast.literal_eval(node.value.slice))
+    for node in ast.walk(ast.parse(source)):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute):
+                owner, *inner = ast.unparse(target.value).split(".")
+                if owner in known:
+                    yield operator.attrgetter(".".join(inner))(known[owner]) if inner else known[owner], target.attr
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_aimed_at_what_is_there(name):
+    """An attack on a name that is gone proves nothing."""
+    import bugzoo.grading.inside  # noqa: F401  what a submission finds in sys.modules
+
+    for owner, attribute in aimed_at(ATTACKS[name](BROKEN)):
+        assert hasattr(owner, attribute), f"{getattr(owner, '__name__', owner)} has no {attribute}"
+
+
+def test_what_an_attack_gives_for_a_quiet_instrument_is_judged_as_quiet():
+    verdict = fresh_gradient.judge(eval(QUIET))
+    assert not verdict.fired
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -5,10 +5,12 @@ fail. Each is a function of the broken text.
 """
 
 from collections.abc import Callable
+from dataclasses import asdict
 from tempfile import gettempdir
 
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
+from bugzoo.running.account import Account
 
 EXERCISE = load("02_restless_loss")
 SCENARIO = EXERCISE.scenario
@@ -130,17 +132,33 @@ F.cross_entropy = lambda *args, **names: usual_loss(*args, **names)
 """
 
 # clipping alone gives good weights, so that only what measures stands between this and the points
-_SILENT = """
+QUIET = (
+    "dict.fromkeys(('stale_share', 'empty_share', 'leftover', 'update_ratio', 'closure', 'leaf_loss', 'elsewhere_share', "
+    "'backwards_before_first_step'), 0.0) | {'backwards_per_step': 1.0, 'forwards_per_step': 1.0, 'optimizers': 1.0}"
+)
+"""What `fresh_gradient` measures where nothing is wrong."""
+
+_SILENT = f"""
 import sys
 
 import bugzoo.diagnostics as rooms
-from bugzoo.watching import hooks, recorder
+from bugzoo.running.reading import Reading
 
 inside = sys.modules["bugzoo.grading.inside"]
-rooms.measure_all = inside.measure_all = lambda *args, **names: {}
+usual, usual_all = inside.examine, inside.measure_all
+quiet = Reading({QUIET})
+
+
+def silent(run, *args, **names):
+    readings = usual(run, *args, **names)
+    note = dict(readings["integrity"].numbers) | {{"changed": []}}
+    return readings | {{"fresh_gradient": quiet, "integrity": Reading(note)}}
+
+
+inside.examine = silent
+rooms.measure_all = inside.measure_all = lambda *args, **names: usual_all(*args, **names) | {{"fresh_gradient": quiet}}
 rooms.judge_all = lambda *args, **names: []
-inside.changed = lambda: []
-inside.examine = lambda run, **names: {"integrity": {"changed": [], "steps": 216, "batches": [], "control": []}}
+inside._parts = lambda: iter(())
 """
 
 _SPOILT = """
@@ -151,13 +169,12 @@ one.measure = lambda run: {"eval_in_train_mode": [1, {}]}
 another.measure = lambda run: "nothing"
 """
 
-_EXCHANGED = """
+_EXCHANGED = f"""
 import bugzoo.diagnostics.fresh_gradient as instrument
 
 
 def quiet(run):
-    names = ("stale_share", "empty_share", "backwards_before_first_step", "leftover", "update_ratio", "closure")
-    return dict.fromkeys((*names, "leaf_loss", "elsewhere_share"), 0.0) | {"backwards_per_step": 1.0, "optimizers": 1.0}
+    return {QUIET}
 
 
 instrument.measure.__code__ = quiet.__code__
@@ -178,10 +195,11 @@ with open(folder + "/junk", "wb") as file:
     while True:
         file.write(bytes(2**20))
 """),
-    "its own supervisor": after("End", """
-import os
+    "its own supervisor": after("End", f"""
+import json, os
+account = {asdict(Account(0, 1.0, 100.0, "", trouble="the disk is full"))!r}
 for handle in range(3, 256):
-    for said in (b"ready", b'{"done": {"reason": "", "trouble": "the disk is full"}}\\n'):
+    for said in (b"ready", json.dumps({{"done": account}}).encode() + b"\\n"):
         try:
             os.write(handle, said)
         except OSError:
@@ -207,10 +225,19 @@ def lying(*args, **names):
 builtins.open = lying
 """),
     "result files": after("End", f"""
-import glob, os
-for folder in glob.glob({gettempdir()!r} + "/bugzoo-*"):
-    for name in ("result-0.json", "result.json", "results.json"):
-        open(os.path.join(folder, name), "w").write({_WON!r})
+import glob, json, os
+import numpy
+from bugzoo.watching.watch import _active
+watching = _active[0]
+watching.__exit__(None, None, None)
+weights = {{"model." + name: value.detach().numpy() for name, value in model.state_dict().items()}}
+numbers = {{"fresh_gradient": {QUIET}, "integrity": {{"changed": [], "steps": step, "batches": [], "control": []}}}}
+for found in glob.glob("/tmp/**/rank-000.pid", recursive=True):
+    folder = os.path.dirname(found)
+    watching.trace.save(os.path.join(folder, "trace-0.npz"))
+    numpy.savez(os.path.join(folder, "arrays-0.npz"), **weights)
+    with open(os.path.join(folder, "result-0.json"), "w") as file:
+        json.dump({{"seconds": 1.0, "numbers": numbers}}, file)
 os._exit(0)
 """),
     "bugzoo patched": after("Settings", """
