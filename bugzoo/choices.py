@@ -5,7 +5,7 @@ Forms, interviews, exercises and quizzes ask here, so that nobody writes choices
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,10 @@ from bugzoo.faults.model import Fault, LookAlike
 LETTERS = "ABCDEFG"
 WRONG = 3
 """Choices beside the right one."""
+OFFERED = 7
+"""Causes that a form offers, beside "something else"."""
+ALIKE = 0.2
+"""By how much of the right test's length a wrong one may be longer or shorter."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +34,24 @@ class Choices:
     whys: tuple[str, ...] = ()
 
 
-def choices(fault: Fault, key: str, beside: Sequence[str] = ()) -> Choices:
-    """One test of this fault's and three of other faults', in an order that `key` (a ticket) settles.
+def choices(fault: Fault, key: str) -> Choices:
+    """One test of this fault's and three of faults that are like it, in an order that `key` (a ticket) settles.
 
-    `beside`: ids of the faults that lend theirs; drawn from the whole catalogue where there are none. A test that tells
-    this fault from something is never offered as a wrong one.
+    All are about equally long, and the right one is the shortest or the longest no more often than chance has it. A test
+    that tells this fault from something is never offered as a wrong one.
     """
     if not fault.look_alikes:
         return Choices()
     draw = random.Random(key)
     right = fault.look_alikes[0]
-    if beside:
-        wrong = [_lent(faults.load(fault_id), fault) for fault_id in beside]
-    else:
-        others = [other for other in faults.catalogue().values() if other.id != fault.id and _lends(other, fault)]
-        wrong = [_lent(other, fault) for other in draw.sample(others, min(WRONG, len(others)))]
+    lent = _lent(fault, len(right.test), draw)
+    shorter = draw.randrange(WRONG + 1)  # so many of the wrong ones, where there are as many
+    below = [text for text in lent if len(text) <= len(right.test)]
+    above = [text for text in lent if len(text) > len(right.test)]
+    wrong = below[:shorter] + above[: WRONG - shorter]
+    wrong += [text for text in lent if text not in wrong][: WRONG - len(wrong)]
     told = [(right.test, f"Here: {said(right.here)} With what looks like it: {said(right.there)}")]
-    told += [(one.test, "That tells two other causes apart.") for one in wrong]
+    told += [(text, "That tells two other causes apart.") for text in wrong]
     return _shuffled(draw, told)
 
 
@@ -87,13 +92,46 @@ def _shuffled(draw: random.Random, told: list[tuple[str, str]]) -> Choices:
     return Choices(texts, LETTERS[texts.index(right)], tuple(why for _, why in told))
 
 
-def _lends(other: Fault, fault: Fault) -> list[LookAlike]:
+def offered(fault: Fault, params: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The causes that a form offers: every word that is true, those of what looks like it, "nothing is wrong" and others.
+
+    Sorted; "something else" comes last. The others are about as long as the true one.
+    """
+    draw = random.Random(f"{key} form")
+    true = table.right(fault.id, params)
+    like = [table.cause(name).word for name in (*(one.other for one in fault.look_alikes), *_alike(fault, draw))]
+    near = sorted(table.words(), key=lambda word: (abs(len(word) - len(true[0])) // 6, draw.random()))
+    longer = [word for word in near if len(word) > len(true[0])][:2]
+    words = dict.fromkeys(word for word in (*true, table.NOTHING, *longer, *like, *near) if word != table.OTHER)
+    return (*sorted(list(words)[:OFFERED]), table.OTHER)
+
+
+def _alike(fault: Fault, draw: random.Random) -> list[str]:
+    """The other faults of the catalogue, those that are most like this one first: a look-alike of it, one that shares a
+    look-alike with it, one with the same symptom.
+    """
+    own = {one.other for one in fault.look_alikes}
+
+    def far(other: Fault) -> int:
+        theirs = {one.other for one in other.look_alikes}
+        signs = (other.id in own or fault.id in theirs, bool(own & theirs), other.symptom == fault.symptom)
+        return next((rank for rank, sign in enumerate(signs) if sign), len(signs))
+
+    others = sorted(other for other in faults.catalogue() if other != fault.id)
+    draw.shuffle(others)
+    return sorted(others, key=lambda name: far(faults.load(name)))
+
+
+def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:
+    """Tests of other faults that could stand beside one of so many letters, those of the faults that are most like it
+    first. Where too few are about as long, others follow.
+    """
     own = {one.test for one in fault.look_alikes}
-    return [one for one in other.look_alikes if one.other != fault.id and one.test not in own]
-
-
-def _lent(other: Fault, fault: Fault) -> LookAlike:
-    tests = _lends(other, fault)
-    if not tests:
-        raise ValueError(f"{other.id} has no test that could stand beside that of {fault.id} as a wrong one")
-    return tests[0]
+    texts: list[str] = []
+    for name in _alike(fault, draw):
+        lends = [one.test for one in faults.load(name).look_alikes if one.other != fault.id and one.test not in own]
+        texts += draw.sample(lends, len(lends))
+    texts = list(dict.fromkeys(texts))
+    telling = {one.test for other in faults.catalogue().values() for one in other.look_alikes if one.other == fault.id}
+    fits = [text for text in texts if abs(len(text) - length) <= ALIKE * length and text not in telling]
+    return fits if len(fits) >= WRONG else fits + [text for text in texts if text not in fits and text not in telling]

@@ -12,6 +12,9 @@ from bugzoo.diagnostics._tools import column
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "steps": ("steps that were made", "all of them"),
+}
 HEALTHY = example()
 SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
 _MEANINGS = (

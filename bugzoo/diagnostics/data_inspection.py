@@ -17,6 +17,17 @@ from bugzoo.diagnostics._tools import batches, column, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+SHOWN = {
+    "samples": ("samples looked at", ""),
+    "min": ("smallest input", ""),
+    "max": ("largest input", ""),
+    "mean": ("mean input", ""),
+    "std": ("spread of the inputs", "near 1 where they were standardised"),
+    "classes": ("classes among the labels", ""),
+    "neighbour_agreement": ("near neighbours with one label", "well above the next number"),
+    "chance_agreement": ("the same by chance", ""),
+    "label_entropy": ("loss of whoever knows only how often each label comes", "the loss ends far below"),
+}
 HEALTHY = example()
 SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64

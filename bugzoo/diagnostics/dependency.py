@@ -18,6 +18,13 @@ from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, shar
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+SHOWN = {
+    "batch_leak": ("share of outputs that move with another sample of the batch", "0"),
+    "future_leak": ("share of outputs that move with a later token", "0"),
+    "padding_leak": ("share of outputs that move with what stands at padding", "0"),
+    "masked_leak": ("share of outputs that move with what the mask leaves out", "0"),
+    "attention_partial_rows": ("share of attention rows that do not sum to 1", "0"),
+}
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
 FARTHEST = 8

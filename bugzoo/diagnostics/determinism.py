@@ -16,6 +16,12 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
 RERUNS = 1
+SHOWN = {
+    "first_difference": ("first step at which two runs differ", "0: none"),
+    "size": ("relative difference of the loss there", "0"),
+    "largest": ("largest relative difference", "0"),
+    "compared": ("steps compared", ""),
+}
 HEALTHY = example()
 SICK = example(("torch.manual_seed(0)", "torch.seed()"))
 NOISE = 1e-5

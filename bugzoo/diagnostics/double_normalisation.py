@@ -19,19 +19,42 @@ from bugzoo.diagnostics._tools import batches, call, column, model_of, need_step
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "row_sum": ("sum of a row that enters the loss", "any number"),
+    "log_prob_spread": ("span of the log-probabilities of one row (nats)", "several, once something is learnt"),
+    "lowest_loss": ("lowest loss of a step (nats)", ""),
+}
 HEALTHY = example()
 SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
 
 
-def _outputs_are_probabilities(run: Any) -> bool | None:
-    """Rows of the model's own output are non-negative and sum to 1; None when that cannot be asked."""
+def _outputs(run: Any) -> torch.Tensor | None:
+    """What the model gives out for the last batch, (..., classes); None when that cannot be asked."""
     try:
         batch = batches(run)[-1]
         with quiet(model_of(run, batch)) as model:
             output = call(model, batch.args, batch.kwargs)
+        usable = output.ndim >= 2 and output.shape[-1] >= 2 and torch.isfinite(output).all()
     except Exception:
         return None
-    if output.ndim < 2 or output.shape[-1] < 2 or not torch.isfinite(output).all():
+    return output if usable else None
+
+
+def _row_sum(run: Any) -> float:
+    """Sum of a row that enters the loss, the last one of the run; nan where that was not seen."""
+    graph = run.trace.graph
+    if graph.softmax_before_loss:
+        return 1.0
+    if sum(op.startswith("LogSoftmax") for op in graph.ops[:4]) > 1:
+        return math.nan  # logarithms enter it, and not what the model gives out
+    output = _outputs(run)
+    return math.nan if output is None else output.double().flatten(0, -2)[-1].sum().item()
+
+
+def _outputs_are_probabilities(run: Any) -> bool | None:
+    """Rows of the model's own output are non-negative and sum to 1; None when that cannot be asked."""
+    output = _outputs(run)
+    if output is None:
         return None
     return bool((output >= 0).all() and torch.allclose(output.sum(-1), torch.ones(()).to(output.device), atol=1e-3))
 
@@ -56,6 +79,7 @@ def measure(run: Any) -> dict[str, Any]:
         "floor": math.log(math.e + classes - 1) - 1 if classes else math.nan,
         "sigmoid_before_loss": 0.0,
         "log_missing": float(graph.normalised),
+        "row_sum": _row_sum(run) if classes else math.nan,
     }
     if binary and len(ops) > 1:
         after = [

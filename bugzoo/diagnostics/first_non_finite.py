@@ -15,6 +15,13 @@ from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "step": ("first step with a number that is not finite", "none"),
+    "loss_step": ("first step with such a loss", "none"),
+    "loss_before": ("loss before it", ""),
+    "module": ("module in which it shows first", ""),
+    "direction": ("on the way", ""),
+}
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 _CAUSES = (

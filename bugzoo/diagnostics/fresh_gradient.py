@@ -19,6 +19,12 @@ from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "leftover": ("length at backward() over length at the step", "0"),
+    "stale_share": ("share of steps that begin with a gradient other than zero", "0, or what is accumulated"),
+    "empty_share": ("share of steps whose gradient is exactly zero", "0"),
+    "backwards_per_step": ("backward() calls per step", "1, or what is accumulated"),
+}
 HEALTHY = example()
 SICK = example(("optimizer.zero_grad()", "pass"))
 TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one at the step

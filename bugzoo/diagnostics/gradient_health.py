@@ -16,6 +16,14 @@ from bugzoo.diagnostics._tools import column, median, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "total_norm": ("gradient norm, median over steps", ""),
+    "largest_norm": ("largest gradient norm", "some times the median"),
+    "growth": ("late norm over early norm", ""),
+    "first_over_last": ("first layer's norm over the last one's", "above 1e-4"),
+    "missing_share": ("share of parameters without a gradient", "0"),
+    "zero_share": ("share of gradient elements that are exactly 0", "well below one half"),
+}
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "*(part() for part in 12 * [nn.Sigmoid, lambda: nn.Linear(32, 32)])"))
 

@@ -15,6 +15,11 @@ from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "first_loss": ("loss of the first step (nats)", ""),
+    "chance": ("loss of guessing (nats)", ""),
+    "ratio": ("the one over the other", "about 1"),
+}
 HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
 

@@ -19,6 +19,14 @@ from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.watching.trace import STATISTICS
 
 COST = 0
+SHOWN = {
+    "first_loss": ("loss of the first step", ""),
+    "final_loss": ("loss at the end", ""),
+    "best_loss": ("lowest loss, smoothed", "that at the end"),
+    "peak_loss": ("highest loss", "that at the start"),
+    "chance": ("loss of guessing (nats)", ""),
+    "steps": ("steps", ""),
+}
 HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=10.0"))
 

@@ -17,6 +17,11 @@ from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, p
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "growth_mib_per_step": ("growth of the memory per step (MiB)", "about 0"),
+    "graphs_alive": ("autograd graphs alive at once", "1 or 2"),
+    "steps": ("steps", ""),
+}
 HEALTHY = example()
 SICK = example(("for epoch", "losses = []\nfor epoch"), ("optimizer.step()", "optimizer.step(), losses.append(loss)"))
 MANY = 8

@@ -30,6 +30,11 @@ from bugzoo.diagnostics._tools import (
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
+SHOWN = {
+    "evaluations": ("forward passes without gradients", ""),
+    "eval_in_train_mode": ("of these in training mode", "0"),
+    "train_in_eval_share": ("share of the training passes in eval mode", "0"),
+}
 HEALTHY = example(("nn.ReLU()", "nn.Dropout(0.1)"))
 SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
 _RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")

@@ -18,6 +18,12 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
 
 COST = 1
+SHOWN = {
+    "first_loss": ("loss on one batch, at first", ""),
+    "best_loss": ("lowest loss on that batch", "near 0"),
+    "ratio": ("the second over the first", "near 0"),
+    "steps": ("steps on that batch", ""),
+}
 HEALTHY = example()
 SICK = example(("F.cross_entropy(logits, targets[rows])", "F.cross_entropy(logits.softmax(-1), targets[rows])"))
 STEPS, SECONDS = 300, 6.0

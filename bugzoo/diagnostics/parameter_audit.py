@@ -17,6 +17,13 @@ from bugzoo.diagnostics._tools import column, median, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "elements": ("numbers in all parameters", ""),
+    "largest_change": ("largest change, relative to its size", ""),
+    "unmoved_share": ("share of them that never moved", "0"),
+    "optimised_share": ("share of them that an optimiser holds", "1"),
+    "without_gradient_share": ("share of them that an optimiser holds and no gradient reached", "0"),
+}
 HEALTHY = example()
 SICK = example(("for epoch", "model[0].requires_grad_(False)\nfor epoch"))
 
@@ -101,6 +108,7 @@ def measure(run: Any) -> dict[str, Any]:
         "frozen_share": float(sizes[frozen].sum() / total),
         "frozen_untouched_share": float(sizes[frozen & still].sum() / total),
         "unchanged_share": float(sizes[unchanged].sum() / total),
+        "unmoved_share": float(sizes[still].sum() / total),
         "without_gradient_share": float(sizes[unchanged & without].sum() / total),
         "not_in_optimizer_share": float(sizes[outside & ~frozen].sum() / total),
         "outside_and_untouched_share": float(sizes[outside & ~frozen & still].sum() / total),

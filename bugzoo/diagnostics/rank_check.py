@@ -30,6 +30,13 @@ for step in range(6):
     optimizer.step()
 dist.destroy_process_group()
 """
+SHOWN = {
+    "ranks": ("ranks", ""),
+    "steps_fewest": ("steps of the rank with fewest", "equal"),
+    "steps_most": ("steps of the rank with most", "equal"),
+    "spread": ("spread of the losses at one step", "above 0"),
+    "parameter_spread": ("spread of the parameters at the end", "0"),
+}
 HEALTHY = Example(_SCRIPT, ranks=2)
 SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)
 _PARTED = (

@@ -15,6 +15,11 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
 
 COST = 1
+SHOWN = {
+    "step": ("step that was run again", ""),
+    "faithful": ("1: equal to the last bit", "1"),
+    "found": ("numbers that are not finite in it: 0 none", "0"),
+}
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 

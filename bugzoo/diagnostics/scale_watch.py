@@ -19,6 +19,12 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 1
 _UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
+SHOWN = {
+    "underflow_share": ("share of gradient elements that the format rounds to 0", "about 0"),
+    "overflow_share": ("share of gradient elements that it cannot hold", "0"),
+    "skipped_share": ("share of steps that were left out", "about 0"),
+    "scale": ("factor on the loss", ""),
+}
 HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
 SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
 

@@ -18,6 +18,14 @@ from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 
 COST = 0
+SHOWN = {
+    "data_ms": ("ms to fetch the batch", ""),
+    "forward_ms": ("ms forward", ""),
+    "backward_ms": ("ms backward", ""),
+    "step_ms": ("ms for the optimiser", ""),
+    "data_share": ("share of the fetching", "below one half"),
+    "num_workers": ("processes that fetch", ""),
+}
 HEALTHY = example()
 SICK = example(
     ("import torch\nimport", "import time\n\nimport torch\nimport"),

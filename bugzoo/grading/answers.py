@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bugzoo.choices import Choices, choices
+from bugzoo import choices
+from bugzoo.choices import Choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.allowances import allowances
@@ -21,7 +22,12 @@ def accepted(exercise: Exercise) -> dict[str, str]:
 
 def offered(exercise: Exercise) -> Choices:
     """The discriminating tests that are offered."""
-    return choices(exercise.about_fault[0], exercise.scenario.ticket, exercise.beside)
+    return choices.choices(exercise.about_fault[0], exercise.scenario.ticket)
+
+
+def causes(exercise: Exercise) -> tuple[str, ...]:
+    """The causes that its form offers."""
+    return choices.offered(*exercise.about_fault, exercise.scenario.ticket)
 
 
 _right: dict[str, of.Right] = {}

@@ -1,4 +1,7 @@
-"""What a graded cell calls. The score is computed in another process, which answers in JSON; the cell ends with a float.
+"""What an exercise's cells call: hints, hypothesis, form, the two graded cells and the debrief.
+
+A score is computed in another process, which answers in JSON; a graded cell ends with a float. The repair is graded when the
+diagnosis has been handed in, by the form or by `form.hand_in`; where nbgrader grades a class it is graded in any case.
 
 A notebook's kernel is no boundary: whoever owns it can replace this module. `bugzoo grade` reads the notebook's cells
 and never runs them in a kernel; use it where points matter.
@@ -6,6 +9,7 @@ and never runs them in a kernel; use it where points matter.
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,7 +20,47 @@ from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import headless
 from bugzoo.grading.model import UNCHANGED, Result
-from bugzoo.grading.program import Program
+from bugzoo.grading.workbench import Program, diagnosed
+
+FIRST = (
+    "not attempted: the repair opens when your diagnosis is handed in, right or wrong. Press Hand in above, or call "
+    "form.hand_in(...)."
+)
+
+
+def __dir__() -> list[str]:
+    return ["debrief", "diagnosis", "form", "hints", "hypothesis", "repair"]
+
+
+def hints(name: str) -> Any:
+    """Show an exercise's three hints, one button after the other; each one opened is counted."""
+    from bugzoo.grading.exercises import load
+    from bugzoo.lab import Hints
+
+    exercise = load(name)
+    return Hints(exercise.hints, ticket=exercise.scenario.ticket).show()
+
+
+def hypothesis(name: str) -> Any:
+    """Ask what one thinks it is, and how sure one is."""
+    from bugzoo.grading.answers import causes
+    from bugzoo.grading.exercises import load
+    from bugzoo.lab.hypothesis import Hypothesis
+
+    exercise = load(name)
+    return Hypothesis(exercise.scenario.ticket, causes(exercise)).show()
+
+
+def form(name: str) -> Any:
+    """Show an exercise's diagnosis form; `form.hand_in(cause=..., ...)` fills it in by hand."""
+    from bugzoo.grading.answers import causes, offered
+    from bugzoo.grading.exercises import load
+    from bugzoo.grading.grade import handed_out
+    from bugzoo.lab import DiagnosisForm
+
+    exercise = load(name)
+    asked = {"causes": causes(exercise), "tests": offered(exercise).texts, "source": handed_out(exercise)}
+    return DiagnosisForm(exercise.scenario.ticket, **asked).show()
 
 
 def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
@@ -26,14 +70,46 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
         return _nothing_yet("None of the program's cells has been run in this session.")
     try:
         source = _source(program)
+        ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record()})
+    if not (diagnosis or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+        print(FIRST)
+        return 0.0
+    return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record(ticket)})
 
 
 def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
-    """Print how right the diagnosis is and return its points. Without `filled`: what the notebook's form holds."""
-    return _answer(name, {"kind": "diagnosis", "diagnosis": filled or _record()})
+    """Print how right the diagnosis is and return its points. Without `filled`: the one that was handed in last."""
+    try:
+        given = filled or _record(_ticket(name))
+    except UserError as error:
+        return _nothing_yet(str(error))
+    return _answer(name, {"kind": "diagnosis", "diagnosis": given})
+
+
+def debrief(name: str, give_up: bool = False) -> None:
+    """Say why, show the run before and after, and what it could have been; when it is repaired, or with `give_up=True`.
+
+    Also then the diagnosis comes first.
+    """
+    from bugzoo.grading import debrief as page
+    from bugzoo.grading.exercises import load
+
+    exercise = load(name)
+    ticket = exercise.scenario.ticket
+    if not diagnosed(ticket):
+        print("The debrief opens when your diagnosis is handed in and the repair has passed.")
+    elif not give_up and not any(note.get("passed") for note in record.notes(ticket, "repair")):
+        print(f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)')
+    else:
+        page.show(exercise, _of_notebook("program"))
+
+
+def _ticket(name: str) -> str:
+    from bugzoo.grading.exercises import load
+
+    return load(name).scenario.ticket
 
 
 def _of_notebook(name: str) -> Any:
@@ -44,9 +120,9 @@ def _of_notebook(name: str) -> Any:
     return shell.user_ns.get(name) if shell else None
 
 
-def _record() -> dict[str, Any] | None:
-    form = _of_notebook("form")
-    return form.diagnosis.record() if hasattr(getattr(form, "diagnosis", None), "record") else None
+def _record(ticket: str) -> dict[str, Any] | None:
+    """The diagnosis that was handed in last, in this kernel or before it."""
+    return record.diagnosis(ticket)
 
 
 def _nothing_yet(why: str) -> float:
@@ -54,12 +130,6 @@ def _nothing_yet(why: str) -> float:
         f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
     )
     return 0.0
-
-
-def hints(name: str) -> tuple[str, str, str]:
-    from bugzoo.grading.exercises import load
-
-    return load(name).hints
 
 
 def _source(program: Any) -> str:
@@ -81,6 +151,8 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         return 0.0
     say(result)
     record.attempt(name, question["kind"], result.status, result.points, result.max_points)
+    if question["kind"] == "repair":
+        record.note(_ticket(name), "repair", {"passed": result.passed, "points": result.points})
     return float(result.points)
 
 

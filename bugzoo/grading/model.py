@@ -104,8 +104,6 @@ class Exercise:
     program: str
     fault: str
     """The fault's spec. It is read by the grader and the builder only."""
-    beside: tuple[str, ...]
-    """Three faults whose discriminating tests are offered beside the right one."""
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (7.0, 3.0)

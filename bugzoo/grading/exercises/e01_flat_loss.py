@@ -11,5 +11,4 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="loss/double_softmax",
-    beside=("loop/stale_gradients", "freezing/frozen_layers", "modes/eval_mode_missing"),
 )

@@ -11,6 +11,5 @@ EXERCISE = Exercise(
     ),
     program="digits_cnn",
     fault="numerics/log_at_step?step=44&eps=1e-50",
-    beside=("precision/no_grad_scaler", "freezing/frozen_layers", "loop/stale_gradients"),
     settings={"epochs": 12},
 )

@@ -10,7 +10,6 @@ EXERCISE = Exercise(
     ),
     program="amp_transformer",
     fault="precision/no_grad_scaler",
-    beside=("optimizer/lr_too_high", "attention/causal_mask_missing", "loss/double_softmax"),
     seeds=(0, 1),
     about=(
         "The character language model of `mini_transformer`, as it was made faster.\n\n"

@@ -11,6 +11,5 @@ EXERCISE = Exercise(
     ),
     program="sequence_classifier",
     fault="attention/mask_after_softmax",
-    beside=("loop/stale_gradients", "data/labels_out_of_sync", "reproducibility/unseeded"),
     seeds=(0, 1),
 )

@@ -10,5 +10,4 @@ EXERCISE = Exercise(
     ),
     program="digits_cnn",
     fault="freezing/frozen_layers",
-    beside=("loss/double_softmax", "modes/eval_mode_missing", "data/labels_out_of_sync"),
 )

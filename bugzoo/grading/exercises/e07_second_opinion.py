@@ -11,5 +11,4 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="traps/log_softmax_first",
-    beside=("optimizer/lr_too_high", "data/labels_out_of_sync", "freezing/frozen_layers"),
 )

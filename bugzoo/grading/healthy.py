@@ -1,0 +1,63 @@
+"""The healthy twin of a notebook's program as numbers: run in a worker on this machine, kept, and never shown as text."""
+
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from bugzoo import kept
+from bugzoo.errors import UserError
+from bugzoo.lab.healthy_twin import Curve
+from bugzoo.running import Job, Limits, run_worker
+
+SECONDS = 600
+"""Limit of one run in a notebook, which can be stopped at any time."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """Which program is the healthy one: an exercise's, or one of bugzoo's as an assignment uses it. No text is in it."""
+
+    exercise: str = ""
+    program: str = ""
+    seed: int = 0
+    size: str = "full"
+    _curve: list[Curve] = field(default_factory=list, repr=False, compare=False)
+
+    def curve(self) -> Curve:
+        """Its steps, losses and gradient norms, the same to the last bit each time. Raises UserError if it fails."""
+        if not self._curve:
+            self._curve.append(recorded(*_text(self)))
+        return self._curve[0]
+
+
+def job(source: str, ranks: int = 1, **more: Any) -> Job:
+    """How a notebook's program is run: the healthy one and the learner's alike, so that their numbers can be compared."""
+    return Job(source, file="program.py", limits=Limits(seconds=SECONDS), ranks=ranks, **more)
+
+
+def _text(twin: Twin) -> tuple[str, int]:
+    """(text, ranks)."""
+    from bugzoo.grading.exercises import load
+    from bugzoo.grading.grade import healthy_text, tidy
+    from bugzoo.scenario import Scenario
+
+    if twin.exercise:
+        exercise = load(twin.exercise)
+        return healthy_text(exercise), exercise.scenario.ranks
+    scenario = Scenario(twin.program, seed=twin.seed, size=twin.size)
+    return tidy(scenario.source), scenario.ranks
+
+
+def recorded(text: str, ranks: int = 1) -> Curve:
+    """A program's run as a curve, made once on this machine. Raises UserError where it was not finished."""
+    key = kept.key("curve", text, ranks, version("torch"))
+    found = kept.read(key)
+    if found is None:
+        steps: list[dict[str, Any]] = []
+        run = run_worker(job(text, ranks), on_step=steps.append)
+        if run.outcome not in ("finished", "non_finite"):
+            raise UserError(f"The run that is to be drawn ended as {run.outcome}. Try again.")
+        found = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
+        found["metrics"] = {name: float(value) for name, value in run.trace.metrics.items()}
+        kept.write(key, found)
+    return Curve(found["step"], found["loss"], found["grad_norm"], found["metrics"])

@@ -1,0 +1,238 @@
+"""`program` and `%%program Section` in a notebook: a cell is kept as text, and `program.run()` is the way to run it.
+
+    %load_ext bugzoo.grading.workbench
+    program.begin("01_flat_loss")        # the program as it was handed out
+    view = program.run()                 # a fresh process, a live plot
+
+    %%program Training
+    ...                                  # kept; nothing is trained in this kernel
+"""
+
+import base64
+import threading
+import zlib
+from typing import Any
+
+from bugzoo import record
+from bugzoo.errors import UserError
+from bugzoo.frontend import headless
+from bugzoo.grading import healthy, readings
+from bugzoo.grading.program import SECTIONS, cell_name, join, split
+from bugzoo.syntax import source_lines
+
+PARTS = 10
+"""Rows of `program.numbers()`."""
+
+
+class Program:
+    """What the cells have kept so far, what came of it when it was run, and its ticket."""
+
+    def __init__(self) -> None:
+        self.sections: dict[str, str] = {}
+        self.after: dict[str, str] = {}
+        self.ranks = 1
+        """Processes that the program runs on."""
+        self.ticket = ""
+        self._handed: dict[str, str] = {}
+        self._twin: healthy.Twin | None = None
+        self._view: Any = None
+        self._measured: dict[tuple[str, str], Any] = {}
+
+    # ---- begun by the notebook's first cell
+
+    def begin(self, name: str) -> None:
+        """Take an exercise's program as it was handed out, unless its cells were run already. Raises UserError."""
+        from bugzoo.grading.exercises import load
+        from bugzoo.grading.grade import handed_out
+
+        exercise = load(name)
+        about = {"exercise": exercise.name, "program": exercise.program}
+        self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
+        self.ranks = exercise.scenario.ranks
+
+    def hand_out(self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1) -> None:
+        """The same for an assignment's, whose packed text the notebook carries; `program` names its healthy twin."""
+        twin = healthy.Twin("", program, seed, size)
+        self._start(ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program})
+        self.ranks = ranks
+
+    def _start(self, ticket: str, text: str, twin: healthy.Twin, about: dict[str, Any]) -> None:
+        if ticket != self.ticket:
+            self.sections, self.after, self._view = {}, {}, None
+        self.ticket, self._handed, self._twin = ticket, split(text), twin
+        self.sections = {**self._handed, **self.sections}
+        if not record.notes(ticket, "started"):
+            record.note(ticket, "started", about)
+        if not headless():  # so that it is there when the first plot is asked for
+            threading.Thread(target=_quietly, args=(twin.curve,), name="bugzoo-healthy", daemon=True).start()
+
+    # ---- what a learner calls
+
+    @property
+    def source(self) -> str:
+        """The program's text, from the cells as they were last run. Raises UserError when a part is missing."""
+        return join(self.sections, self.after)
+
+    @property
+    def diagnosed(self) -> bool:
+        """Whether a diagnosis of this ticket was handed in: then instruments give verdicts, and the repair is graded."""
+        return diagnosed(self.ticket)
+
+    def run(self) -> Any:
+        """Train the program in a fresh process, drawn live beside the healthy run; returns the view, with a Stop button."""
+        from bugzoo import lab
+
+        text = self.source
+        print(f"This runs {self._which()}.")
+        if self._view is not None:
+            self._view.stop()
+        job = healthy.job(text, self.ranks)
+        twin = self._twin.curve() if self._twin else None
+        self._view = lab.live(text, healthy=twin, job=job, explain=self.diagnosed, cap=10**9)
+        return self._view
+
+    def numbers(self) -> None:
+        """Print the latest run in ten parts, and how it ended, beside the healthy one. Waits for the run to end."""
+        run = self._latest()
+        for line in table(self._view.points, self._twin.curve().points if self._twin else []):
+            print(line)
+        print(_ending("this run", run.outcome, run.trace.metrics))
+        if self._twin:
+            print(_ending("healthy", "finished", self._twin.curve().metrics))
+
+    def lines(self) -> None:
+        """Print the program with its line numbers."""
+        for number, line in enumerate(source_lines(self.source), 1):
+            print(f"{number:4d}  {line}")
+
+    def instruments(self) -> None:
+        """Print the instruments, each with the question that it answers."""
+        from bugzoo.diagnostics import names, question
+
+        width = max(map(len, names()))
+        for name in names():
+            print(f"{name:{width}}  {question(name)}")
+
+    def instrument(self, name: str) -> dict[str, Any]:
+        """Run the program once and print one instrument's question, numbers and what is usual; returns the numbers.
+
+        What was looked at is noted for the diagnosis. Verdicts come when that was handed in. Raises UserError.
+        """
+        from bugzoo.diagnostics import instrument
+
+        instrument(name)  # an unknown one is told before anything runs
+        key = (self.source, name)
+        if key not in self._measured:
+            self._measured[key] = self._measure(name)
+        run, reading = self._measured[key]
+        if self.ticket:
+            record.note(self.ticket, "looked", {"instrument": name})
+        return readings.show(name, reading, run, self.diagnosed)
+
+    # ---- behind it
+
+    def _measure(self, name: str) -> tuple[Any, Any]:
+        from bugzoo.diagnostics import measure_all
+        from bugzoo.running import Reading, run_worker
+
+        how: dict[str, Any] = {"names": [name], "most_reruns": 1}
+        job = healthy.job(self.source, self.ranks, after="bugzoo.diagnostics:measure_all", after_args=how)
+        run = run_worker(job)
+        if self.ranks > 1:  # what compares the ranks can only be asked when all of them are back
+            known = {name: reading for name, reading in run.readings.items() if reading.applies}
+            run.readings = measure_all(run, names=[name], max_cost=0) | known
+        return run, run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
+
+    def _latest(self) -> Any:
+        if self._view is None:
+            raise UserError("The program has not been run yet: view = program.run() does.")
+        return self._view.result
+
+    def _which(self) -> str:
+        changed = [name for name, text in self.sections.items() if text.strip() != self._handed.get(name, "").strip()]
+        if not self._handed:
+            return "the program as its cells were last run"
+        return f"the program with your {', '.join(changed)}" if changed else "the program as it was handed out"
+
+    def _keep(self, name: str, before: str, cell: str) -> str:
+        """Keep a cell's text; a sentence on it. Raises UserError for a section that there is not, SyntaxError for a slip."""
+        if name not in SECTIONS and not before:
+            raise UserError(f"%%program {name}: there is no such section; it is one of {', '.join(SECTIONS)}.")
+        self.sections[name] = cell  # also one with a slip: what is graded is what stands in the cell
+        if before:
+            self.after[name] = before
+        compile(cell, f"the cell {name}", "exec", dont_inherit=True)
+        new = cell.strip() != self._handed.get(name, cell).strip()
+        return f"{name}: kept{', with your change' if new else ''}; run it with program.run()"
+
+    def __dir__(self) -> list[str]:
+        return [
+            "after", "begin", "diagnosed", "hand_out", "instrument", "instruments", "lines", "numbers", "ranks", "run",
+            "sections", "source", "ticket",
+        ]  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<program {self.ticket}: {', '.join(self.sections) or 'nothing kept yet'}>"
+
+
+def diagnosed(ticket: str) -> bool:
+    """Whether the record has a diagnosis of a ticket; an assignment's has several forms, `TICKET/1` and so on."""
+    return any(record.diagnosis(one) for one in (ticket, *(f"{ticket}/{number}" for number in (1, 2, 3))))
+
+
+def packed(text: str) -> str:
+    """A program's text as `hand_out` takes it."""
+    return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def table(points: list[Any], twin: list[Any]) -> list[str]:
+    """Means over ten parts of a run, one line each: steps, loss, gradient norm, and the healthy loss."""
+    import numpy as np
+
+    lines = [f"{'steps':>11}  {'loss':>8}  {'grad norm':>9}" + (f"  {'healthy':>8}" if twin else "")]
+    for part in np.array_split(np.arange(len(points)), min(PARTS, len(points))):
+        steps, losses, norms = zip(*(points[i] for i in part), strict=True)
+        line = f"{f'{steps[0]}-{steps[-1]}':>11}  {np.mean(losses):>8.4g}  {np.mean(norms):>9.3g}"
+        beside = [loss for step, loss, _ in twin if steps[0] <= step <= steps[-1]]
+        lines.append(line + (f"  {np.mean(beside):>8.4g}" if beside else ""))
+    return lines
+
+
+def _ending(who: str, outcome: str, metrics: Any) -> str:
+    ended = "finished" if outcome == "non_finite" else outcome.replace("_", " ")
+    said = ", ".join(f"{name} {100 * value:.0f} %" if name == "accuracy" else f"{name} {value:.3g}" for name, value in metrics.items())
+    return f"{who}: {ended}" + (f"; validation {said}" if said else "")
+
+
+def _quietly(call: Any) -> None:
+    try:
+        call()
+    except Exception:  # told when it is asked for again
+        return
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext`: adds the magic and a variable named `program`.
+
+    What a cell raises is shown once, without our own frames; the magic raises it again so that the cell counts as failed.
+    """
+    program = Program()
+    show, shown = shell._showtraceback, []  # both of the shell's ways to show an error, a syntax error's too, end there
+
+    def once(kind: Any, error: Any, lines: Any) -> None:
+        if any(error is one for one in shown):
+            shown.clear()
+        else:
+            show(kind, error, lines)
+
+    def keep(line: str, cell: str) -> None:
+        try:
+            print(program._keep(*cell_name(line), cell))
+        except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+            shell.showsyntaxerror()
+            shown[:] = [error]
+            raise
+
+    shell._showtraceback = once
+    shell.register_magic_function(keep, "cell", "program")
+    shell.push({"program": program})
