@@ -24,8 +24,8 @@ from bugzoo.errors import UserError
 VERSION = 2
 """Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
 
-NOTES = ("looked", "hypothesis", "diagnosis", "repair")
-"""What is noted of a ticket: an instrument that was looked at, what one thinks, what was handed in, what was graded."""
+NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
+"""What is noted of a ticket: that it was begun, an instrument that was looked at, a guess, what was handed in and graded."""
 
 STATUS = ("open", "finished", "time over", "given up", "abandoned")
 """How an interview can stand."""
@@ -127,6 +127,19 @@ def looked(ticket: str) -> list[str]:
 def diagnosis(ticket: str) -> dict[str, Any] | None:
     """The diagnosis that was handed in last; None where none was."""
     return (notes(ticket, "diagnosis") or [None])[-1]
+
+
+def opened() -> list[dict[str, Any]]:
+    """What was noted when a ticket was begun, of those whose diagnosis is not handed in: {"exercise", "program"}."""
+    try:
+        rows = _read(
+            "select value from notes where kind = 'started' and not exists (select 1 from notes as other "
+            "where other.kind = 'diagnosis' and other.ticket in (notes.ticket, notes.ticket || '/1'))"
+        )
+    except UserError as error:
+        remark(error)
+        return []
+    return [json.loads(value) for (value,) in rows]
 
 
 def _graders() -> bool:

@@ -1,5 +1,6 @@
 """`list`, `show`, `source` and `new`: what there is, and how to add to it."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ from bugzoo.cli import app
 from bugzoo.cli.arguments import place, seed_option
 from bugzoo.cli.command import App
 from bugzoo.cli.output import console, emit, json_option, table
+from bugzoo.errors import UserError
 
 Json = Annotated[str | None, json_option()]
 Faults = Annotated[
@@ -158,9 +160,13 @@ def source(
     seed: Annotated[int, seed_option("Written into the text.")] = 0,
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Print it although an exercise on this program is open.")] = False,
     json: Json = None,
 ) -> None:
     """Print a program's text, healthy or with faults in it.
+
+    While an exercise on the program is open (begun, and no diagnosis handed in) it asks first: beside the healthy text
+    there is nothing left to find.
 
     Examples:
 
@@ -170,11 +176,31 @@ def source(
     from bugzoo.scenario import Scenario
 
     scenario = Scenario(program, tuple(fault or ()), seed=seed, size=size)
+    if not yes:
+        _ask_first(program)
     if json:
         faults = list(scenario.faults)
         emit({"program": program, "faults": faults, "source": scenario.source, "diff": scenario.diff()}, json)
         return
     print(scenario.diff() if diff else scenario.source, end="")
+
+
+def _ask_first(program: str) -> None:
+    """Raises UserError where an exercise on this program is open and nobody says yes."""
+    from bugzoo.record import opened
+
+    open_ones = sorted({note.get("exercise", "an assignment") for note in opened() if note.get("program") == program})
+    if not open_ones:
+        return
+    named = " and ".join(open_ones)
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        print(f"You have begun {named} on this program and not handed in a diagnosis; its text would tell the answer.")
+        if typer.confirm("Print it all the same?"):
+            return
+    raise UserError(
+        f"{named} on {program} is begun and its diagnosis not handed in: the text would tell the answer. Hand in a diagnosis, "
+        "or say --yes."
+    )
 
 
 new = App(no_args_is_help=True, rich_markup_mode="markdown", help="Write the stub of something new.")

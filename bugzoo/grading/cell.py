@@ -101,7 +101,9 @@ def debrief(name: str, give_up: bool = False) -> None:
     if not diagnosed(ticket):
         print("The debrief opens when your diagnosis is handed in and the repair has passed.")
     elif not give_up and not any(note.get("passed") for note in record.notes(ticket, "repair")):
-        print(f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)')
+        print(
+            f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)'
+        )
     else:
         page.show(exercise, _of_notebook("program"))
 

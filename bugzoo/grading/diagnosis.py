@@ -31,8 +31,8 @@ class Weights:
     step: float
     evidence: float
     test: float
-    later: float = 0.5
-    """Share of `evidence` where an instrument that shows it was looked at, but not first."""
+    later: float = 1.0
+    """Share of `evidence` where an instrument that shows it was looked at, but not first: the curve first is the usual way."""
     looked: float = 0.0
     """Share of `evidence` for looking at all."""
     section: float = 0.0
@@ -165,7 +165,7 @@ def _evidence(right: Right, given: Any, weights: Weights) -> Part:
     first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
     share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
     saw = ", ".join(looked) or "nothing was looked at"
-    return Part("evidence", share, saw, "an instrument that shows it, first", share)
+    return Part("evidence", share, saw, "an instrument that shows it" + (", first" if weights.later < 1 else ""), share)
 
 
 def _test(right: Right, given: Any) -> Part:

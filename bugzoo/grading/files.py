@@ -6,12 +6,14 @@ from bugzoo import notebooks, record
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.notebook import STUB
 from bugzoo.grading.notebook import build as build_notebook
 from bugzoo.material import root
 
 FOLDERS = {"exercises": "student", "solutions": "solution"}
-CONFIGURATION = """c = get_config()  # noqa: F821
+CONFIGURATION = f"""c = get_config()  # noqa: F821
 c.Execute.timeout = 300  # seconds a cell: grading trains a program several times; nbgrader's own limit is 30
+c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # nothing that fails beside a form
 """
 
 

@@ -1,12 +1,11 @@
 """From a declaration to notebooks: the student's, the solution, and the instructor's for nbgrader.
 
-Nothing here is edited by hand afterwards; the same declaration gives the same bytes.
+The order is that of a diagnosis: ticket, a look at the run, a hypothesis, the code (folded), more evidence, the diagnosis, the
+repair, the debrief. Nothing here is edited by hand afterwards; the same declaration gives the same bytes.
 """
 
-import json
 from typing import Any, Protocol
 
-from bugzoo import programs
 from bugzoo.choices import LETTERS, Choices
 from bugzoo.grading.answers import accepted, filled, offered
 from bugzoo.grading.grade import handed_out
@@ -16,20 +15,28 @@ from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
 
 KINDS = ("student", "solution", "instructor")
-STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
-"""What nbgrader puts where a solution was."""
+STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
+"""What stands where a solution was: nothing that fails beside a form that is filled in. `nbgrader_config.py` says the same."""
+FOLDED = {"jupyter": {"source_hidden": True}}
+"""JupyterLab shows such a cell as a bar; a click on it opens it."""
 
 
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """The notebook as JSON text, without outputs. `source`, `answer`: another program and another filled-in form."""
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
-    settings = f", settings={json.dumps(dict(exercise.settings))}" if exercise.settings else ""
-    instead: dict[str, str | None] = {
-        "look": f'view = lab.live(program.source, healthy=Scenario("{exercise.program}"{settings}))',
+    name = exercise.name
+    own = {
+        "setup": f'{_SETUP}\n\nprogram.begin("{name}")',
+        "hypothesis": f'hypothesis = cell.hypothesis("{name}")',
+        "hints": f'hints = cell.hints("{name}")',
         "diagnosis-text": _diagnosis_text(offered(exercise)),
+        "form": f'form = cell.form("{name}")',
         "diagnosis-answer": answer or _answer(filled(exercise), kind),
+        "repair": f'{_GRADER}\n\ncell.repair("{name}")',
+        "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
+        "debrief": f'cell.debrief("{name}")',
     }
-    return notebook(exercise, source, exercise.scenario.ticket, instead)
+    return notebook(exercise, source, exercise.scenario.ticket, own)
 
 
 class Asked(Protocol):
@@ -40,100 +47,107 @@ class Asked(Protocol):
     @property
     def story(self) -> str: ...
     @property
-    def program(self) -> str: ...
-    @property
     def points(self) -> tuple[float, float]: ...
-    @property
-    def name(self) -> str: ...
 
 
-def notebook(
-    asked: Asked,
-    source: str,
-    ticket: str,
-    instead: dict[str, str | None],
-    graders: dict[str, str] | None = None,
-    about: dict[str, Any] | None = None,
-) -> str:
+def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any] | None = None) -> str:
     """The notebook around a program's text.
 
-    `instead`: cell id -> the text of that cell, None to leave the cell out; what is asked in "diagnosis-text" and answered
-    in "diagnosis-answer" has no usual text. `graders`: the sources of the graded cells, where they are not the usual;
-    `about` joins the notebook's metadata.
+    `own`: cell id -> its text, where the template has none; a cell of those that is not in it is left out, with the text
+    above it. `about` joins the notebook's metadata.
     """
-    name, sections = asked.name, split(source)
-    ranks = int(programs.load(asked.program).facts.get("ranks", 1))
-    cells = [markdown("title", _title(asked, ticket)), code("setup", _SETUP)]
-    for section, head in cell_heads(sections).items():
-        cells.append(code(f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}"))
-    graders = graders or {
-        "repair": f'{_GRADER}\n\ncell.repair("{name}")',
-        "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
-    }
-    cells += [
-        markdown("look-text", LOOK),
-        code("look", f'view = lab.live(program.source, healthy=Scenario("{asked.program}"))'),
-        code("instruments", "program.instruments()  # program.lines() prints the program with its line numbers\n"
-              'numbers = program.instrument("loss_curve")  # runs the program once'),
-        markdown("hints-text", "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. "
-                  "Leave this cell out if you want none; what is opened in it, the form below counts."),
-        code("hints", f'hints = Hints(cell.hints("{name}"), ticket="{ticket}").show()' if name else "hints = None"),
-        markdown("diagnosis-text", instead["diagnosis-text"] or ""),
-        code("form", f'form = DiagnosisForm("{ticket}").show()'),
-        code("diagnosis-answer", instead["diagnosis-answer"] or "", **_asked("diagnosis-answer"), tags=["raises-exception"]),
-        markdown("grading-text", GRADING),
-        code("repair", graders["repair"], **_asked("repair", asked.points[0])),
-        code("diagnosis", graders["diagnosis"], **_asked("diagnosis", asked.points[1])),
-    ]  # fmt: skip
-    for one in cells:
-        one.source = instead.get(one.id) or one.source
-        if one.id == "setup" and ranks > 1:
-            one.source += (
-                f"\n\nprogram.ranks = {ranks}  # it runs on {ranks} processes: its cells are kept here, not run"
-            )
-    kept = [one for one in cells if one.id not in instead or instead[one.id] is not None]
+    sections = split(source)
+    program = [
+        code(f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **FOLDED)
+        for section, head in cell_heads(sections).items()
+    ]
+    cells = [
+        markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{_HOW}"),
+        code("setup", own["setup"]),
+        *([code("program-text", own["program-text"], **FOLDED)] if "program-text" in own else []),
+        markdown("look-text", _LOOK),
+        code("look", "view = program.run()"),
+        code("numbers", "program.numbers()"),
+        code("instruments", "program.instruments()"),
+        code("instrument", 'numbers = program.instrument("loss_curve")'),
+        markdown("hypothesis-text", _HYPOTHESIS),
+        code("hypothesis", own["hypothesis"]),
+        markdown("code-text", _CODE),
+        *program,
+        markdown("more-text", _MORE),
+        code("more", '# numbers = program.instrument("...")\n# program.lines()  # the program with its line numbers'),
+        markdown("hints-text", _HINTS),
+        code("hints", own.get("hints", "")),
+        markdown("diagnosis-text", own["diagnosis-text"]),
+        code("form", own["form"]),
+        code("diagnosis-answer", own["diagnosis-answer"], **_asked("diagnosis-answer")),
+        markdown("grading-text", own.get("grading-text", GRADING)),
+        code("repair", own["repair"], **_asked("repair", asked.points[0])),
+        code("diagnosis", own["diagnosis"], **_asked("diagnosis", asked.points[1])),
+        markdown("debrief-text", _DEBRIEF),
+        code("debrief", own.get("debrief", "")),
+    ]
+    without = {one for one in ("hints", "debrief") if one not in own}
+    kept = [one for one in cells if one.id.removesuffix("-text") not in without]
     return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
 
 
-_SETUP = """%load_ext bugzoo.grading.program
-from bugzoo import Scenario, lab
-from bugzoo.grading import cell
-from bugzoo.lab import DiagnosisForm, Hints"""
+_SETUP = """%load_ext bugzoo.grading.workbench
+from bugzoo.grading import cell"""
 
 _GRADER = "from bugzoo.grading import cell"
 """Graded cells stand alone, so that one that is run first says what to do."""
 
+_HOW = (
+    "Look at the run first, then say what you think it is and how sure you are; then read the code, hand in a diagnosis, and "
+    "repair the program. Perhaps nothing is wrong. Run the next cell to begin."
+)
+
+_LOOK = (
+    "## Look\n\n`program.run()` trains the program in a process of its own, drawn over a healthy run of it; Stop ends it. "
+    "`program.numbers()` prints it in ten parts. `program.instruments()` lists the instruments with their questions, and "
+    "`program.instrument(name)` gives numbers, what is usual, and a picture: what they mean is for you to say, until your "
+    "diagnosis is handed in. The notebook notes what you look at."
+)
+
+_HYPOTHESIS = (
+    "## What do you think?\n\nBefore you look further: what is it, and how sure are you? It is noted with what you have seen "
+    "so far. Change it whenever the evidence changes your mind."
+)
+
+_CODE = (
+    "## The program\n\nIts code stands in the cells below, folded: a click on the bar opens one. Running such a cell keeps its "
+    "text; `program.run()` above is what trains it, always from the beginning."
+)
+
+_MORE = "## More evidence\n\nWhich instrument would show something else if you were wrong? Ask as many as you like."
+
+_HINTS = (
+    "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. Leave this cell out if you "
+    "want none; what is opened in it, the form below counts."
+)
 
 GRADING = (
-    "## Is it really repaired?\n\nThe program is run on several seeds in a process of its own and judged by what it does: its "
-    "instruments, its result on data that it never saw, and that budget, data and size are what they were. Write it as you "
-    "like; three names are asked for and have to stay: `seed`, `model` and `metrics`."
+    "## Repair\n\nIt opens with your diagnosis, right or wrong. Change the program's cells above and run them; `program.run()` "
+    "shows what came of it. Then the first cell below judges it: it is run on several seeds in a process of its own, by what it "
+    "does: its instruments, its result on data that it never saw, and that budget, data and size are what they were. Write it "
+    "as you like; three names are asked for and have to stay: `seed`, `model` and `metrics`."
 )
 """Above the graded cells."""
 
-
-LOOK = (
-    "## Look first\n\nThe run beside its healthy twin, and instruments one by one. `program.instruments()` lists them, each with "
-    "its question; those that have nothing to measure in this program say so.\n\nNote which ones you looked at, and in which "
-    "order: the form below offers the same names."
+_DEBRIEF = (
+    "## Debrief\n\nWhy, the run before and after, what it could have been, and what comes next. It opens with a repair that "
+    "passes."
 )
-
-
-def _title(asked: Asked, ticket: str) -> str:
-    return (
-        f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n"
-        "The program stands in the cells below, as ordinary Python. Find out what is wrong, if anything is; say what shows "
-        "it; then change the program's own cells and run them again. `%%program` "
-        "runs its cell as it stands and keeps its text: what the grader judges are these cells as they were last run."
-    )
 
 
 def _diagnosis_text(choices: Choices) -> str:
     tests = "\n".join(f"- **{letter}** {text}" for letter, text in zip(LETTERS, choices.texts, strict=False))
     return (
-        "## Your diagnosis\n\nFill in the form, or the cell below it. A healthy program is healthy: blaming one costs its "
-        f"points. Which of these tests tells the cause from what looks like it?\n\n{tests}\n\n"
-        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, evidence=["first instrument", ...], test="A")`; '
+        "## Your diagnosis\n\nA healthy program is healthy: blaming one costs its points. Which of these tests tells the cause "
+        f"from what looks like it?\n\n{tests}\n\n"
+        "Fill in the form. Where a class is graded, hand in by code, in the cell below it: "
+        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`; '
         "`form.causes` holds the causes that can be named."
     )
 

@@ -1,11 +1,11 @@
 """`program` and `%%program Section` in a notebook: a cell is kept as text, and `program.run()` is the way to run it.
 
-    %load_ext bugzoo.grading.workbench
-    program.begin("01_flat_loss")        # the program as it was handed out
-    view = program.run()                 # a fresh process, a live plot
+%load_ext bugzoo.grading.workbench
+program.begin("01_flat_loss")        # the program as it was handed out
+view = program.run()                 # a fresh process, a live plot
 
-    %%program Training
-    ...                                  # kept; nothing is trained in this kernel
+%%program Training
+...                                  # kept; nothing is trained in this kernel
 """
 
 import base64
@@ -33,6 +33,8 @@ class Program:
         self.ranks = 1
         """Processes that the program runs on."""
         self.ticket = ""
+        self._forms: tuple[str, ...] = ()
+        """Tickets of the forms that ask for it, where they are several."""
         self._handed: dict[str, str] = {}
         self._twin: healthy.Twin | None = None
         self._view: Any = None
@@ -50,11 +52,15 @@ class Program:
         self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
         self.ranks = exercise.scenario.ranks
 
-    def hand_out(self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1) -> None:
+    def hand_out(
+        self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
+    ) -> None:
         """The same for an assignment's, whose packed text the notebook carries; `program` names its healthy twin."""
         twin = healthy.Twin("", program, seed, size)
-        self._start(ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program})
-        self.ranks = ranks
+        self._start(
+            ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program}
+        )
+        self.ranks, self._forms = ranks, forms(ticket)
 
     def _start(self, ticket: str, text: str, twin: healthy.Twin, about: dict[str, Any]) -> None:
         if ticket != self.ticket:
@@ -125,8 +131,8 @@ class Program:
         if key not in self._measured:
             self._measured[key] = self._measure(name)
         run, reading = self._measured[key]
-        if self.ticket:
-            record.note(self.ticket, "looked", {"instrument": name})
+        for ticket in filter(None, (self.ticket, *self._forms)):
+            record.note(ticket, "looked", {"instrument": name})
         return readings.show(name, reading, run, self.diagnosed)
 
     # ---- behind it
@@ -176,8 +182,13 @@ class Program:
 
 
 def diagnosed(ticket: str) -> bool:
-    """Whether the record has a diagnosis of a ticket; an assignment's has several forms, `TICKET/1` and so on."""
-    return any(record.diagnosis(one) for one in (ticket, *(f"{ticket}/{number}" for number in (1, 2, 3))))
+    """Whether the record has a diagnosis of a ticket, or of one of the forms that ask for it."""
+    return any(record.diagnosis(one) for one in (ticket, *forms(ticket)))
+
+
+def forms(ticket: str) -> tuple[str, ...]:
+    """The tickets of an assignment's three forms."""
+    return tuple(f"{ticket}/{number}" for number in (1, 2, 3))
 
 
 def packed(text: str) -> str:
@@ -200,7 +211,10 @@ def table(points: list[Any], twin: list[Any]) -> list[str]:
 
 def _ending(who: str, outcome: str, metrics: Any) -> str:
     ended = "finished" if outcome == "non_finite" else outcome.replace("_", " ")
-    said = ", ".join(f"{name} {100 * value:.0f} %" if name == "accuracy" else f"{name} {value:.3g}" for name, value in metrics.items())
+    said = ", ".join(
+        f"{name} {100 * value:.0f} %" if name == "accuracy" else f"{name} {value:.3g}"
+        for name, value in metrics.items()
+    )
     return f"{who}: {ended}" + (f"; validation {said}" if said else "")
 
 

@@ -6,12 +6,34 @@ for a part of the repair. A student has no key: there the program is judged as a
 A notebook's kernel is no boundary. `bugzoo grade` never runs these cells; use it where points matter.
 """
 
+import os
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading.cell import ask, at_work, say
+from bugzoo.grading import workbench
+from bugzoo.grading.cell import FIRST, ask, at_work, say
 
 MODULE = "bugzoo.instructor"
+
+
+def __dir__() -> list[str]:
+    return ["diagnosis", "forms", "hypothesis", "repair"]
+
+
+def hypothesis(ticket: str) -> Any:
+    """Ask what one thinks it is, and how sure one is: of every cause that there is, as several may be true."""
+    from bugzoo.diagnostics.causes import words
+    from bugzoo.lab.hypothesis import Hypothesis
+
+    return Hypothesis(ticket, words()).show()
+
+
+def forms(ticket: str) -> tuple[Any, Any, Any]:
+    """A form for each finding, always three, so that their number tells nothing; the first one is shown."""
+    from bugzoo.lab import DiagnosisForm
+
+    first, second, third = (DiagnosisForm(one) for one in workbench.forms(ticket))
+    return first.show(), second, third
 
 
 def repair(name: str, program: Any, reference: str) -> float:
@@ -19,6 +41,9 @@ def repair(name: str, program: Any, reference: str) -> float:
     source = program if isinstance(program, str) else getattr(program, "source", None)
     if not isinstance(source, str):
         print("cannot be graded. The name `program` no longer stands for the program's cells; run them again.")
+        return 0.0
+    if not (getattr(program, "diagnosed", True) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+        print(FIRST)
         return 0.0
     return _points(name, {"kind": "repair", "source": source, "program": reference})
 

@@ -30,7 +30,9 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
         share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
         checks.append(
-            Check(f"finding {number + 1}", status, said, "cause, line and first instrument", round(earned, 2))
+            Check(
+                f"finding {number + 1}", status, said, "cause, line and an instrument that shows it", round(earned, 2)
+            )
         )
     missing = len(answers) - len(matched)
     if missing:
@@ -66,5 +68,5 @@ def _said(parts: list[Part]) -> str:
     """What was seen of a finding whose cause is right."""
     place, evidence = (next(part for part in parts if part.name == name) for name in ("place", "evidence"))
     found = "right" if place.share == 1 else "not where it has to change"
-    first = "an instrument" if evidence.share == 1 else "no instrument"
-    return f"the cause is right; {place.saw} is {found}; {first} that shows it came first"
+    seen = "an instrument" if evidence.share == 1 else "no instrument"
+    return f"the cause is right; {place.saw} is {found}; {seen} that shows it was looked at"

@@ -6,26 +6,26 @@ checked each time one is made (`leaks`).
 
 import json
 import re
+import textwrap
 from typing import Any
 
 from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import GRADING, STUB, notebook
+from bugzoo.grading.workbench import packed
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
 
 FORMS = ("first", "second", "third")
 
-_SETUP = """%load_ext bugzoo.grading.program
-from bugzoo import Scenario, lab
-from bugzoo.instructor import cell
-from bugzoo.lab import DiagnosisForm"""
+_SETUP = """%load_ext bugzoo.grading.workbench
+from bugzoo.instructor import cell"""
 
 _DIAGNOSIS = """## Your diagnosis
 
 Perhaps one thing is wrong, perhaps two or three: there is a form for each, and those that you do not need stay empty.
 `second.show()` opens the next one. A finding counts when its cause is right; the line (as `program.lines()` prints it for
-the program as you got it) and the instrument that you looked at first make it whole. Blaming what is healthy costs half of
+the program as you got it) and an instrument that shows it make it whole. Blaming what is healthy costs half of
 a finding.
 
 The forms are for you. What is handed in is the cell below them, one call for each finding:
@@ -40,22 +40,28 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
     """The notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
     name, ticket = assignment.name, assignment.scenario.ticket
     source = assignment.solution if kind == "solution" else assignment.source
-    instead = {
+    own = {
         "setup": _SETUP,
-        "look": f'view = lab.live(program.source, healthy=Scenario("{assignment.program}", seed=seed))',
-        "hints-text": None,
-        "hints": None,
+        "program-text": _text(assignment),
+        "hypothesis": f'hypothesis = cell.hypothesis("{ticket}")',
         "diagnosis-text": _DIAGNOSIS,
-        "form": f'first = DiagnosisForm("{ticket}/1").show()\n'
-        f'second, third = DiagnosisForm("{ticket}/2"), DiagnosisForm("{ticket}/3")',
+        "form": f'first, second, third = cell.forms("{ticket}")',
         "diagnosis-answer": _answer(answers, kind),
         "grading-text": f"{GRADING}\n\n{_LOCKED}",
-    }
-    graders = {
         "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }
-    return notebook(assignment, source, ticket, instead, graders, {"assignment": name} | (about or {}))
+    return notebook(assignment, source, ticket, own, {"assignment": name} | (about or {}))
+
+
+def _text(assignment: Assignment) -> str:
+    """The cell that gives the notebook the program as it is handed out, so that it can be run before its code is read."""
+    lines = "\n".join(textwrap.wrap(packed(assignment.source), 100))
+    case = assignment.scenario
+    return (
+        f'program.hand_out(\n    "{assignment.program}",\n    "{case.ticket}",\n    """\n{lines}\n""",\n'
+        f'    seed={assignment.seed},\n    size="{assignment.size}",\n    ranks={case.ranks},\n)'
+    )
 
 
 def _answer(answers: list[Answer], kind: str) -> str:

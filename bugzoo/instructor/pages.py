@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from bugzoo.grading.notebook import STUB
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof
@@ -62,6 +63,7 @@ def config(assignment: Assignment, proof: Proof) -> str:
         "c = get_config()  # noqa: F821\n"
         f'c.CourseDirectory.course_id = "{assignment.name}"\n'
         f"c.ExecutePreprocessor.timeout = {seconds}  # seconds a cell; the graded ones train the program several times\n"
+        f'c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # nothing that fails beside a form\n'
     )
 
 

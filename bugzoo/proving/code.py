@@ -58,12 +58,18 @@ def grading() -> str:
     return short(code_of(*roots, without=TEXTS), claims)
 
 
+SHOWN = ("cell", "workbench", "readings", "healthy", "debrief")
+"""Modules of grading whose output a learner sees."""
+
+
 @cache
 def showing() -> str:
     """Hash of the code that puts something before a learner's eyes in an exercise, and of the search for names in it."""
-    others = {f"bugzoo.grading.{name}" for name in _below("grading") if name != "cell"} | {"bugzoo.grading.exercises"}
+    others = {f"bugzoo.grading.{name}" for name in _below("grading") if name not in SHOWN} | {
+        "bugzoo.grading.exercises"
+    }
     lab = [f"bugzoo.lab.{name}" for name in _below("lab")]
-    return code_of(*lab, "bugzoo.grading.cell", "bugzoo.proving.leaks", without=SCREEN | others)
+    return code_of(*lab, *(f"bugzoo.grading.{name}" for name in SHOWN), "bugzoo.proving.leaks", without=SCREEN | others)
 
 
 def _below(room: str) -> list[str]:

@@ -27,7 +27,8 @@ _PROBES = (
     "print(vars(view.result.trace), view.result.trace.environment)",
     "program.instrument('no such instrument')",
     "raise ValueError(repr(numbers))",
-    "get_ipython().run_cell('%%program Training\\nraise ValueError')",
+    "print(dir(program), dir(cell))",
+    "get_ipython().run_cell('%%program Training\\nraise ValueError =')",
 )
 """Cells that a curious learner might add; what they show must not name the fault either."""
 
@@ -86,9 +87,13 @@ def probe(exercise: Exercise) -> str:
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     made = json.loads(build(exercise, source=wrong, answer=answer))
+    probes = []
     for number, text in enumerate(_PROBES):
         cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
-        made["cells"].append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+        probes.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+    before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
+    made["cells"][before:before] = probes[:-1]  # afterwards a verdict may be told
+    made["cells"].append(probes[-1])  # it changes the program
     return json.dumps(made)
 
 

@@ -1,12 +1,13 @@
-"""Training became fast, and nothing is learnt any more."""
+"""Training was made faster, and hardly anything is learnt any more."""
 
 from bugzoo.grading.model import Exercise
 
 EXERCISE = Exercise(
     title="Quick, and hardly learning",
     story=(
-        "A character model was made faster over the weekend. Each step takes less time, and the loss has hardly moved since: "
-        "the same model learnt well on Friday. *“No error, no nan, nothing in the logs. Some layers just seem asleep.”*"
+        "A character model was made faster over the weekend. Now it hardly learns: when its 60 steps are over, it guesses 18 % "
+        "of the characters at a loss of 3.3 nats, where Friday's version guessed 26 % at 2.8. *“No error, no nan, nothing in the "
+        "logs. Some layers just seem asleep.”*"
     ),
     program="amp_transformer",
     fault="precision/no_grad_scaler",
