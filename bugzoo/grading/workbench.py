@@ -100,11 +100,8 @@ class Program:
     def numbers(self) -> None:
         """Print the latest run in ten parts, and how it ended, beside the healthy one. Waits for the run to end."""
         run = self._latest()
-        for line in table(self._view.points, self._twin.curve().points if self._twin else []):
-            print(line)
-        print(_ending("this run", run.outcome, run.trace.metrics))
-        if self._twin:
-            print(_ending("healthy", "finished", self._twin.curve().metrics))
+        twin = self._twin.curve() if self._twin else None
+        print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin)))
 
     def lines(self) -> None:
         """Print the program with its line numbers."""
@@ -194,6 +191,12 @@ def forms(ticket: str) -> tuple[str, ...]:
 def packed(text: str) -> str:
     """A program's text as `hand_out` takes it."""
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def report(points: list[Any], outcome: str, metrics: Any, twin: Any = None) -> list[str]:
+    """The lines of `program.numbers()`: what a ticket says of a run stands here. `twin`: the healthy curve."""
+    lines = [*table(points, twin.points if twin else []), _ending("this run", outcome, metrics)]
+    return lines + ([_ending("healthy", "finished", twin.metrics)] if twin else [])
 
 
 def table(points: list[Any], twin: list[Any]) -> list[str]:

@@ -70,6 +70,19 @@ def test_show_unknown_suggests_the_nearest(bugzoo):
     assert "bugzoo list" in called.err
 
 
+def test_the_source_of_an_open_exercise_asks_first(bugzoo):
+    from bugzoo import record
+    from bugzoo.grading.workbench import Program
+
+    program = Program()
+    program.begin("01")
+    refused = bugzoo("source", "mlp")
+    assert refused.code == 2 and "01_flat_loss" in refused.err and "--yes" in refused.err and not refused.out
+    assert bugzoo("source", "digits_cnn").code == 0 and bugzoo("source", "mlp", "--yes").code == 0
+    record.note(program.ticket, "diagnosis", {"cause": "a mask"})
+    assert bugzoo("source", "mlp").code == 0
+
+
 def test_source_is_the_text_that_runs(bugzoo):
     healthy = bugzoo("source", "mlp").out
     broken = bugzoo("source", "mlp", "--fault", "loop/stale_gradients").out

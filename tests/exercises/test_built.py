@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -13,7 +14,7 @@ from bugzoo import diagnostics
 from bugzoo.grading import files
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.notebook import KINDS, build
-from bugzoo.grading.program import Program
+from bugzoo.grading.workbench import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,12 +70,27 @@ def test_student_version_differs_from_the_solution_only_where_something_is_asked
         assert bool(programs) != exercise.trap
 
 
+ORDER = (
+    "title", "setup", "look", "numbers", "instrument", "hypothesis", "program-head", "more", "hints", "form",
+    "diagnosis-answer", "repair", "diagnosis", "debrief",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", list(exercises()))
-def test_a_cell_lists_the_instruments_that_the_form_offers_when_it_is_run(name: str, capsys) -> None:
-    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()[name]))["cells"]}
-    assert "`program.instruments()`" in cells["look-text"]
-    exec(cells["instruments"].splitlines()[0], {"program": Program()})
+def test_the_symptom_comes_first_and_the_code_is_folded(name: str) -> None:
+    cells = json.loads(build(exercises()[name]))["cells"]
+    places = [next(place for place, cell in enumerate(cells) if cell["id"] == one) for one in ORDER]
+    assert places == sorted(places)
+    for cell in cells:
+        folded = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        assert folded == cell["id"].startswith("program-"), cell["id"]
+    text = "".join("".join(cell["source"]) for cell in cells)
+    assert "NotImplementedError" not in text and "Scenario" not in text, "nothing red, and no way to healthy text"
+
+
+def test_a_cell_lists_the_instruments_when_it_is_run(capsys: Any) -> None:
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["01_flat_loss"]))["cells"]}
+    exec(cells["instruments"], {"program": Program()})
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == diagnostics.names()
     carried = [name for name in diagnostics.names() if name in cells["look-text"]]
     assert not carried, "a list in the text is out of date with the next instrument"
-    assert "only keeps" not in cells["title"] and "hints=" not in cells["form"]

@@ -5,7 +5,8 @@ import pytest
 from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.grading.docstring import without_facts
-from bugzoo.grading.program import Program, cell_heads, cell_name, join, split
+from bugzoo.grading.program import cell_heads, cell_name, join, split
+from bugzoo.grading.workbench import Program
 
 RANKS = split(without_facts(programs.load("data_parallel").source))
 
@@ -46,37 +47,3 @@ def test_cells_that_were_run_in_any_order_give_the_same_text():
     del program.sections["Ranks"]
     with pytest.raises(UserError, match="the cell `%%program Ranks` has not been run"):
         _ = program.source
-
-
-class Shell:
-    """What `load_ipython_extension` needs of IPython."""
-
-    def __init__(self) -> None:
-        self.ran: list[str] = []
-        self._showtraceback = print
-
-    def register_magic_function(self, function, kind: str, name: str) -> None:
-        self.magic = function
-
-    def push(self, names) -> None:
-        self.program = names["program"]
-
-    def run_cell(self, cell: str, silent: bool):
-        self.ran.append(cell)
-        return type("Result", (), {"success": True})
-
-
-def test_cells_of_several_ranks_are_kept_and_not_run():
-    from bugzoo.grading.program import load_ipython_extension
-
-    shell = Shell()
-    load_ipython_extension(shell)
-    shell.magic("Settings", "seed = 0\n")
-    assert shell.ran == ["seed = 0\n"]
-    shell.program.ranks = 2
-    shell.magic("Ranks after Settings", "raise SystemExit\n")
-    assert shell.ran == ["seed = 0\n"] and shell.program.sections["Ranks"] == "raise SystemExit\n"
-    with pytest.raises(SyntaxError):
-        shell.magic("Data after Ranks", "x = = 1")
-    with pytest.raises(UserError, match="there is no such section"):
-        shell.magic("Ranks", "pass")

@@ -1,0 +1,134 @@
+"""Before a diagnosis nothing in an exercise names a cause, and nothing hands out the healthy text."""
+
+import re
+import types
+from functools import cache
+from typing import Any
+
+import pytest
+
+from bugzoo import diagnostics, faults
+from bugzoo.diagnostics import _causes
+from bugzoo.diagnostics.causes import tidy, words
+from bugzoo.grading import cell, readings
+from bugzoo.grading.answers import causes, offered, right
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.healthy import job
+from bugzoo.grading.workbench import Program
+from bugzoo.running import Reading, run_worker
+from tests.exercises.test_solutions import drawn
+
+
+@cache
+def naming() -> tuple[str, ...]:
+    """Everything that names a cause: the words of forms, what else people say, and the catalogue's own names."""
+    said = {tidy(word) for word in words()} | {tidy(text) for row in _causes.CAUSES.values() for text in row.also}
+    stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
+    usual = {"attention", "scheduler", "underflow", "overflow", "masking", "broadcasting", "shapes", "frozen"}
+    return tuple(sorted(text for text in (said | stems) - usual if len(text) > 6))
+
+
+def told(text: str) -> list[str]:
+    plain = f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
+    return [name for name in naming() if f" {' '.join(re.findall(r'[a-z0-9]+', name))} " in plain]
+
+
+@cache
+def measured(name: str) -> Any:
+    how = {"most_reruns": 1}
+    return run_worker(job(handed_out(load(name)), after="bugzoo.diagnostics:measure_all", after_args=how))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", drawn(3))
+def test_no_instrument_says_more_than_numbers(name: str, capsys: Any) -> None:
+    run, fired = measured(name), 0
+    for instrument, reading in run.readings.items():
+        readings.show(instrument, reading, run, verdict=False)
+        shown = capsys.readouterr().out
+        assert told(shown) == [], shown
+        assert diagnostics.question(instrument) in shown
+        if reading.applies:
+            verdict = diagnostics.instrument(instrument).judge(reading.numbers)
+            fired += verdict.fired
+            assert verdict.message not in shown and "ALARM" not in shown
+            assert not any(suspect.evidence in shown for suspect in verdict.suspects)
+            readings.show(instrument, reading, run, verdict=True)
+            assert verdict.message in capsys.readouterr().out
+    assert bool(fired) != load(name).trap, "what is wrong is measured, whoever says it"
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_every_number_has_a_name_that_tells_nothing(name: str) -> None:
+    shown = diagnostics.instrument(name).SHOWN
+    assert shown and told(" . ".join(text for pair in shown.values() for text in pair)) == []
+    assert told(diagnostics.question(name)) == []
+
+
+def test_this_search_finds_what_it_looks_for() -> None:
+    assert told("it is a gradient that is older than its batch!") and told("double softmax") and told("stale_gradients")
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_tickets_and_hints_name_no_cause(name: str) -> None:
+    exercise = load(name)
+    assert (
+        told(f"{exercise.title} {exercise.story} {' '.join(exercise.hints)} {' '.join(offered(exercise).texts)}") == []
+    )
+
+
+def texts(thing: Any, depth: int = 5, seen: set[int] | None = None) -> list[str]:
+    """Every text that hangs on an object, however it is held; modules and functions are not entered."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, str):
+        return [thing]
+    if depth == 0 or id(thing) in seen or isinstance(thing, types.ModuleType | types.FunctionType | type):
+        return []
+    seen.add(id(thing))
+    inside = (
+        list(thing.items()) if isinstance(thing, dict) else list(thing) if isinstance(thing, tuple | list | set) else []
+    )
+    return [text for one in [*inside, *getattr(thing, "__dict__", {}).values()] for text in texts(one, depth - 1, seen)]
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any) -> None:
+    exercise = load(name)
+    program = Program()
+    program.begin(name)
+    made = {"program": program, "form": cell.form(name), "hints": cell.hints(name), "guess": cell.hypothesis(name)}
+    healthy, broken = (set(text(exercise).splitlines()) for text in (healthy_text, handed_out))
+    only = {line.strip() for line in healthy - broken if len(line.strip()) > 12}
+    found = texts(made)
+    assert handed_out(exercise).splitlines()[0] in "\n".join(found)
+    assert [line for line in only for text in found if line in text] == []
+    shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
+    assert told(shown) == []
+    assert set(dir(cell)) == {"debrief", "diagnosis", "form", "hints", "hypothesis", "repair"}
+
+
+def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
+    extreme = {"tests": 0, "causes": 0}
+    for exercise in exercises().values():
+        tests, wanted = offered(exercise), right(exercise)
+        length = len(tests.texts["ABCD".index(tests.letter)])
+        assert all(abs(len(text) - length) <= 0.25 * length for text in tests.texts)
+        extreme["tests"] += length == max(map(len, tests.texts))
+        extreme["tests"] += length == min(map(len, tests.texts))
+        shown = causes(exercise)
+        assert set(wanted.causes) <= set(shown) and "nothing is wrong" in shown and len(shown) == 8
+        if not exercise.trap:  # the healthy answer stands in every form
+            extreme["causes"] += len(wanted.causes[0]) in (max(map(len, shown)), min(map(len, shown)))
+    assert extreme["tests"] <= 4 and extreme["causes"] <= 2, extreme
+
+
+def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
+    wanted = right(load("03"))
+    assert wanted.causes == ("an operation outside its domain", "a number format that is too small")
+    assert len(wanted.places) > 2
+
+
+def test_a_reading_that_measured_nothing_says_why(capsys: Any) -> None:
+    assert readings.show("replay", Reading(why_not="there is no step to replay"), None, False) == {}  # type: ignore[arg-type]
+    assert "nothing to measure: there is no step to replay" in capsys.readouterr().out

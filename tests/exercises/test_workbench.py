@@ -1,0 +1,112 @@
+"""`program` in a notebook: cells are kept and not run, and it stands there before its cells were run."""
+
+from typing import Any
+
+import pytest
+
+from bugzoo import record
+from bugzoo.errors import UserError
+from bugzoo.grading import healthy
+from bugzoo.grading.exercises import load
+from bugzoo.grading.grade import handed_out
+from bugzoo.grading.program import split
+from bugzoo.grading.workbench import Program, diagnosed, load_ipython_extension, packed, table
+
+
+class Shell:
+    """What `load_ipython_extension` needs of IPython."""
+
+    def __init__(self) -> None:
+        self.errors: list[Any] = []
+        self._showtraceback = lambda kind, error, lines: self.errors.append(error)
+
+    def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+        self.magic = function
+
+    def push(self, names: dict[str, Any]) -> None:
+        self.program = names["program"]
+
+    def showsyntaxerror(self) -> None:
+        self.errors.append("shown")
+
+
+@pytest.fixture
+def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
+    made = Shell()
+    load_ipython_extension(made)
+    return made
+
+
+def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
+    shell.program.begin("01")
+    assert shell.program.source == handed_out(load("01")), "it can be run before its cells were"
+    shell.magic("Training", split(handed_out(load("01")))["Training"])
+    assert capsys.readouterr().out == "Training: kept; run it with program.run()\n"
+    shell.magic("Training", "raise SystemExit\n")
+    assert "kept, with your change" in capsys.readouterr().out
+    assert "raise SystemExit" in shell.program.source
+    shell.program.begin("01")  # the first cell again: what was changed stays
+    assert "raise SystemExit" in shell.program.source
+
+
+def test_a_slip_is_shown_once_and_fails_the_cell(shell: Shell) -> None:
+    shell.program.begin("01")
+    with pytest.raises(SyntaxError) as caught:
+        shell.magic("Settings", "seed = = 1\n")
+    shell._showtraceback(SyntaxError, caught.value, [])
+    assert shell.errors == ["shown"]
+    assert "seed = = 1" in shell.program.source, "what is graded is what stands in the cell"
+    with pytest.raises(UserError, match="there is no such section; it is one of Head"):
+        shell.magic("Trainig", "pass")
+
+
+def test_another_section_is_kept_where_it_stands(shell: Shell) -> None:
+    shell.magic("Ranks after Settings", "raise SystemExit\n")
+    assert shell.program.sections == {"Ranks": "raise SystemExit\n"} and shell.program.after == {"Ranks": "Settings"}
+
+
+def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
+    text = handed_out(load("02"))
+    shell.program.hand_out("mlp", "Z-1", packed(text), seed=3)
+    assert shell.program.source == text and not shell.program.diagnosed
+    record.note("Z-1/2", "diagnosis", {"cause": "a mask"})
+    assert shell.program.diagnosed and diagnosed("Z-1") and not diagnosed("Z-2")
+
+
+def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
+    shell.program.begin("01")
+    assert record.opened() == [{"exercise": "01_flat_loss", "program": "mlp"}]
+    record.note(shell.program.ticket, "diagnosis", {"cause": "a mask"})
+    assert record.opened() == []
+
+
+def test_looks_are_noted_and_an_unknown_instrument_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bugzoo.running import Reading
+
+    shell.program.begin("01")
+    monkeypatch.setattr(Program, "_measure", lambda self, name: (None, Reading(why_not="nothing")))
+    for name in ("loss_curve", "crash", "loss_curve"):
+        shell.program.instrument(name)
+    with pytest.raises(UserError, match="loss_curv"):
+        shell.program.instrument("loss_curv")
+    assert record.looked(shell.program.ticket) == ["loss_curve", "crash"]
+
+
+def test_ten_rows_hold_every_step() -> None:
+    points = [(step, 2.0, 0.5) for step in range(1, 28)]
+    lines = table(points, [(step, 1.0, 0.1) for step in range(1, 28)])
+    assert len(lines) == 11 and lines[1].split() == ["1-3", "2", "0.5", "1"] and lines[-1].startswith("26-27".rjust(11))
+    assert table(points[:2], [])[1:] == ["        1-1         2        0.5", "        2-2         2        0.5"]
+
+
+@pytest.mark.slow
+def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path: Any, monkeypatch: Any) -> None:
+    """Recorded on this machine, in a process like the learner's: whoever repairs it lies on the curve."""
+    from bugzoo.grading.grade import healthy_text
+
+    twin = healthy.Twin("01_flat_loss").curve()
+    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
+    repaired = healthy.recorded(healthy_text(load("01")))
+    assert repaired.points == twin.points and len(twin.steps) == 216
+    assert "cross_entropy" not in repr(vars(healthy.Twin("01_flat_loss")))
