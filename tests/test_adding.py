@@ -66,7 +66,6 @@ EXERCISE = Exercise(
     story="A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*",
     program="small_mlp",
     fault="loop/stale_gradients",
-    beside=("loss/double_softmax", "freezing/frozen_layers", "optimizer/lr_too_high"),
 )
 '''
 

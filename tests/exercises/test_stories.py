@@ -21,7 +21,7 @@ WORDS = "two three four five six seven eight nine ten twelve twenty fifty hundre
 
 def missing(story: str, printed: str) -> list[str]:
     """Numbers of a story that the run does not print, to two units of their last digit, and numbers in words."""
-    known = [float(number) for number in re.findall(r"(?<![\w.-])\d+(?:\.\d+)?", printed)]
+    known = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", printed)]
     told = re.findall(r"\d+(?:\.\d+)?", story)
     unit = {number: 10.0 ** -len(number.partition(".")[2]) for number in told}
     gone = [number for number in told if not any(abs(one - float(number)) <= 2 * unit[number] for one in known)]
