@@ -25,8 +25,8 @@ def naming() -> tuple[str, ...]:
     """Everything that names a cause: the words of forms, what else people say, and the catalogue's own names."""
     said = {tidy(word) for word in words()} | {tidy(text) for row in _causes.CAUSES.values() for text in row.also}
     stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
-    usual = {"attention", "scheduler", "underflow", "overflow", "masking", "broadcasting", "shapes", "frozen"}
-    return tuple(sorted(text for text in (said | stems) - usual if len(text) > 6))
+    usual = {"learning rate", "half precision", "eval mode", "train mode"}  # every run is spoken of in such words
+    return tuple(sorted(text for text in (said | stems) - usual if " " in text or text in stems))
 
 
 def told(text: str) -> list[str]:
