@@ -114,6 +114,6 @@ def test_one_grader_weighs_the_same_parts_three_ways():
     given = {"cause": "lr", "place": 14, "evidence": ["mode_watch", "loss_curve"], "test": "two"}
     source = "\n" * 5 + "# %% Training\n" + "\n" * 50
     earned = {of: worth(judge(found, given, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
-    assert earned == {EXERCISE: 1.0, ASSIGNMENT: 1.0, INTERVIEW: 65.0}
+    assert earned == pytest.approx({EXERCISE: 1.0, ASSIGNMENT: 1.0, INTERVIEW: 65.0})
     far = {of: worth(judge(found, given | {"place": 40}, of, source), of) for of in earned}
     assert far == {EXERCISE: 0.725, ASSIGNMENT: 0.6, INTERVIEW: 55.0}, "the right section counts in an interview"
