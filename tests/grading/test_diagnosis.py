@@ -116,4 +116,6 @@ def test_one_grader_weighs_the_same_parts_three_ways():
     earned = {of: worth(judge(found, given, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
     assert earned == pytest.approx({EXERCISE: 1.0, ASSIGNMENT: 1.0, INTERVIEW: 65.0})
     far = {of: worth(judge(found, given | {"place": 40}, of, source), of) for of in earned}
-    assert far == {EXERCISE: 0.725, ASSIGNMENT: 0.6, INTERVIEW: 55.0}, "the right section counts in an interview"
+    assert far == pytest.approx({EXERCISE: 0.8, ASSIGNMENT: 0.7, INTERVIEW: 55.0}), (
+        "the right section counts in an interview"
+    )
