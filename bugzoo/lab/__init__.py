@@ -13,20 +13,22 @@ from typing import Any
 from bugzoo import lessons
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
-from bugzoo.lab.frontend import headless, warm_up
+from bugzoo.lab.frontend import headless, kernel, warm_up
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.hypothesis import Hypothesis
 from bugzoo.lab.panel import Panel
-from bugzoo.lab.quiz import Answer, Question, QuickCheck
+from bugzoo.lab.quiz import Answer, Prediction, Question, QuickCheck
 from bugzoo.lab.quiz import about as question_about
 from bugzoo.lab.timer import Timer
+from bugzoo.lab.tryout import try_out
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
-    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "Hypothesis", "LiveView", "Panel", "QuickCheck", "Timer",
-    "break_it", "case", "diagnose", "headless", "hints", "live", "quick_check", "quiz", "stop_all", "timer",
+    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "Hypothesis", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
+    "break_it", "case", "diagnose", "headless", "hints", "live", "picture", "predict", "quick_check", "quiz", "stop_all",
+    "timer", "try_out",
 ]  # fmt: skip
 
 warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
@@ -50,9 +52,30 @@ def break_it(scenario: Scenario, **options: Any) -> Panel:
 
 def quick_check(name: str) -> QuickCheck:
     """Ask a lesson's question, such as `03/guess`."""
+    return QuickCheck(_question(name), key=name).show()
+
+
+def predict(name: str) -> Prediction:
+    """Ask what a run will show, before it runs: `.reveal()` in the cell of the result comes back to it."""
+    return Prediction(_question(name), key=name).show()
+
+
+def _question(name: str) -> Question:
     number, _, key = name.partition("/")
     asked = lessons.load(number).question(key)
-    return QuickCheck(Question(asked.text, tuple(Answer(*one) for one in asked.answers)), key=name).show()
+    return Question(asked.text, tuple(Answer(*one) for one in asked.answers))
+
+
+def picture(figure: Any) -> None:
+    """Show a matplotlib figure; its sheet is transparent, so that it fits a light and a dark page."""
+    import io
+
+    from IPython.display import Image, display
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, transparent=True)
+    if kernel() is not None:
+        display(Image(buffer.getvalue()))
 
 
 def quiz(scenario: Scenario, what: str = "cause") -> QuickCheck:

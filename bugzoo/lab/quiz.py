@@ -1,15 +1,18 @@
-"""Quick checks: a question, several answers, an explanation for each of them. Nothing is chosen beforehand."""
+"""Quick checks and predictions: a question, several answers, an explanation for each of them. Nothing is chosen beforehand.
 
-import html
+A quick check is told at once whether it is right. A prediction is asked before a run and only kept; the cell that shows
+the result reveals it: what was said, what it was, and why.
+"""
+
 from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import choices, record
 from bugzoo.errors import UserError, unknown
-from bugzoo.lab.frontend import headless
+from bugzoo.lab.frontend import headless, kernel
+from bugzoo.lab.quiz_widgets import LETTERS, ask, inline, plain, status
 from bugzoo.scenario import Scenario
 
-LETTERS = "abcdefgh"
 ASKED = {"cause": "What is wrong with this run?", "test": "Which test tells it from what looks most like it?"}
 
 
@@ -32,6 +35,19 @@ class Question:
     def __post_init__(self) -> None:
         if sum(answer.right for answer in self.answers) != 1:
             raise ValueError(f"a question needs exactly one right answer: {self.text}")
+
+    def index(self, letter: str) -> int:
+        """Of the answer with this letter. Raises UserError for a letter that is not there."""
+        found = LETTERS.find(letter.strip().lower() or "?")
+        if not 0 <= found < len(self.answers):
+            allowed = ", ".join(LETTERS[: len(self.answers)])
+            raise UserError(f"There is no answer {letter!r}; the answers are {allowed}.")
+        return found
+
+    def lines(self) -> str:
+        """The question with lettered answers, as text."""
+        listed = [f"  {LETTERS[i]}) {plain(answer.text)}" for i, answer in enumerate(self.answers)]
+        return "\n".join([plain(self.text), *listed])
 
 
 def about(scenario: Scenario, what: str = "cause") -> Question:
@@ -67,10 +83,7 @@ class QuickCheck:
 
     def answer(self, letter: str) -> str:
         """Answer by letter; returns the explanation. Raises UserError for a letter that is not there."""
-        index = LETTERS.find(letter.strip().lower() or "?")
-        if not 0 <= index < len(self.question.answers):
-            allowed = ", ".join(LETTERS[: len(self.question.answers)])
-            raise UserError(f"There is no answer {letter!r}; the answers are {allowed}.")
+        index = self.question.index(letter)
         chosen = self.question.answers[index]
         self.tries.append(LETTERS[index])
         if self.key:
@@ -82,30 +95,81 @@ class QuickCheck:
         if headless():
             print(self.text())
             return self
-        import ipywidgets as w
-        from IPython.display import display
-
-        options = [(f"{LETTERS[i]}) {answer.text}", LETTERS[i]) for i, answer in enumerate(self.question.answers)]
-        asked = w.HTML(f'<div class="bugzoo-status"><b>{html.escape(self.question.text)}</b></div>')
-        choice = w.RadioButtons(options=options, value=None, layout={"width": "max-content"})
-        told = w.HTML()
-
-        def chosen(change: Any) -> None:
-            if change["new"] is not None:
-                told.value = f'<div class="bugzoo-status">{html.escape(self.answer(change["new"]))}</div>'
-
-        choice.observe(chosen, "value")
-        self.choice, self.told = choice, told
-        box = w.VBox([asked, choice, told])
-        box.add_class("bugzoo-check")
-        display(box)
+        answers = [answer.text for answer in self.question.answers]
+        self.choice, self.told = ask(self.question.text, answers, lambda letter: inline(self.answer(letter)))
         return self
 
     def text(self) -> str:
         """The question with lettered answers."""
-        lines = [self.question.text]
-        lines += [f"  {LETTERS[i]}) {answer.text}" for i, answer in enumerate(self.question.answers)]
-        return "\n".join([*lines, '  answer with check.answer("a"), or with the letter you choose'])
+        return self.question.lines() + '\n  answer with check.answer("a"), or with the letter you choose'
 
     def __repr__(self) -> str:
         return f"<QuickCheck {self.key or self.question.text[:30]!r}: {'solved' if self.solved else 'open'}>"
+
+
+@dataclass
+class Prediction:
+    """What the learner expects of a run. `said` is a letter, empty while nothing is chosen; it may change until reveal()."""
+
+    question: Question
+    key: str = ""
+    said: str = ""
+    revealed: bool = False
+    choice: Any = None
+
+    def __post_init__(self) -> None:
+        kept = record.kept("prediction", self.key) if self.key else None
+        self.said = self.said or (kept or {}).get("said", "")  # a kernel that was started again forgets nothing
+
+    def say(self, letter: str) -> str:
+        """Keep an answer, by letter; returns what is told. Raises UserError for a letter that is not there."""
+        index = self.question.index(letter)
+        if self.revealed:
+            return "The result is known already: what you said before it stays."
+        self.said = LETTERS[index]
+        self._keep()
+        return f"Kept: {self.said}). The cell with the result comes back to it."
+
+    def reveal(self, saw: str = "") -> None:
+        """In the cell of the result, at its end: you said, it was, and why. `saw`: the number that this run gave."""
+        self.revealed = True
+        self._keep()
+        if self.choice is not None:
+            self.choice.disabled = True
+        if kernel() is None or headless():
+            print("\n".join(plain(line) for line in self._told(saw)))
+            return
+        from IPython.display import display
+
+        lines = self._told(saw)
+        shown = status("<br>".join(inline(line) for line in lines))
+        display({"text/html": shown, "text/plain": "\n".join(map(plain, lines))}, raw=True)
+
+    def _told(self, saw: str) -> list[str]:
+        answers = self.question.answers
+        right = next(i for i, answer in enumerate(answers) if answer.right)
+        was = f"**It was:** {LETTERS[right]}) {answers[right].text}" + (f" ({saw})" if saw else "")
+        if not self.said:
+            return ["**You said** nothing beforehand.", was, answers[right].why]
+        mine = LETTERS.index(self.said)
+        lines = [f"**You said:** {self.said}) {answers[mine].text}", was, answers[mine].why]
+        return lines if mine == right else [*lines, answers[right].why]
+
+    def _keep(self) -> None:
+        if self.key:
+            right = bool(self.said) and self.question.answers[LETTERS.index(self.said)].right
+            record.keep("prediction", self.key, {"said": self.said, "revealed": self.revealed, "right": right})
+
+    def show(self) -> "Prediction":
+        """Radio buttons, or the question as text where nobody looks."""
+        if headless():
+            print(self.question.lines() + '\n  say("a"), or the letter you choose, before you run the next cell')
+            return self
+        answers = [answer.text for answer in self.question.answers]
+        self.choice, told = ask(self.question.text, answers, lambda letter: inline(self.say(letter)), self.said)
+        if self.said:
+            told.value = status("This is what you said before.")
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Prediction {self.key or self.question.text[:30]!r}: {self.said or 'open'}>"

@@ -4,27 +4,34 @@
 # mlp numerics/log_at_step?step=50&eps=0
 
 # %% [case] second
-# digits_cnn numerics/log_at_step?step=77&eps=0
+# digits_cnn numerics/sqrt_at_zero?step=77
 
 # %% [markdown] title
 # # 03 · Hunting NaN
 #
 # Something in a training run is not a number, and you have to find out where it came from. In this lesson you watch it
-# happen, put your ear on the layers, replay the one step that matters, repair the program while it stands still, and then
-# meet the repair that everybody recommends and that is not one.
+# happen, write the two searches that find it, replay the one step that matters, repair the program while it stands still, and
+# meet two repairs that everybody recommends and that are none.
 #
-# About 40 minutes. You should know what a forward and a backward pass are. Wherever it says **before you run**, stop and
-# guess: a wrong guess teaches more than a right reading. The cells build on each other: after a restart of the kernel, choose
-# *Run* → *Run All Above Selected Cell*.
+# You need about {70 = minutes} minutes, and to know what a forward and a backward pass are. Halfway, after *Read the line*, is a good place for a
+# pause.
+#
+# Before each result you are asked what it will be. Say something, even at a guess: it is kept, graded by nobody, and the cell
+# with the result comes back to it. Text that is folded belongs behind the run above it. The cells build on each other: after
+# a restart of the kernel choose *Run* → *Run All Above Selected Cell*; what you said and what you wrote is still there.
 
 # %% setup
-import warnings
-
 import torch
 import torch.nn.functional as F
 
 import bugzoo
 from bugzoo import lab
+
+# %% [proof] reading-time
+from bugzoo.lessons import load
+
+lesson = load("03")
+minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 
 # %% [markdown] incident
 # ## The incident
@@ -35,192 +42,431 @@ from bugzoo import lab
 # You know this program: three linear layers, ReLU, cross-entropy, Adam, small pictures of digits. We will not read the code
 # yet. Reading code for something you cannot name is slow; first find out *when* and *where*.
 
-# %% [check] guess
-# Before you run it: what will you see in the last steps before the loss is nan?
+# %% [predict] guess
+# What will you see in the last steps before the loss is nan?
 #
 # ( ) The loss climbs, faster and faster, until it overflows
-#     that is divergence, the most common picture of it. Keep it in mind and compare: does this run climb?
+#     A climb is divergence, the most common picture of a nan. This run has none.
 # ( ) The gradient norm grows over some steps while the loss still looks fine
-#     a good habit: the gradient often knows first. Here it does know first, but look at how long before.
+#     A good habit: the gradient often knows first. Here it does, but by one single step, and without growing.
 # (x) Nothing at all: the step before looks like any other
-#     as you will see. No number grows; from one step to the next something is not defined any more.
+#     No number grows. From one step to the next something is not defined any more.
 
 # %% [markdown] live-text
 # ## Watch it break
 #
 # The cell below trains the model twice with the same seed and the same batches: first a healthy twin, drawn behind, then the
-# incident in front of it. **Run**, **Pause** and **Stop** work while it trains.
+# incident in front of it. **Run**, **Pause** and **Stop** work while it trains. The curve stops where there is no number to
+# draw.
 
 # %% live
 incident = lab.case("03/incident")
-view = lab.live(incident)
+view = lab.live(incident, explain=False)
 
-# %% [markdown] numbers-text
-# The curve stops because `nan` cannot be drawn. Let us have the numbers around that place. `view.result` waits until the run
-# has ended; `trace` is what was recorded while it ran.
+# %% [markdown] search-text
+# ## When: write the search
 #
-# **Before you run:** there will be a last good row and a first bad one. How will the last good one look?
+# `view.result` waits until the run has ended, and its `trace` holds what was recorded: `trace.loss` and `trace.grad_norm`, one
+# number for each step. Steps count from 1, rows from 0.
+#
+# **Write it:** the first step at which *either* of the two is not finite. `nan` and `inf` both count; `math.isfinite(x)` and
+# `np.isfinite(x)` tell them from numbers.
+
+# %% [task] first_bad_step
+import numpy as np
+
+
+def first_bad_step(loss, grad_norm):
+    """The first step, from 1, whose loss or gradient norm is not finite; None where all of them are."""
+    ...  # your code
+
+
+# %% try-search
+first_bad_step = lab.try_out("03/first_bad_step", first_bad_step)
+
+# %% [solution] first_bad_step
+import numpy as np
+
+
+def first_bad_step(loss, grad_norm):
+    """The first step, from 1, whose loss or gradient norm is not finite; None where all of them are."""
+    bad = ~(np.isfinite(loss) & np.isfinite(grad_norm))
+    return int(bad.argmax()) + 1 if bad.any() else None
+
+
+# %% [judge] first_bad_step
+import math
+
+import numpy as np
+
+
+def judge(answer):
+    def tried(loss, norm, wanted, what):
+        gave = answer(np.array(loss), np.array(norm))
+        return gave == wanted and gave is not True, f"{what}: step {wanted}, yours says {gave}"
+
+    nan, inf = math.nan, math.inf
+    yield tried(
+        [2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "the gradient is lost one step before the loss"
+    )
+    yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "a loss is lost and comes back")
+    yield tried([2.0, 1.5, 1.2, 1.1], [1.0, 1.0, 1.0, inf], 4, "the gradient is infinite")
+    yield tried([nan, nan], [nan, nan], 1, "lost from the start")
+    gave = answer(np.array([2.0, 1.5]), np.array([1.0, 1.1]))
+    yield gave is None, f"all finite: None, yours says {gave}"
+
+
+def by_hand(loss, grad_norm):
+    for step, pair in enumerate(zip(loss, grad_norm, strict=True), 1):
+        if not all(map(math.isfinite, pair)):
+            return step
+    return None
+
+
+def by_sum(loss, grad_norm):
+    found = np.flatnonzero(~np.isfinite(loss + grad_norm))
+    return found[0] + 1 if len(found) else None
+
+
+def loss_alone(loss, grad_norm):
+    return by_hand(loss, loss)
+
+
+def nan_alone(loss, grad_norm):
+    return next((step for step, x in enumerate(loss + grad_norm, 1) if np.isnan(x)), None)
+
+
+def rows(loss, grad_norm):
+    found = by_hand(loss, grad_norm)
+    return None if found is None else found - 1
+
+
+RIGHT = {"a loop": by_hand, "a sum": by_sum}
+LAZY = {
+    "the loss alone": loss_alone, "nan alone": nan_alone, "rows for steps": rows,
+    "always 3": lambda loss, norm: 3, "nothing": lambda loss, norm: None,
+}  # fmt: skip
+
+# %% [predict] last_good
+# There will be a last good row and a first bad one. Which number is lost first?
+#
+# ( ) The loss, and the gradient with it
+#     That is how it looks on the curve. Here the two differ by one step, and that step is the lesson.
+# (x) The gradient, and the loss one step later
+#     The optimiser writes the lost gradient into the weights, and the next loss is the first to show it.
+# ( ) The loss, and the gradient one step later
+#     The gradient is worked out from the loss: a lost loss has no gradient that is a number.
 
 # %% numbers
 trace, healthy = view.result.trace, view.healthy.trace
+bad = first_bad_step(trace.loss, trace.grad_norm)
 
 print("step   loss     gradient norm   healthy loss")
-for step in range(48, 54):
-    row = step - 1  # steps count from 1, rows from 0
+for step in range(bad - 3, bad + 3):
+    row = step - 1
     print(f"{step:4}   {trace.loss[row]:6.4f}   {trace.grad_norm[row]:13.4f}   {healthy.loss[row]:12.4f}")
 
-same = trace.loss[:50] == healthy.loss[:50]
-print("steps 1 to 50 equal the healthy run to the last bit:", same.all())
+same = trace.loss[: bad - 1] == healthy.loss[: bad - 1]
+print(f"steps 1 to {bad - 1} equal the healthy run to the last bit:", same.all())
+guess.reveal(f"loss {trace.loss[bad - 2]:.2f} and gradient norm {trace.grad_norm[bad - 2]:.2f} in step {bad - 1}")
+last_good.reveal(f"step {bad}: loss {trace.loss[bad - 1]:.2f}, gradient {trace.grad_norm[bad - 1]}")
 
 # %% [proof] table
 import re
 
-import numpy as np
-
-from bugzoo.lessons import load
-
 bad_loss, bad_gradient = (int(np.flatnonzero(~np.isfinite(values))[0]) + 1 for values in (trace.loss, trace.grad_norm))
-last_good = bad_gradient - 1
-loss_good, norm_good, loss_bad = trace.loss[last_good - 1], trace.grad_norm[last_good - 1], trace.loss[last_good]
-assert np.isnan(trace.grad_norm[last_good]) and np.isnan(trace.loss[bad_loss - 1])
+last_step = bad_gradient - 1
+loss_good, norm_good, loss_bad = trace.loss[last_step - 1], trace.grad_norm[last_step - 1], trace.loss[last_step]
+assert np.isnan(trace.grad_norm[last_step]) and np.isnan(trace.loss[bad_loss - 1]) and bad == bad_gradient
 parted = int(np.flatnonzero(trace.loss != healthy.loss)[0]) + 1
-worse = loss_bad > healthy.loss[last_good]
+worse = loss_bad > healthy.loss[last_step]
 # no number grows before the cliff
 assert loss_good < trace.loss[0] and trace.grad_norm[:50].max() < 3 * np.median(trace.grad_norm[20:50])
 # a tenth of the learning rate does not help
 slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-4}).run().trace
 assert np.isnan(slower.loss[-1]) and np.isnan(slower.grad_norm[50]) and np.isfinite(slower.loss[50])
 # nothing is told before it is asked: neither the operation nor what hides it
-early = [load("03").questions[name] for name in ("guess", "finite_loss")]
+early = [lesson.questions[name] for name in ("guess", "last_good")]
+early += [answer[0] for answer in lesson.questions["finite_loss"].answers]
 assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 
-# %% [markdown] numbers-read
-# Read it slowly, there are three things in this table.
+# %% [folded] numbers-read
+# After the run: three things in this table
 #
-# **Nothing climbs.** Loss {1.38 = loss_good} at step {50 = last_good}, gradient norm {1.06 = norm_good}: an ordinary step. A run that diverges grows for a while before
-# it overflows; this one falls off a cliff. That is why a smaller learning rate did not help.
+# **Nothing climbs.** Loss {1.38 = loss_good} at step {50 = last_step}, gradient norm {1.06 = norm_good}: an ordinary step. A run that diverges grows for a while
+# before it overflows; this one falls off a cliff. That is why a smaller learning rate did not help. A cliff has few causes: an
+# operation that is not defined for some number, one bad batch, or a number too large for float16. The next question is
+# which of them.
 #
-# **The twins part at step {51 = parted}.** Up to step {50 = last_good} they are the same run, bit for bit. So whatever is wrong does nothing for fifty
-# steps and then sets in. Something in this program looks at the step.
+# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. So whatever is wrong does nothing for fifty
+# steps and then sets in. They saw the same batches, and the twin lives: it is not the batch. The tensors are float32, and no
+# number was large. One suspect is left.
 #
 # **The loss is a late witness.** At step {51 = bad_gradient} the loss is {1.48 = loss_bad}: {worse = worse} than its twin's, but a number. Its gradient is already
-# `nan`. The optimiser writes that gradient into the weights, and the loss of step {52 = bad_loss} is the first to show it. Whoever stares at
-# step 52 looks at the wrong step.
+# `nan`. Whoever stares at step {52 = bad_loss}, the first `nan` on the curve, looks at the wrong step.
 
-# %% [check] finite_loss
-# At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be?
+# %% [predict] finite_loss
+# At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be? (You will know three sections below.)
 #
-# ( ) The loss is computed before the gradient, so something broke in the backward pass only
-#     it is where the nan appears. But the backward pass only follows the forward pass back: it computes the slopes of
-#     what was done there. Which operation can have a slope that does not exist?
+# ( ) Something broke in the backward pass only: the forward pass is clean
+#     It is where the nan appears. But the backward pass only follows the forward pass back: it computes the slopes of what
+#     was done there.
 # (x) Something on the way forward was not finite, and was hidden again before it reached the loss
-#     so it will turn out. It is the more useful suspicion, too: it can be tested. What made the number, and what hid
-#     it? Listen to the layers.
+#     It is the more useful suspicion, too: it can be tested. What made the number, and what hid it?
 # ( ) The optimiser divided by zero
-#     the optimiser comes later: the gradient norm in the plot is taken before it does anything.
+#     The optimiser comes later: the gradient norm is taken before it does anything.
 
 # %% [markdown] hooks-text
-# ## Put your ear on the layers
+# ## Where: put your ear on the layers
 #
 # A **forward hook** is a function that PyTorch calls each time a layer has computed its output. You can hang it on a live
-# model and take it off again; the training does not notice.
+# model and take it off again; the training does not notice:
 #
-# We run the incident again and let it stand still after step 50, the last good one. The objects that you get are the real
-# ones, in the middle of their training.
+# ```python
+# handle = layer.register_forward_hook(hook)   # calls hook(layer, inputs, output) after each forward pass
+# handle.remove()
+# ```
+#
+# `model.named_children()` gives the name and the layer of each, and `output.isfinite().all()` is false if one number in it is
+# not finite. A hook returns nothing: what it returns would take the place of the output.
+#
+# **Write it:** hang a hook on every layer, make one step, take the hooks off, and say who spoke first.
 
-# %% pause
-view = lab.LiveView(incident, pause_at=50).start()
-view.wait_pause()
 
-model = view.objects["model"]
-print(view)
-print(model)
-print("all weights finite:", all(weights.isfinite().all().item() for weights in model.parameters()))
+# %% [task] first_to_speak
+def first_to_speak(model, make_step):
+    """Name of the first layer whose output is not finite while make_step() runs; None where all are finite."""
+    ...  # your code
 
-# %% [proof] paused
-assert all(weights.isfinite().all() for weights in model.parameters()) and len(view.points) == last_good
 
-# %% [markdown] hooks-guess
-# **Before you run:** three layers will speak during step 51: `layer1`, `layer2`, `head`. Which one is the first to put out a
-# number that is not finite? Decide, then run.
+# %% try-hooks
+first_to_speak = lab.try_out("03/first_to_speak", first_to_speak)
+
+
+# %% [solution] first_to_speak
+def first_to_speak(model, make_step):
+    """Name of the first layer whose output is not finite while make_step() runs; None where all are finite."""
+    spoke = []
+
+    def listen(name):
+        def hook(layer, inputs, output):
+            if not output.isfinite().all():
+                spoke.append(name)
+
+        return hook
+
+    handles = [layer.register_forward_hook(listen(name)) for name, layer in model.named_children()]
+    make_step()
+    for handle in handles:
+        handle.remove()
+    return spoke[0] if spoke else None
+
+
+# %% [judge] first_to_speak
+import torch
+from torch import nn
+
+
+class Gives(nn.Module):
+    """A layer that puts `value` into its output."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def forward(self, x):
+        return x if self.value is None else x + torch.tensor([0.0, self.value])
+
+
+def network(**values):
+    made = nn.Module()
+    for name, value in values.items():
+        made.add_module(name, Gives(value))
+    return made
+
+
+def judge(answer):
+    nan, inf = float("nan"), float("inf")
+    for values, order, wanted in (
+        ({"first": None, "second": nan, "third": None}, None, "second"),
+        ({"first": -inf, "second": nan}, None, "first"),
+        ({"late": None, "early": inf}, ["early", "late"], "early"),
+        ({"one": None, "two": None}, None, None),
+    ):
+        model, steps = network(**values), []
+
+        def make_step(model=model, order=order, steps=steps):
+            steps.append(1)
+            x = torch.ones(3, 2)
+            for name in order or [name for name, _ in model.named_children()]:
+                x = getattr(model, name)(x)
+
+        gave = answer(model, make_step)
+        left = sum(len(layer._forward_hooks) for layer in model.children())
+        said = ", ".join(f"{name} {'all finite' if value is None else value}" for name, value in values.items())
+        run = f" (run in the order {', '.join(order)})" if order else ""
+        yield gave == wanted, f"a model of {said}{run}: {wanted}, yours says {gave}"
+        yield (len(steps), left) == (1, 0), f"    steps made: 1, yours {len(steps)}; hooks left: 0, yours {left}"
+
+
+def by_dictionary(model, make_step):
+    finite, handles = {}, []
+    for name, layer in model.named_children():
+
+        def hook(layer, inputs, output, name=name):
+            finite.setdefault(name, bool(torch.isfinite(output).all()))
+
+        handles.append(layer.register_forward_hook(hook))
+    make_step()
+    for handle in handles:
+        handle.remove()
+    return next((name for name, good in finite.items() if not good), None)
+
+
+def hooks_left(model, make_step):
+    spoke = []
+    for name, layer in model.named_children():
+        layer.register_forward_hook(lambda _, __, o, name=name: None if o.isfinite().all() else spoke.append(name))
+    make_step()
+    return spoke[0] if spoke else None
+
+
+def the_last(model, make_step):
+    spoke = []
+    handles = [
+        layer.register_forward_hook(lambda _, __, o, name=name: None if o.isfinite().all() else spoke.append(name))
+        for name, layer in model.named_children()
+    ]
+    make_step()
+    [handle.remove() for handle in handles]
+    return spoke[-1] if spoke else None
+
+
+def nan_only(model, make_step):
+    spoke = []
+    handles = [
+        layer.register_forward_hook(lambda _, __, o, name=name: spoke.append(name) if o.isnan().any() else None)
+        for name, layer in model.named_children()
+    ]
+    make_step()
+    [handle.remove() for handle in handles]
+    return spoke[0] if spoke else None
+
+
+RIGHT = {"a dictionary": by_dictionary}
+LAZY = {
+    "hooks left behind": hooks_left,
+    "the last": the_last,
+    "nan only": nan_only,
+    "no step": lambda model, step: None,
+}
+
+# %% [predict] speaker
+# Four voices might speak in step 51. Which will be the first that is not finite?
+#
+# ( ) layer1
+#     It reads the pictures, and those are clean. Its output is finite.
+# ( ) layer2
+#     Close. Its output is finite, and something is done to it behind it.
+# ( ) head
+#     Its output is the logits, and from finite logits came a finite loss.
+# (x) None of these layers
+#     We expect trouble to sit in a layer, so this is the answer that hurts. All three put out ordinary numbers in the very
+#     step that kills the run.
+
+# %% [markdown] pause-text
+# Now on the real model. The incident runs again and stands still after step 50, the last good one. What you get are the live
+# objects, in the middle of their training. Your function makes step 51 and listens.
 
 # %% hooks
-heard = []
+view = lab.LiveView(incident, pause_at=50).start()
+view.wait_pause()
+model = view.objects["model"]
+print("all weights finite:", all(weights.isfinite().all().item() for weights in model.parameters()))
 
-
-def listen(name):
-    def hook(module, inputs, output):
-        heard.append((name, output.isfinite().all().item(), output.abs().max().item()))
-
-    return hook
-
-
-handles = [layer.register_forward_hook(listen(name)) for name, layer in model.named_children()]
-view.advance(1)  # step 51, and stand still again
-for handle in handles:
-    handle.remove()
-
-for name, finite, largest in heard:
-    print(f"{name:7} output finite: {finite}   largest value {largest:.2f}")
+spoke = first_to_speak(model, lambda: view.advance(1))  # step 51, and stand still again
+print("first to speak:", spoke)
+speaker.reveal(f"your function says {spoke}")
 
 # %% [proof] nobody-speaks
-assert [name for name, *_ in heard] == ["layer1", "layer2", "head"] and all(finite for _, finite, _ in heard)
+assert spoke is None and [name for name, _ in model.named_children()] == ["layer1", "layer2", "head"]
+assert len(view.points) == bad_gradient
 
-# %% [markdown] hooks-read
-# None of them. If you chose a layer, you are in good company: we expect trouble to sit in a layer. All three put out ordinary
-# numbers in the very step that kills the run.
+# %% [predict] victims
+# The step was made, and the optimiser has written its gradient into the weights. Which of them are nan now?
 #
-# But the step was made, and the optimiser has written its gradient into the weights.
-#
-# **Before you run:** the next cell counts the weights that are `nan` now. All of them? One layer's?
+# ( ) All of them
+#     That would point behind the last layer, into the loss: everything is in front of it. Remember this one.
+# ( ) Those of the head, which is next to the loss
+#     The head is clean: up to there the gradient was fine.
+# (x) Most of layer1, very little of layer2, nothing of the head
+#     So the nan came in behind layer2 and in front of the head, and spread from there towards the input.
 
-# %% victims
+# %% victims-run
+from bugzoo.plots import footprint
+
+lab.picture(footprint.picture(model))
 for name, weights in model.named_parameters():
     print(f"{name:14} {weights.isnan().float().mean().item():6.1%} of {weights.numel():5} weights are nan")
+victims.reveal()
 
-rows = model.layer2.weight.isnan().any(dim=1).sum().item()
-print(f"layer2: {rows} of {len(model.layer2.weight)} units is hit")
-
-# %% [proof] footprint
-units, one_unit = len(model.layer2.weight), rows == 1
+# %% [proof] footprint-numbers
+rows = model.layer2.weight.isnan().any(dim=1)
+units, one_unit = len(rows), rows.sum().item() == 1
 assert model.head.weight.isfinite().all() and model.head.bias.isfinite().all()
-mostly = 0.5 < model.layer1.weight.isnan().float().mean().item() < 1
+share = model.layer1.weight.isnan().float().mean()
 
-# %% [markdown] victims-read
-# This is a footprint, and you can read its direction. The backward pass goes from the head to `layer1`.
+# %% [folded] victims-read
+# After the run: read the footprint
+#
+# The backward pass goes from the head to `layer1`, so read the picture from the right.
 #
 # - The **head** is clean: up to here the gradient was fine.
 # - **`layer2`** has {one bad row = one_unit} out of {128 = units}: *one single unit* received a `nan`.
-# - **`layer1`** is {mostly gone = mostly}: everything that this unit listens to was hit on the way back.
+# - **`layer1`** is hit in {82 % = share} of its weights: nearly everything that this unit listens to. Nearly: why not all? In a moment.
 #
-# So the `nan` was born behind `layer2` and in front of the head, on the way back. Let us catch it in the act, with **backward
-# hooks**: `grad_output` is the gradient that arrives at a layer from behind, `grad_input` the one that it passes on.
+# So the `nan` was born behind `layer2` and in front of the head, on the way back.
+
+# %% [markdown] backward-text
+# Let us catch it in the act, with **backward hooks**: `grad_output` is the gradient that arrives at a layer from behind,
+# `grad_input` the one that it passes on. A forward hook keeps what `layer1` and `layer2` put out, for the question of the
+# {82 % = share}.
 
 # %% backward-hooks
 view.restart()  # from the start; it stands still after step 50 again
 view.wait_pause()
 model = view.objects["model"]
-heard = []
+heard, outputs = [], {}
 
 
 def listen_back(name):
-    def hook(module, grad_input, grad_output):
+    def hook(layer, grad_input, grad_output):
         heard.append((name, grad_output[0].isnan().sum().item(), grad_input[0].isnan().sum().item()))
 
     return hook
 
 
-handles = [layer.register_full_backward_hook(listen_back(name)) for name, layer in list(model.named_children())[1:]]
+def keep_output(name):
+    def hook(layer, inputs, output):
+        outputs[name] = output.detach()
+
+    return hook
+
+
+layers = dict(model.named_children())
+handles = [layers[name].register_full_backward_hook(listen_back(name)) for name in ("head", "layer2")]
+handles += [layers[name].register_forward_hook(keep_output(name)) for name in ("layer1", "layer2")]
 view.advance(1)
 for handle in handles:
     handle.remove()
 
 for name, arriving, leaving in heard:
     print(f"{name:7} nan in the gradient that arrives: {arriving:3}   in the one that leaves: {leaving:3}")
-view.stop()
 
 # %% [proof] between-two-layers
-assert heard[0][0] == "head" and heard[0][2] == 0 and heard[1][0] == "layer2" and heard[1][1] > 0
+assert heard[0][0] == "head" and heard[0][1:] == (0, 0) and heard[1][0] == "layer2"
+arrives, leaves = heard[1][1:]
+only_one = arrives == 1
 
 # %% [check] between
 # The gradient that leaves the head is finite; the one that arrives at layer2 holds a nan. Where was it made?
@@ -232,11 +478,50 @@ assert heard[0][0] == "head" and heard[0][2] == 0 and heard[1][0] == "layer2" an
 # (x) In the code between layer2 and the head, which is no module
 #     yes. Hooks sit on modules; a function called in forward has none. This is where people lose an hour.
 
+# %% [predict] spared
+# {One nan = only_one} arrives at layer2, and {128 = leaves} leave it: one for each unit of layer1. Yet some of layer1's units are clean. What spared them?
+#
+# ( ) Their inputs were 0: those pixels are black
+#     nan times 0 is nan, so a black pixel spares nothing. In a unit that is hit, all of its weights are hit.
+# (x) Their ReLU was off for that one picture
+#     The backward pass of ReLU does not multiply by 0, it writes a 0: even a nan ends there.
+# ( ) The optimiser skipped them
+#     Adam skips nothing: whatever stands in a gradient is written into the weights.
+
+# %% spared-run
+minimum = outputs["layer2"] == outputs["layer2"].min()
+picture, unit = minimum.nonzero()[0].tolist()
+active = outputs["layer1"][picture] > 0  # units of layer1 that were on for this one picture
+lost = model.layer1.weight.isnan().any(dim=1)
+
+print(f"layer2's smallest output: picture {picture} of the batch, unit {unit}")
+print(
+    f"layer1: {active.sum()} of {len(active)} units are on for that picture, {lost.sum()} hold nan; the same ones: {active.equal(lost)}"
+)
+spared.reveal(f"{len(lost) - lost.sum()} units were off for picture {picture}, and just these are clean")
+view.stop()
+
+# %% [proof] spared-proof
+hit, clean = int(lost.sum()), int((~lost).sum())
+assert active.equal(lost) and model.layer1.weight[lost].isnan().all() and minimum.sum() == 1
+assert int(model.layer2.weight.isnan().any(dim=1).nonzero()) == unit
+
+# %% [folded] spared-read
+# After the run: why {82 % = share}
+#
+# One unit of `layer2`, for one picture of the batch, got the `nan`. It listens to all {128 = units} units of `layer1`, so a `nan` goes back
+# to each. But between the two layers stands a ReLU. Where it was off for that picture, its backward pass writes a 0, whatever
+# arrives: {23 = clean} units are spared. The other {105 = hit} take the `nan` into every one of their weights, because `nan` times any pixel,
+# black ones too, is `nan`. {105 = hit} of {128 = units} is {82 % = share}.
+#
+# And the unit was not just any: it is the one with the *smallest* number that `layer2` put out. Keep that.
+
 # %% [markdown] instrument-text
 # ## The instrument that does this for you
 #
-# What you have just done by hand, step by step and layer by layer, an instrument reads out of the trace of the first run. It
-# looked at every step, and nobody had to know beforehand which one would matter.
+# What you have done by hand, step by step and layer by layer, an instrument reads out of the trace of the first run. It
+# looked at every step, at functions as well as layers, and nobody had to know beforehand which one would matter. Is your
+# answer to *how can that be?* still the same? You may change it above until you run this.
 
 # %% instrument
 from bugzoo.diagnostics import first_non_finite
@@ -244,15 +529,18 @@ from bugzoo.diagnostics import first_non_finite
 run = lab.LiveView(incident, show_twin=False).start().result
 numbers = first_non_finite.measure(run)
 print(first_non_finite.judge(numbers).message)
+finite_loss.reveal(f"{numbers['op']}, {numbers['direction']}")
 
 # %% [proof] first
 event = run.trace.first_non_finite()
 assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient, "log", "forward")
 
-# %% [markdown] instrument-read
-# There is the thing that no hook on a layer could hear: not a module but a *function*, called inside `forward`, between two
-# layers. Its output was not finite already on the way **forward**, one moment before the backward pass you caught. You heard
-# nothing then because a ReLU stands behind it. Hold that thought.
+# %% [folded] instrument-read
+# After the run: what no hook could hear
+#
+# Not a module but a *function*, called inside `forward`, between two layers. Its output was not finite already on the way
+# **forward**, one moment before the backward pass that you caught. You heard nothing then because a ReLU stands behind it.
+# Hold that thought.
 
 # %% [markdown] replay-text
 # ## One step again, under the magnifying glass
@@ -261,30 +549,66 @@ assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient,
 # `nan`. It makes every step slower, for this model about twice, so nobody leaves it on for a whole training. But one
 # step is enough: the trace keeps snapshots, so you can go back before step 51 and make that single step again, with everything
 # switched on.
+
+# %% [predict] section
+# The program has about {90 = lines} lines, in sections. In which of them will the line be?
 #
-# **Before you run:** the program has about {90 = lines} lines. In which section will the line be: Data, Model, Training?
+# ( ) Data
+#     The twin read the same data and lives.
+# (x) Model
+#     Inside forward, between two layers, as the hooks said.
+# ( ) Training
+#     The hooks pointed between layer2 and the head, and both are called in forward.
 
 # %% replay
 replay = run.trace.replay(51)
 print(replay.message)
 print("the same step to the last bit:", replay.faithful)
+section.reveal(f"line {replay.first['line']}")
 
 # %% [proof] the-line
 assert replay.faithful and "torch.log" in replay.first["code"]
-lines = len(incident.source.splitlines()) - 7, len(incident.source.splitlines()) + 7
+count = len(incident.source.splitlines())
+lines = count - 7, count + 7
+heads = [line for line in incident.source.splitlines()[: replay.first["line"]] if line.startswith("# %%")]
+assert heads[-1] == "# %% Model"
 
 # %% [markdown] reveal-text
+# ## Read the line
+#
 # File, line, operation, and we have not read the program yet. Now read it, but only that place; this is what was done to the
 # healthy program.
 
 # %% reveal
 print(incident.diff())
 
+# %% [proof] counters
+assert "if step >= 50:" in incident.source and incident.source.index("step += 1") > incident.source.index(
+    "optimizer.step()\n"
+)
+
+# %% [folded] reveal-read
+# `step >= 50`, and yet step 51?
+#
+# The program counts the steps that are *done*: `step` is 0 during the first one and is raised at its end. So `step >= 50`
+# holds for the first time in the 51st step. The table and the instruments count from 1. Say which of the two you mean when you
+# report a step; half of all "off by one" quarrels are this.
+
 # %% [markdown] arithmetic-text
 # ## Why the loss kept quiet
 #
-# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers. **Before you
-# run:** what is the gradient at the first one?
+# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers: subtract the
+# smallest, take the logarithm, then the ReLU that stands behind it.
+
+# %% [predict] slope_at_zero
+# What is the gradient at the smallest of the three?
+#
+# ( ) 0: the ReLU is off there, and lets nothing through
+#     The ReLU passes on 0, that is true. Then the logarithm multiplies it by its own slope, which is infinite there.
+# ( ) inf: the slope of the logarithm at 0
+#     Its slope is infinite, that is true. But what arrives from the ReLU is 0, and the product is neither.
+# (x) nan
+#     0 from the ReLU times the infinite slope of the logarithm: 0 · ∞ has no value, and the name for that is nan.
 
 # %% arithmetic
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -295,53 +619,48 @@ rectified.sum().backward()
 print("log :", logarithm.tolist())
 print("relu:", rectified.tolist())
 print("grad:", x.grad.tolist())
+slope_at_zero.reveal(f"{x.grad[0].item()}")
 
-# %% [proof] lengths
+# %% slope-figure
+from bugzoo.plots import slope
+
+lab.picture(slope.picture({"log(x)": torch.log, "relu(log(x))": lambda x: F.relu(torch.log(x))}))
+
+# %% [proof] at-zero
 import math
 
 assert logarithm[0] == -math.inf and rectified[0] == 0 and x.grad[0].isnan()
+times_zero = (torch.log(torch.zeros(1)) * 0).isnan().item()
+_, (at_zero, beyond) = slope.measure(lambda x: F.relu(torch.log(x)), np.array([0.0, 0.25]))
+assert math.isnan(at_zero) and beyond == 0
 
-
-def slope(length):
-    """(the length of a zero vector, whether its gradient is nan)"""
-    zeros = torch.zeros(2, requires_grad=True)
-    length(zeros).backward()
-    return length(zeros).item(), zeros.grad.isnan().all().item()
-
-
-written_out = slope(lambda vector: (vector**2).sum().sqrt()) == (0, True)
-taught = slope(lambda vector: vector.norm()) == (0, False)
-
-# %% [markdown] arithmetic-read
-# Forward: log(0) is `-inf`, and the ReLU turns `-inf` into a harmless 0. Nobody downstream can see that anything happened. This
-# is why the head was clean and the loss was finite.
+# %% [folded] arithmetic-read
+# After the run: a harmless value with an infinite slope
 #
-# Backward: the ReLU passes on a gradient of 0 for that element, and the logarithm multiplies it by its slope, 1/0 = ∞. And
-# 0 · ∞ is not 0, nor ∞. It has no value, and the name for that is `nan`.
+# **Forward,** on the left: log(0) is `-inf`, and the ReLU turns `-inf` into a harmless 0. Nobody downstream can see that
+# anything happened. This is why the head was clean and the loss was finite.
 #
-# Remember the pattern: **a harmless value with an infinite slope.** `sqrt` at 0 is the plain case: a length written out as
-# `(x ** 2).sum().sqrt()` is 0 for a zero vector, and its gradient is {`nan` = written_out}. (`x.norm()` {has been taught = taught} to return 0 there; your
-# own formula has not.) Masking the bad value *afterwards* (`where`, ReLU, multiplying by 0) rescues the forward pass and never
-# the backward pass.
+# **Backward,** on the right: the nearer to 0, the steeper the logarithm; at 0 its slope, 1/x, is infinite. The ReLU hands on a
+# gradient of 0, and the logarithm *multiplies* it by that slope. 0 · ∞ is not 0, nor ∞. It is `nan`.
 #
-# Anomaly mode says it in its own words, and now you can read them:
-
-# %% anomaly
-x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-try:
-    with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
-        warnings.simplefilter("ignore")  # in real life, read it: it is the traceback of the forward call
-        F.relu(torch.log(x - x.min())).sum().backward()
-except RuntimeError as error:
-    print(error)
+# (In the forward pass the same rule bites: `log(0) * 0` is {nan = times_zero}. ReLU, `where` and `masked_fill` choose, and so they can throw a bad
+# value away. Multiplying by a mask of zeros cannot.)
 
 # %% [markdown] fix-text
 # ## Repair it while it stands still
 #
 # The run below stands still after step 50. We hand it a program without the logarithm: the class is exchanged under the live
 # model, the weights and the optimiser stay as they are, and it goes on.
+
+# %% [predict] how_near
+# How near to the healthy run will it come?
 #
-# **Before you run:** how near to the healthy run will it come?
+# ( ) It dies as well: the damage is done before step 50
+#     Up to step 50 the logarithm had done nothing: the two were one run.
+# ( ) About as good, some digits differ
+#     Most repairs end there. Here nothing differs.
+# (x) The same run, to the last bit
+#     Until step 50 they were the same run, and from there on they are the same program.
 
 # %% fix
 view = lab.live(incident, pause_at=50)
@@ -353,22 +672,20 @@ repaired, healthy = view.result.trace.metrics, view.healthy.trace.metrics
 print("repaired:", repaired)
 print("healthy: ", healthy)
 print("equal to the last bit:", repaired == healthy)
+how_near.reveal()
 
-# %% [proof] repaired
-equal = repaired == healthy
+# %% [proof] repaired-proof
+assert repaired == healthy
 
-# %% [markdown] fix-read
-# Not near: *{equal = equal}*. Until step 50 the two were the same run, and from there on they are the same program.
-
-# %% [check] too_late
+# %% [predict] too_late
 # Suppose you pause after step 51 instead, repair the code there and go on. What happens?
 #
 # ( ) It recovers: the code is right now
-#     the code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
+#     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
 # (x) It stays nan
-#     yes. A repair does not heal weights: go back to a checkpoint from before the step, or start again.
+#     A repair does not heal weights: go back to a checkpoint from before the step, or start again.
 # ( ) It needs a few steps and then recovers
-#     each update is computed from the weights. Nan minus a small step is nan.
+#     Each update is computed from the weights. nan minus a small step is nan.
 
 # %% too-late-run
 late = lab.LiveView(incident, pause_at=51).start()
@@ -376,23 +693,162 @@ late.wait_pause()
 late.patch(incident.healthy().source)  # the same repair, one step later
 late.resume()
 print(late.result.outcome, late.result.trace.metrics)
+too_late.reveal(f"validation loss {late.result.trace.metrics['loss']}")
 
 # %% [proof] stays-nan
 assert np.isnan(late.result.trace.loss[51:]).all()
 
+# %% [markdown] mask-text
+# ## The first repair that is none: mask it
+#
+# Suppose the logarithm is wanted. The colleague's pull request says: "`-inf` is the problem, so I put 0 in its place, right
+# behind the logarithm."
+#
+# ```python
+# hidden = torch.log(hidden - hidden.min())
+# hidden = torch.where(hidden.isfinite(), hidden, 0.0)
+# ```
+#
+# It reads well, and after it no number of the forward pass is infinite any more.
+
+# %% [predict] masked
+# We put this into the run that stands still after step 50. What will it do?
+#
+# ( ) Finish without a nan: the infinity is gone
+#     It is gone from the forward pass, where it did no harm. The nan is made on the way back.
+# ( ) Lose the loss one step later than before
+#     Nothing is put off: the very gradient of step 51 is nan, as before.
+# (x) Exactly what it did before
+#     `where` hands a 0 back to the logarithm, as the ReLU did, and the logarithm multiplies it by its infinite slope.
+
+# %% mask-run
+log_line = "hidden = torch.log(hidden - hidden.min() + 0.0)"
+assert incident.source.count(log_line) == 1
+
+
+def continued(new_line, **names):
+    """The incident from step 50 on, with another line in the place of the logarithm."""
+    view = lab.LiveView(incident, pause_at=50, show_twin=False).start()
+    view.wait_pause()
+    view.objects.update(names)
+    view.patch(incident.source.replace(log_line, new_line))
+    view.resume()
+    return view.result.trace
+
+
+masked_run = continued(
+    "hidden = torch.log(hidden - hidden.min())\n            hidden = torch.where(hidden.isfinite(), hidden, 0.0)"
+)
+lost_at = first_bad_step(masked_run.loss, masked_run.grad_norm)
+print(f"first step that is not finite: {lost_at}; its loss is {masked_run.loss[lost_at - 1]:.4f}")
+print("the same losses as before, bit for bit:", np.array_equal(masked_run.loss, trace.loss, equal_nan=True))
+masked.reveal(f"lost at step {lost_at} again")
+
+# %% [proof] mask-proof
+assert lost_at == bad_gradient and np.array_equal(masked_run.loss, trace.loss, equal_nan=True)
+
+# %% [markdown] safe-text
+# ## Write an operation that is safe
+#
+# The value must be kept away from the infinite slope **before** the logarithm, not behind it: where the argument is 0, give
+# the logarithm a 1 instead (its slope is then an ordinary number, and nobody uses the value), and choose the 0 afterwards.
+#
+# **Write it.** Two `where`, or whatever you like; it is judged by values and slopes.
+
+
+# %% [task] safe_log
+def safe_log(x):
+    """log(x) where x > 0, and 0 elsewhere; its slope is 1/x where x > 0, and 0 elsewhere."""
+    ...  # your code
+
+
+# %% try-safe
+safe_log = lab.try_out("03/safe_log", safe_log)
+
+
+# %% [solution] safe_log
+def safe_log(x):
+    """log(x) where x > 0, and 0 elsewhere; its slope is 1/x where x > 0, and 0 elsewhere."""
+    inside = torch.where(x > 0, x, 1.0)  # what the logarithm sees is never 0
+    return torch.where(x > 0, inside.log(), 0.0)
+
+
+# %% [judge] safe_log
+import torch
+
+
+def judge(answer):
+    x = torch.tensor([0.0, 1e-6, 0.5, 1.0, 40.0], requires_grad=True)
+    gave = answer(x)
+    wanted = [0.0, *x.detach()[1:].log().tolist()]
+    for at, value, right in zip(x.tolist(), gave.tolist(), wanted, strict=True):
+        yield abs(value - right) <= 1e-4 * max(1, abs(right)), f"value at {at:g}: {right:.4g}, yours gives {value:.4g}"
+    (slopes,) = torch.autograd.grad(gave.sum(), x)
+    for at, steep in zip(x.tolist(), slopes.tolist(), strict=True):
+        right = 1 / at if at else 0.0
+        yield abs(steep - right) <= 1e-3 * max(1, right), f"slope at {at:g}: {right:.4g}, yours gives {steep:.4g}"
+
+
+def by_index(x):
+    made = torch.zeros_like(x)
+    made[x > 0] = x[x > 0].log()
+    return made
+
+
+def by_mask(x):
+    return x.masked_fill(x <= 0, 1.0).log()
+
+
+RIGHT = {"by index": by_index, "log(1) is 0 already": by_mask}
+LAZY = {
+    "where behind it": lambda x: torch.where(x > 0, x.log(), 0.0),
+    "an eps": lambda x: (x + 1e-9).log(),
+    "a clamp": lambda x: x.clamp(min=1e-6).log(),
+    "nan_to_num": lambda x: x.log().nan_to_num(neginf=0.0),
+    "another function": lambda x: torch.log1p(x),
+    "no gradient at all": lambda x: torch.where(x > 0, x.detach().log(), 0.0) + 0 * x,
+}
+
+# %% [predict] safe_is
+# The same run from step 50 on, now with safe_log in place of torch.log. Will it be as good as the healthy one?
+#
+# ( ) It is lost again, only later
+#     Not one number is lost: the slope is an ordinary number everywhere.
+# (x) It finishes, and is worse than the healthy one
+#     No nan is left. What the network computes is still something that nobody intended, and it shows in the validation loss.
+# ( ) It finishes, as good as the healthy one
+#     Look at both numbers: the accuracy comes near, the validation loss does not.
+
+# %% safe-run
+safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
+print("first step that is not finite:", first_bad_step(safe_run.loss, safe_run.grad_norm))
+
+
+def on_validation(metrics):
+    return f"accuracy {metrics['accuracy']:.3f}   validation loss {metrics['loss']:.3f}"
+
+
+print("safe_log:", on_validation(safe_run.metrics))
+print("healthy: ", on_validation(healthy))
+safe_is.reveal(f"validation loss {safe_run.metrics['loss']:.2f} against {healthy['loss']:.2f}")
+
+# %% [proof] safe-proof
+assert first_bad_step(safe_run.loss, safe_run.grad_norm) is None
+assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
+
 # %% [markdown] eps-text
-# ## The repair that everybody recommends
+# ## The second repair that is none: add an eps
 #
 # Ask around what to do about log(0), and the answer is: add a small `eps`. Very well.
 
-# %% [check] eps_guess
+# %% [predict] eps_guess
 # The usual advice is to add a small eps inside the logarithm. With eps = 1e-9, what will the run do?
 #
 # ( ) The same, only later
-#     try it: not one nan in the whole run. log(1e-9) is {-20.7 = log_eps}, an ordinary number.
+#     Not one nan in the whole run: log(1e-9) is {-20.7 = log_eps}, an ordinary number.
 # (x) Finish, with about the accuracy of the healthy run
-#     yes, about {0.95 = accuracy} like the healthy one. The logarithm is still there and nothing reports it any more. Whether that
-#     is a repair is the next question.
+#     About {0.95 = accuracy}, like the healthy one. The logarithm is still there and nothing reports it any more. Whether that is a
+#     repair is the next question.
 # ( ) Finish, but with a useless model, as log(1e-9) is a huge negative number
 #     log(1e-9) is only {-20.7 = log_eps}, and the ReLU behind it turns it into 0.
 
@@ -403,16 +859,13 @@ def try_eps(eps):
     run = lab.LiveView(case, show_twin=False).start().result
     lost = sum(1 for loss in run.trace.loss if loss != loss)  # nan is the only number that differs from itself
     print(f"eps = {eps:5}  {lost:3} of {len(run.trace.loss)} losses are nan   {on_validation(run.trace.metrics)}")
-
-
-def on_validation(metrics):
-    return f"accuracy {metrics['accuracy']:.3f}   validation loss {metrics['loss']:.3f}"
+    return run.trace.metrics
 
 
 for eps in ("0", "1e-9"):
-    try_eps(eps)
-print("the healthy run".ljust(37), on_validation(view.healthy.trace.metrics))
-print(f"log(1e-9) = {torch.tensor(1e-9).log().item():.1f}")
+    with_eps = try_eps(eps)
+print("the healthy run".ljust(37), on_validation(healthy))
+eps_guess.reveal(f"accuracy {with_eps['accuracy']:.3f}")
 
 # %% [proof] alarm
 
@@ -429,71 +882,87 @@ twice = 1.5 < quiet.metrics["loss"] / well.metrics["loss"] < 2
 log_eps, log_tiny = torch.tensor(1e-9).log(), math.log(1e-50)
 thousand_million = torch.tensor(1e-9).reciprocal().item() > 0.99e9
 
-# %% [markdown] eps-read
-# Not one `nan`, and an accuracy of about {0.95 = accuracy}, as the healthy run has. You may meet exactly this line, with 1e-9, as *the
-# example of a layer that produces nan*. It does not. log(1e-9) is {-20.7 = log_eps}, the ReLU makes 0 of it, and on the way back 0 times a
-# slope of {a thousand million = thousand_million} is still 0.
+# %% [folded] eps-read
+# After the run: it repairs the alarm
+#
+# Not one `nan`, and an accuracy of about {0.95 = accuracy}, as the healthy run has. log(1e-9) is {-20.7 = log_eps}, the ReLU makes 0 of it, and on the way
+# back 0 times a slope of {a thousand million = thousand_million} is still 0.
 #
 # So is it repaired? The logarithm is still there, the network computes something that nobody intended, and no instrument for
-# `nan` will ever ring again. Look at the last column: the validation loss is {almost twice = twice} the healthy one. By itself the curve
-# looks fine; you see it only because there is a healthy twin to lay beside it. **An eps does not repair the computation; it
-# repairs the alarm.** Whether the logarithm should be there is a question about the model, not about numerics.
-#
+# `nan` will ever ring again. The validation loss is {almost twice = twice} the healthy one. By itself the curve looks fine; you see it only
+# because there is a healthy twin to lay beside it. **An eps does not repair the computation; it repairs the alarm.** Whether
+# the logarithm should be there is a question about the model, not about numerics.
+
+# %% [markdown] bare-text
 # And was it really eps that saved the run? Two things stand between that zero and the weights: the eps, and the ReLU. Take the
 # ReLU away, from the first step on, and try both values of eps again.
+
+# %% [predict] bare
+# One of the two runs dies. At which step does its loss show it?
 #
-# **Before you run:** one of the two runs dies. Which, and at which step does its *loss* show it?
+# (x) With eps = 0, at step {51 = bare_nan}
+#     The -inf walks straight into the head. The ReLU had delayed the news by one step.
+# ( ) With eps = 0, at step {52 = bad_loss}, as before
+#     It was the ReLU that hid the -inf from the loss of that step. Without it the loss shows it at once.
+# ( ) With eps = 1e-9, at step {51 = bare_nan}
+#     {-20.7 = log_eps} is an ordinary number, with or without a ReLU behind it.
 
 # %% without-relu
 from bugzoo.running import run_here
 
-with_eps = bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=1e-9",)).source
-for text, eps in ((with_eps, "1e-9"), (incident.source, "0")):
-    bare = text.replace("        hidden = F.relu(hidden)\n", "")
-    assert bare != text
-    run = run_here(bare)
+bare_runs = {}
+for eps in ("1e-9", "0"):
+    text = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",)).source
+    no_relu = text.replace("        hidden = F.relu(hidden)\n", "")
+    assert no_relu != text
+    run = bare_runs[eps] = run_here(no_relu)
     print(f"no ReLU, eps = {eps}: {run.outcome}, accuracy {run.trace.metrics['accuracy']:.3f}")
     for row in (49, 50, 51):
         print(f"   step {row + 1}: loss {run.trace.loss[row]:.3f}   gradient norm {run.trace.grad_norm[row]:.3f}")
+bare.reveal()
 
 # %% [proof] without-relu-proof
-bare_nan = int(np.flatnonzero(~np.isfinite(run.trace.loss))[0]) + 1  # the run with eps = 0 is the last one
-survivor = run_here(with_eps.replace("        hidden = F.relu(hidden)\n", ""))
-assert survivor.outcome == "finished" and "F.relu(hidden)\n" in with_eps
+bare_nan = int(np.flatnonzero(~np.isfinite(bare_runs["0"].trace.loss))[0]) + 1
+survivor = bare_runs["1e-9"]
+assert survivor.outcome == "finished"
 steep_before, steep_after = survivor.trace.grad_norm[49], survivor.trace.grad_norm[50]
 four_times = 3.5 < steep_after / steep_before < 4.8
 
-# %% [markdown] without-relu-read
-# Without the ReLU and with eps = 0, the `-inf` walks straight into the head, and now the loss is `nan` *at* step {51 = bare_nan}. The ReLU
-# had delayed the news by one step. With eps = 1e-9 the run survives again, but its gradient norm becomes {four times = four_times} as large
-# from one step to the next, about {0.9 = steep_before} and then {3.9 = steep_after}: the logarithm is steep where its argument is small, and nothing flattens it
-# any more. It lives, and it is not well.
+# %% [folded] without-relu-read
+# After the run: it lives, and it is not well
+#
+# Without the ReLU and with eps = 0, the loss is `nan` *at* step {51 = bare_nan}. With eps = 1e-9 the run survives again, but its gradient norm
+# becomes {four times = four_times} as large from one step to the next, about {0.9 = steep_before} and then {3.9 = steep_after}: the logarithm is steep where its argument is
+# small, and nothing flattens it any more.
 
-# %% [check] float32
+# %% [predict] float32
 # And eps = 1e-50? It is not zero.
 #
 # ( ) Fine: log(1e-50) is {-115 = log_tiny}, finite
-#     in Python's 64-bit floats it is. The tensor holds 32-bit floats, whose smallest positive number is about {1e-45 = smallest}:
-#     there 1e-50 is 0.
+#     In Python's 64-bit floats it is. The tensor holds 32-bit floats, whose smallest positive number is about {1e-45 = smallest}: there
+#     1e-50 is 0.
 # (x) Nan, exactly as with eps = 0
-#     yes. float32 cannot hold 1e-50, so the sum is 0. In float16 the same happens to 1e-9.
+#     float32 cannot hold 1e-50, so the sum is 0. In float16 the same happens to 1e-9.
 # ( ) An error: float32 cannot hold it
-#     that would be kind. It is rounded to 0 without a word.
+#     That would be kind. It is rounded to 0 without a word.
 
 # %% float32-run
 try_eps("1e-50")
 for number in (torch.float32, torch.float16):
     held = [torch.tensor(eps, dtype=number).item() for eps in (1e-9, 1e-50)]
     print(f"{number}: 1e-9 is kept as {held[0]:g}, 1e-50 as {held[1]:g}")
+float32.reveal()
 
 # %% [proof] formats
 assert torch.tensor(1e-50).item() == 0 and torch.tensor(1e-9, dtype=torch.float16).item() == 0
 assert with_slider("1e-50").outcome == "non_finite"
 smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 
-# %% [markdown] float32-read
-# An eps that the number format cannot see is no eps. In float32 that begins at about {1e-45 = smallest}; in float16, the format of mixed
-# precision, already 1e-9 is 0, and the line that was safe on your laptop is log(0) on the GPU.
+# %% [folded] float32-read
+# After the run: an eps that the number format cannot see is no eps
+#
+# In float32 that begins at about {1e-45 = smallest}; in float16, the format of mixed precision, already 1e-9 is 0, and the line that was
+# safe on your laptop is log(0) on the GPU.
 
 # %% [markdown] break-text
 # ## Break it yourself
@@ -501,7 +970,8 @@ smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 # Move the sliders, press **Run**, and try to be wrong about what comes:
 #
 # - Can the logarithm set in so early or so late that nobody notices?
-# - With {the smallest eps above 0 = silent} no loss is `nan`. Is there one with which the run is as good as its twin?
+# - Move `eps` one notch away from 0: with {that one, the slider's smallest = silent}, no loss is `nan`. Is there one with which the run is as good as its
+#   twin?
 # - Does a tenth of the learning rate help? (The ticket said no. Check it.)
 
 # %% panel
@@ -518,46 +988,75 @@ assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}."* Find the step, the operation
-# and the line. You know the way: when, then where, then one step again. The instruments are the same, `second.run()` gives
-# you a run with its trace, and there are three hints if you are stuck. Run their cell in any case: it opens none by itself, and
-# the form below counts them.
+# Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}, then nan. I have hooks on
+# every layer, and not one of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Five minutes. The clock interrupts nobody; it is there so that you notice where the time goes.
+# Say **what** is wrong, in which **line**, and since which **step** (counted from 1). You know the way: when, then where, then
+# one step again. Your two functions and all instruments are there; some ways to begin stand in the cell below the form.
+# Three hints cost nothing here, but the form counts them. The next cell trains first (about ten seconds); the clock starts
+# when the run is over. Eight minutes; it interrupts nobody, it is there so that you notice where the time goes.
 
 # %% turn
-clock = lab.timer(5)
 second = lab.case("03/second")
 run = second.run()
 print(run)
+clock = lab.timer(8)
 
 # %% [proof] second
-turn, epoch = run.trace.first_non_finite(), len(run.trace.step) / 5
-assert turn.data["op"] == "log" and np.isfinite(run.trace.loss[: turn.step]).all()
+turn, epoch = run.trace.first_non_finite(), 36
+assert (turn.data["op"], turn.data["direction"]) == ("sqrt", "backward") and np.isfinite(
+    run.trace.loss[: turn.step]
+).all()
 again = run.trace.replay(turn.step)
-assert again.faithful and "torch.log" in again.first["code"] and second.ticket != incident.ticket
-two_epochs = 2 * epoch < turn.step <= 3 * epoch
+assert again.faithful and "sqrt" in again.first["code"] and second.ticket != incident.ticket
+two_epochs = len(run.trace.step) == 5 * epoch and 2 * epoch < turn.step <= 3 * epoch
+assert "sqrt" not in str([cell.shown for cell in lesson.cells if cell.kind in ("markdown", "predict", "check")])
 
 # %% turn-hints
 hints = lab.hints(second)
 
 # %% turn-look
-# your own look at it, for example
-# run.trace.loss[...], first_non_finite.measure(run), run.trace.replay(...).message; print(second.source) is the program
+# your own look at it; some ways to begin:
+#   print(second.source)                                         the program; lines count from 1
+#   first_bad_step(run.trace.loss, run.trace.grad_norm)
+#   print(run.trace.replay(7).message)                           one step again; which one?
+#   lab.picture(footprint.picture(run.trace.live.models[0]))
 
 # %% turn-form
 form = lab.diagnose(second.ticket, hints=hints)
 
-# %% [markdown] turn-read
-# When you have handed in, compare. The diff is the place; the step is where the two runs part.
-
 # %% turn-answer
+from bugzoo.grading.case import judged
+
 clock.stop()
 if form.handed_in:
-    print(form.diagnosis.record())
+    print(judged(second, form.diagnosis.record()))
     print(second.diff())
 else:
-    print("The answer is shown once the form is handed in.")
+    print("Hand in the form first, then run this cell: it judges what you said and shows the answer.")
+
+# %% [proof] turn-judged
+right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "sqrt()" in text)
+own = {"cause": "an operation outside its domain", "place": right_line, "step": turn.step}
+good, bad_one = judged(second, own), judged(second, own | {"place": 3, "step": 50})
+assert "3 of 3" in good and "1 of 3" in bad_one, (good, bad_one)
+turn_event = turn.step
+norm_taught = torch.zeros(2, requires_grad=True)
+torch.linalg.vector_norm(norm_taught).backward()
+norm_knows = bool((norm_taught.grad == 0).all())
+
+# %% [folded] turn-read
+# After you have handed in: the same illness in another place
+#
+# The loss has a penalty on how far two answers of a batch lie apart, and a distance is written out: square, sum, `sqrt`. Each
+# answer is also compared with itself. That distance is 0, a harmless value, and the slope of the root at 0 is infinite. On the
+# way back the square hands in a 0, and 0 · ∞ is `nan`. Step {78 = turn_event} is the first, and the program's `step >= 77` is the same step.
+#
+# What was different: nothing was infinite on the way forward, so the hooks were right and useless. And the footprint is
+# everything, the head too: it was born behind the last layer, in the loss.
+#
+# What repairs it: `torch.linalg.vector_norm` {gives a slope of 0 there = norm_knows}, your own formula does not. And here an eps *inside* the root is a
+# repair: the penalty is wanted, and 1e-12 is small against the distances and not against float32.
 
 # %% [check] recap_check
 # A colleague's loss is nan at step 4,000. What do you look at first?
@@ -572,17 +1071,16 @@ else:
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **The first `nan` in the loss is late.** Ask for the first number of the whole run that is not finite: gradient and outputs
-#    before the loss.
-# 2. **Growth or cliff?** Growth over many steps is divergence. A cliff is an operation outside its domain.
-# 3. **Hooks hear modules, not functions.** If every layer is innocent, look between them.
-# 4. **Replay one step** under anomaly mode: it gives file and line. Do not leave it on.
-# 5. **A harmless value can have an infinite slope.** Hiding the value afterwards does not save the gradient.
-# 6. **Weights that are `nan` stay `nan`.** Repair the code, then go back to a checkpoint.
-# 7. **An eps repairs the alarm.** Ask whether the operation belongs there; if it does, keep its argument away from zero by
-#    more than the number format's smallest step.
+# 1. **Ask for the first number of the run that is not finite, gradients and outputs before the loss.** Growth before it is
+#    divergence; a cliff is an operation outside its domain. *Fails when* a cliff has another cause: one bad batch (make the
+#    step again with another batch), or a number too large for float16 (make it again in float32).
+# 2. **Hooks hear modules, replay hears functions.** If every layer is innocent, make that one step again under anomaly mode:
+#    it gives file and line. *Fails when* the step cannot be made again to the last bit: then the first culprit may be another.
+# 3. **A harmless value can have an infinite slope, so mend the argument, before the operation.** Behind it, no `where` and no
+#    ReLU saves the gradient. *Fails when* the argument was not the mistake: a safe operation that does not belong there is a
+#    quiet one.
+# 4. **Repair the code, then go back to a checkpoint; and count an eps as a repair only where the operation is wanted.** *Fails
+#    when* the number format cannot hold the eps, or when the checkpoint is from after the step.
 #
+# **Next:** repair one yourself, in [exercise 03, *sudden nan*](../exercises/03_sudden_nan.ipynb). The result is judged by what your program does.
 # The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.
-#
-# Now repair one yourself: `exercises/03_sudden_nan.ipynb` belongs to this lesson, and the result is judged by what your program
-# does.

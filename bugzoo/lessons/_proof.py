@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from unittest.mock import patch
 
-from bugzoo.lessons._source import Cell, Lesson
+from bugzoo.lessons._source import PROSE, Cell, Lesson
 from bugzoo.plain import plain
 from bugzoo.proving import ledger
 
@@ -36,12 +36,12 @@ def read_through(lesson: Lesson) -> list[str]:
         if claim.name not in bound:
             problems.append(f"{claim.where}: {claim.shown} is {claim.name}, which no proof cell measures")
     for cell in lesson.cells:
-        if cell.kind in ("markdown", "check"):
+        if cell.kind in PROSE:
             for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.text)):
                 problems.append(
                     f"{lesson.where(cell)}: nobody proves {found}: write {{{found} = name}}, and measure `name` in a proof cell"
                 )
-        if cell.kind == "code":
+        if cell.kind in ("code", "task", "solution"):
             mine, used = _names(cell)
             for name in sorted(mine & set(bound)):
                 problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
@@ -52,6 +52,22 @@ def read_through(lesson: Lesson) -> list[str]:
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
                     problems.append(f"{lesson.where(cell)}: there is no [case] {name}")
+    return problems + _loose_ends(lesson)
+
+
+def _loose_ends(lesson: Lesson) -> list[str]:
+    """Predictions that nothing behind them reveals, and tasks that nothing behind them tries out."""
+    problems = []
+    for number, cell in enumerate(lesson.cells):
+        behind = "\n".join(one.text for one in lesson.cells[number:] if one.kind == "code")
+        if cell.kind == "predict" and not re.search(rf"\b{cell.name}\.reveal\(", behind):
+            problems.append(f"{lesson.where(cell)}: no cell behind it has {cell.name}.reveal()")
+        if (
+            cell.kind == "task"
+            and f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})' not in behind
+        ):
+            call = f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})'
+            problems.append(f"{lesson.where(cell)}: no cell behind it has {call}")
     return problems
 
 
@@ -89,9 +105,10 @@ def _digest(lesson: Lesson) -> str:
     return hashlib.sha256(lesson.file.read_bytes()).hexdigest()[:16]
 
 
-def run(lesson: Lesson) -> tuple[list[str], dict[str, Any]]:
+def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, Any]]:
     """Run a lesson with its proof cells in, in a kernel of its own without a front end.
 
+    Its tasks are solved then. `as_given`: run what a learner gets who writes nothing; no cell may raise there either.
     Returns (sentences, none where all holds; name -> what was measured).
     """
     from nbclient import NotebookClient
@@ -99,8 +116,8 @@ def run(lesson: Lesson) -> tuple[list[str], dict[str, Any]]:
 
     from bugzoo import notebooks
 
-    book = lesson.notebook(proofs=True)
-    claims = [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
+    book = lesson.notebook(proofs=not as_given)
+    claims = [] if as_given else [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
     call = f"from bugzoo.lessons._proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:

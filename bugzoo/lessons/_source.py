@@ -16,6 +16,29 @@
     # (x) Nothing at all
     #     as you will see.
 
+    # %% [predict] how_many            the same, asked before a run: kept, and told by `how_many.reveal()` in a cell behind it
+    # ...
+
+    # %% [folded] what-you-saw         text that is opened by a click; its first line is what one clicks on
+    # After the run: what you saw
+    #
+    # The loss is late.
+
+    # %% [task] half                   code that the learner completes; the cell behind it is
+    def half(x):                       #     half = lab.try_out("03/half", half)
+        ...
+
+    # %% [solution] half               folded in the learner's notebook, filled in where the lesson is proved
+    def half(x):
+        return x / 2
+
+    # %% [judge] half                  no cell: yields (holds, sentence); what must pass, and what must not
+    def judge(half):
+        yield half(3) == 1.5, f"half of 3: yours says {half(3)}"
+
+    RIGHT = {"a product": lambda x: 0.5 * x}
+    LAZY = {"always the same": lambda x: 1.5, "of whole numbers": lambda x: x // 2}
+
     # %% [case] incident               what `lab.case("03/incident")` gives: a program and its faults; no cell
     # mlp numerics/log_at_step?step=50&eps=0
 
@@ -35,7 +58,18 @@ from typing import Any
 
 from bugzoo.errors import UserError, unknown
 
-KINDS = ("markdown", "code", "check", "case", "proof")
+KINDS = ("markdown", "folded", "code", "check", "predict", "task", "solution", "judge", "case", "proof")
+
+PROSE = ("markdown", "folded", "check", "predict")
+"""Kinds whose text the learner reads, and whose numbers are held to a proof."""
+
+_PARTS = {"case": "case {}", "solution": "{}-solution", "judge": "judge {}"}
+"""Kinds that may be called as the cell they belong to: their key."""
+
+ASKS = {"check": "quick_check", "predict": "predict"}
+"""Kinds that ask, and what their cell calls."""
+
+SOLUTION = "One solution (open it when yours holds, or when you are stuck)"
 
 _MARKER = re.compile(r"# %%(?: \[(?P<kind>\w+)\])?(?: (?P<name>[A-Za-z][\w-]*))?(?: tags=(?P<tags>\[.*\]))?\s*")
 _CLAIM = re.compile(r"\{([^{}=]+?) = (\w+)\}")
@@ -54,8 +88,8 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The id in the notebook; a case is no cell there and may be called like one."""
-        return f"case {self.name}" if self.kind == "case" else self.name.replace("_", "-")
+        """The id in the notebook; one that belongs to another cell may be called like it."""
+        return _PARTS.get(self.kind, "{}").format(self.name if self.kind == "case" else self.name.replace("_", "-"))
 
     @property
     def shown(self) -> str:
@@ -78,6 +112,15 @@ class Question:
 
     text: str
     answers: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Code that the learner writes: what is there to begin with, one solution, and what judges by behaviour."""
+
+    stub: str
+    solution: str
+    judge: str
 
 
 @dataclass(frozen=True)
@@ -109,7 +152,23 @@ class Lesson:
     @cached_property
     def questions(self) -> dict[str, Question]:
         """Name -> question. Raises UserError for one that is not well formed."""
-        return {cell.name: _question(self, cell) for cell in self.of("check")}
+        return {cell.name: _question(self, cell) for cell in self.of("check") + self.of("predict")}
+
+    @cached_property
+    def tasks(self) -> dict[str, Task]:
+        """Name -> task. Raises UserError for one that lacks its solution or its judge."""
+        made = {}
+        for cell in self.of("task"):
+            parts = {
+                one.kind: one.text for one in self.cells if one.name == cell.name and one.kind in ("solution", "judge")
+            }
+            if lacking := {"solution", "judge"} - set(parts):
+                raise UserError(f"{self.where(cell)}: a task needs a `# %% [{min(lacking)}] {cell.name}` beside it.")
+            made[cell.name] = Task(cell.text, **parts)
+        for cell in self.of("solution") + self.of("judge"):
+            if cell.name not in made:
+                raise UserError(f"{self.where(cell)}: there is no `# %% [task] {cell.name}` that this belongs to.")
+        return made
 
     @cached_property
     def cases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -125,6 +184,10 @@ class Lesson:
         """(program, fault specs). Raises UserError with the nearest names."""
         return self.cases[self._known("case", name, self.cases)]
 
+    def task(self, name: str) -> Task:
+        """Raises UserError with the nearest names."""
+        return self.tasks[self._known("task", name, self.tasks)]
+
     def _known(self, kind: str, name: str, there: Iterable[str]) -> str:
         if name not in there:
             names = [f"{self.number}/{one}" for one in there]
@@ -137,12 +200,22 @@ class Lesson:
         return [
             Claim(shown, name, self.where(cell))
             for cell in self.cells
-            if cell.kind in ("markdown", "check")
+            if cell.kind in PROSE
             for shown, name in _CLAIM.findall(cell.text)
         ]
 
-    def notebook(self, proofs: bool = False) -> Any:
-        """nbformat's notebook: what the learner gets; with `proofs`, what is run to prove it."""
+    @property
+    def minutes(self) -> float:
+        """How long it takes: 150 words a minute, code as well, half a minute for each cell that is run and for each question,
+        six for each task. Of what the answers of a question tell, nobody reads more than a half."""
+        prose = [cell.shown for cell in self.cells if cell.kind in ("markdown", "folded", "code")]
+        asked = [cell.shown for cell in self.cells if cell.kind in ASKS]
+        words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in asked) / 2
+        return words / 150 + (len(self.of("code")) + len(asked)) / 2 + 6 * len(self.tasks)
+
+    def notebook(self, proofs: bool = False, solved: bool = False) -> Any:
+        """nbformat's notebook: what the learner gets; `solved`, with the solutions filled in; with `proofs`, what is run to
+        prove it, which is solved too."""
         from bugzoo import notebooks  # a question asked in a notebook needs no builder
 
         cells = []
@@ -150,12 +223,25 @@ class Lesson:
             about = {"tags": list(cell.tags)} if cell.tags else {}
             if cell.kind == "markdown":
                 cells.append(notebooks.markdown(cell.key, cell.shown, **about))
-            elif cell.kind == "check":
-                call = f'{cell.name} = lab.quick_check("{self.number}/{cell.name}")'
+            elif cell.kind == "folded":
+                title, _, text = cell.shown.partition("\n")
+                cells.append(notebooks.markdown(cell.key, _folded(title, text.strip("\n")), **about))
+            elif cell.kind == "solution" and not (proofs or solved):
+                cells.append(notebooks.markdown(cell.key, _folded(SOLUTION, f"```python\n{cell.text}\n```"), **about))
+            elif cell.kind in ASKS:
+                call = f'{cell.name} = lab.{ASKS[cell.kind]}("{self.number}/{cell.name}")'
                 cells.append(notebooks.code(cell.key, call, **about))
+            elif cell.kind == "task":
+                text = self.tasks[cell.name].solution if proofs or solved else cell.text
+                cells.append(notebooks.code(cell.key, text, **about))
             elif cell.kind == "code" or (cell.kind == "proof" and proofs):
                 cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
         return notebooks.notebook(cells)
+
+
+def _folded(title: str, text: str) -> str:
+    """Markdown that JupyterLab, VS Code and GitHub show closed."""
+    return f"<details><summary><b>{title}</b></summary>\n\n{text}\n\n</details>"
 
 
 def read(file: Path) -> Lesson:
@@ -169,7 +255,7 @@ def read(file: Path) -> Lesson:
             raise UserError(f"{file.name}, line {start + 1}: there is a cell named {cell.name} already.")
         cells.append(cell)
     made = Lesson(file, tuple(cells))
-    _ = made.questions, made.cases  # one that is not well formed is told of here
+    _ = made.questions, made.cases, made.tasks  # one that is not well formed is told of here
     return made
 
 
@@ -183,7 +269,7 @@ def _cell(file: Path, line: int, marker: str, body: list[str], number: int) -> C
     name = found["name"] or (f"proof-{number}" if kind == "proof" else "")
     if not name:
         raise UserError(f"{here}: the cell needs a name: {marker.rstrip()} what-it-is")
-    if kind in ("markdown", "check", "case"):
+    if kind in (*PROSE, "case"):
         for offset, text in enumerate(body, 1):
             if text.strip() and not re.match(r"#(?: |$)", text):
                 raise UserError(

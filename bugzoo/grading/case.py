@@ -1,0 +1,32 @@
+"""The diagnosis of a lesson's case: judged as an exercise's is, and said in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.grading import diagnosis, repairs
+from bugzoo.scenario import Scenario
+
+WEIGHTS = diagnosis.Weights(cause=0.5, place=0.3, step=0.2, evidence=0.0, test=0.0)
+"""Of what a lesson asks: what it is, where, and since when."""
+
+SAID = {"cause": "what is wrong", "place": "the line", "step": "the first step"}
+
+
+def judged(case: Scenario, given: Mapping[str, Any]) -> str:
+    """A line for each part of a diagnosis (`form.diagnosis.record()`): what was said and whether it is so.
+
+    Raises UserError for a case with no fault or with several.
+    """
+    if len(case.specs) != 1:
+        raise UserError(f"A case with exactly one fault can be judged; {case.ticket} has {len(case.specs)}.")
+    [(fault, params)] = case.specs
+    broken = case.source
+    accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]
+    parts = diagnosis.judge(diagnosis.right(fault, params, broken, accepted), given, WEIGHTS)
+    lines = []
+    for part in parts:
+        saw = part.saw or "nothing"
+        lines.append(f"  {'ok ' if part.share == 1 else 'NOT'}  {SAID[part.name]}: you said {saw!r}")
+    good = sum(part.share == 1 for part in parts)
+    return "\n".join([*lines, f"{good} of {len(parts)} are right."])

@@ -1,0 +1,44 @@
+"""How a question looks: radio buttons and what is told below them. `quiz` knows what they mean."""
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+LETTERS = "abcdefgh"
+
+
+def inline(text: str) -> str:
+    """HTML of a sentence in which `code` and *stress* are marked as in Markdown."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"\*\*?([^*\s][^*]*)\*\*?", r"<em>\1</em>", text)
+
+
+def plain(text: str) -> str:
+    """The same sentence for labels and terminals."""
+    return re.sub(r"`([^`]+)`|\*\*?([^*\s][^*]*)\*\*?", lambda found: found[1] or found[2], text)
+
+
+def status(text: str) -> str:
+    """A paragraph of HTML in the colours of the page."""
+    return f'<div class="bugzoo-status">{text}</div>'
+
+
+def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: str = "") -> Any:
+    """Show the question; `chosen(letter)` returns the HTML that is told. Returns the radio buttons, with `.told` beside them."""
+    import ipywidgets as w
+    from IPython.display import display
+
+    options = [(f"{LETTERS[i]}) {plain(answer)}", LETTERS[i]) for i, answer in enumerate(answers)]
+    choice = w.RadioButtons(options=options, value=said or None, layout={"width": "max-content"})
+    told = w.HTML()
+
+    def change(event: Any) -> None:
+        if event["new"] is not None:
+            told.value = status(chosen(event["new"]))
+
+    choice.observe(change, "value")
+    box = w.VBox([w.HTML(status(f"<b>{inline(text)}</b>")), choice, told])
+    box.add_class("bugzoo-check")
+    display(box)
+    return choice, told

@@ -1,0 +1,74 @@
+"""Code that a learner writes in a lesson, judged at once by what it does."""
+
+import functools
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from bugzoo import lessons, record
+
+FILE = "<judge of {}>"
+
+
+def try_out(name: str, answer: Any) -> Any:
+    """Judge `answer` as the lesson's task `name`, such as `03/hook`, asks, and say what was seen.
+
+    Returns it where all holds, and the solution's where it does not, so that the cells below run in any case. Code that
+    raises is told of and raises nothing here.
+    """
+    number, _, key = name.partition("/")
+    task = lessons.load(number).task(key)
+    held, told, given = judged(task.judge, answer, name)
+    if held:
+        print("\n".join([*told, "All of it holds: the lesson goes on with yours."]))
+    else:
+        if given and all(value is None for value in given):
+            told = ["It returned None each time: nothing is written yet, or a `return` is missing.", *told]
+        print(
+            "\n".join(
+                [*told, "The lesson goes on with the solution's, until all of it holds: change yours, run both cells."]
+            )
+        )
+    record.keep("task", name, {"held": held})
+    return answer if held else solution(task.solution, answer, key)
+
+
+def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], list[Any]]:
+    """(whether all holds, a line for each thing that was looked at, what the answer returned each time)."""
+    names: dict[str, Any] = {"__name__": "judge"}
+    exec(compile(judge, FILE.format(name), "exec"), names)
+    given: list[Any] = []
+    lines, held = [], True
+    try:
+        for good, saw in names["judge"](_listening(answer, given)):
+            held = held and bool(good)
+            lines.append(f"  {'ok ' if good else 'NOT'}  {saw}")
+    except Exception as error:
+        held = False
+        lines.append(f"  NOT  {_raised(error, FILE.format(name))}")
+    return held and bool(lines), lines, given
+
+
+def solution(text: str, beside: Any, name: str) -> Any:
+    """What the solution binds to `name`, with the names that the learner's own code sees."""
+    names = dict(getattr(beside, "__globals__", {}))
+    exec(compile(text, f"<solution of {name}>", "exec"), names)
+    return names[name]
+
+
+def _listening(answer: Any, given: list[Any]) -> Callable[..., Any]:
+    """The answer, with a note of what it returned."""
+
+    @functools.wraps(answer)
+    def call(*arguments: Any, **named: Any) -> Any:
+        given.append(answer(*arguments, **named))
+        return given[-1]
+
+    return call
+
+
+def _raised(error: Exception, judge: str) -> str:
+    """What the learner's code raised, and in which of its lines."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename not in (judge, __file__)]
+    where = f" in its line {frames[0].lineno}: {frames[0].line}" if frames and frames[0].line else ""
+    return f"your code raised {type(error).__name__}: {str(error)[:200]}{where}"

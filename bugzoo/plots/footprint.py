@@ -1,0 +1,52 @@
+"""Where the numbers that are not finite sit in a model's weights: a heat map of each weight matrix, in the order of use.
+
+Read it from the right to the left, as the backward pass goes: the layer behind the last clean one is where it came in. One
+row is one unit; a column is one of its inputs.
+"""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from bugzoo.plots._style import GREY, RED, SKY, prepare
+
+FEW = 3
+"""Rows that are still named one by one."""
+
+
+def measure(model: Any) -> dict[str, np.ndarray]:
+    """Name of a weight with two axes or more -> (units, inputs), 1.0 where it is not finite."""
+    found = {}
+    for name, weight in model.named_parameters():
+        if weight.dim() >= 2:
+            flat = weight.detach().flatten(1).cpu()
+            found[name.removesuffix(".weight")] = (~flat.isfinite()).double().numpy()
+    return found
+
+
+def draw(name: str, lost: np.ndarray, ax: Any) -> None:
+    """One matrix: `lost` is (units, inputs) of 0 and 1."""
+    prepare(ax, f"{name}: {lost.mean():.1%} is not finite", f"{lost.shape[1]} inputs", f"{lost.shape[0]} units")
+    ax.imshow(lost, cmap=ListedColormap([SKY, RED]), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    rows = np.flatnonzero(lost.any(axis=1))
+    ax.set_xticks([])
+    ax.set_yticks([])
+    if 0 < len(rows) <= FEW:
+        for row in rows:
+            arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
+            below = row < 0.8 * len(lost)
+            place = (0.5 * lost.shape[1], row + (0.14 if below else -0.14) * len(lost))
+            ax.annotate(f"unit {row}", (0.5 * lost.shape[1], row), place, ha="center", va="center", arrowprops=arrow)
+
+
+def picture(model: Any) -> Figure:
+    """All matrices side by side, the first layer on the left."""
+    found = measure(model)
+    figure = Figure(figsize=(3.0 * len(found), 3.4), layout="constrained")
+    for ax, (name, lost) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
+        draw(name, lost, ax)
+    figure.supxlabel("blue: finite · red: not finite · the backward pass comes from the right", color=GREY, fontsize=9)
+    figure.patch.set_alpha(0.0)
+    return figure

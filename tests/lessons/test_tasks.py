@@ -1,0 +1,180 @@
+"""What learners write is judged by what it does: any right way passes, a lazy one fails, an unfilled stub stops nothing."""
+
+import json
+import types
+from pathlib import Path
+
+import pytest
+
+from bugzoo import lab, lessons, record
+from bugzoo.errors import UserError
+from bugzoo.lab import tryout
+from bugzoo.lessons._source import read
+
+TASKS = [(name, task) for name in lessons.files() for task in lessons.load(name).tasks]
+
+
+def of(lesson: str, name: str):
+    """(the task, what its judge's cell binds, a function that sees what a learner's code sees)."""
+    task, names, mine = lessons.load(lesson).task(name), {"__name__": "judge"}, {}
+    exec(compile(task.judge, name, "exec"), names)
+    exec(next(cell.text for cell in lessons.load(lesson).of("code") if cell.name == "setup"), mine)
+    return task, names, types.FunctionType((lambda: None).__code__, mine)
+
+
+@pytest.mark.parametrize(("lesson", "name"), TASKS)
+def test_the_solution_and_other_right_ways_pass(lesson: str, name: str) -> None:
+    task, names, beside = of(lesson, name)
+    right = {"the solution": tryout.solution(task.solution, beside, name), **names["RIGHT"]}
+    assert len(right) >= 2, "any right way passes: show another one"
+    for way, answer in right.items():
+        held, told, _ = tryout.judged(task.judge, answer, name)
+        assert held, f"{way}: {told}"
+
+
+@pytest.mark.parametrize(("lesson", "name"), TASKS)
+def test_lazy_ways_fail_and_are_told_a_number(lesson: str, name: str) -> None:
+    task, names, _ = of(lesson, name)
+    assert len(names["LAZY"]) >= 3
+    for way, answer in names["LAZY"].items():
+        held, told, _ = tryout.judged(task.judge, answer, name)
+        assert not held, f"{way} passes"
+        assert any("NOT" in line and "yours" in line for line in told), f"{way}: {told}"
+
+
+@pytest.mark.parametrize(("lesson", "name"), TASKS)
+def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys: pytest.CaptureFixture) -> None:
+    task, _, beside = of(lesson, name)
+    stub = tryout.solution(task.stub, beside, name)
+    number = lessons.load(lesson).number
+    used = lab.try_out(f"{number}/{name}", stub)
+    said = capsys.readouterr().out
+    assert "It returned None each time: nothing is written yet" in said or "your code raised" in said
+    assert "goes on with the solution's" in said and used is not stub
+    assert tryout.judged(task.judge, used, name)[0]
+    kept = record.kept("task", f"{number}/{name}")
+    assert kept == {"held": False}
+    assert lab.try_out(f"{number}/{name}", used) is used and "goes on with yours" in capsys.readouterr().out
+
+
+def test_code_that_raises_is_told_with_its_line(capsys: pytest.CaptureFixture) -> None:
+    def wrong(loss, grad_norm):
+        return loss.nonsense
+
+    lab.try_out("03/first_bad_step", wrong)
+    said = capsys.readouterr().out
+    assert "your code raised AttributeError" in said and "return loss.nonsense" in said
+
+
+SMALL = """
+# %% [markdown] title
+# # 07 · Small
+
+# %% [predict] how_many
+# How many?
+# ( ) One
+#     no.
+# (x) Two
+#     yes, `two`.
+
+# %% try
+how_many.reveal("2.0 of them")
+
+# %% [folded] read
+# After the run: why
+#
+# It is **two**.
+
+# %% [task] half
+def half(x):
+    ...
+
+# %% try-half
+half = lab.try_out("07/half", half)
+
+# %% [solution] half
+def half(x):
+    return x / 2
+
+# %% [judge] half
+def judge(half):
+    yield half(3) == 1.5, f"half of 3: yours says {half(3)}"
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "07_small.py").write_text(SMALL)
+    monkeypatch.setattr(lessons, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
+    return read(tmp_path / "07_small.py")
+
+
+def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
+    given = {cell.id: cell.source for cell in small.notebook().cells}
+    assert given["how-many"] == 'how_many = lab.predict("07/how_many")'
+    assert given["read"] == "<details><summary><b>After the run: why</b></summary>\n\nIt is **two**.\n\n</details>"
+    assert given["half"] == "def half(x):\n    ..." and "return x / 2" in given["half-solution"]
+    assert given["half-solution"].startswith("<details>") and "judge" not in json.dumps(given)
+    solved = {cell.id: cell.source for cell in small.notebook(solved=True).cells}
+    assert solved["half"] == "def half(x):\n    return x / 2" and "half-solution" not in solved
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("# %% [solution] half", "# %% [solution] hall", r"a task needs a `# %% \[solution\] half`"),
+        ("# %% [judge] half", "# %% other", r"a task needs a `# %% \[judge\] half`"),
+        ("# %% [task] half", "# %% half", r"there is no `# %% \[task\] half` that this belongs to"),
+    ],
+)
+def test_a_task_is_whole(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "07_small.py").write_text(SMALL.replace(old, new))
+    with pytest.raises(UserError, match=said):
+        read(tmp_path / "07_small.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('how_many.reveal("2.0 of them")', "pass", "no cell behind it has how_many.reveal()"),
+        ('half = lab.try_out("07/half", half)', "pass", 'no cell behind it has half = lab.try_out("07/half", half)'),
+    ],
+)
+def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new: str, said: str) -> None:
+    from bugzoo.lessons._proof import read_through
+
+    (tmp_path / "07_small.py").write_text(SMALL)
+    assert read_through(read(tmp_path / "07_small.py")) == []
+    (tmp_path / "07_small.py").write_text(SMALL.replace(old, new))
+    (problem,) = read_through(read(tmp_path / "07_small.py"))
+    assert said in problem
+
+
+def test_a_prediction_is_kept_and_not_graded_before_the_run(small, capsys: pytest.CaptureFixture) -> None:
+    asked = lab.predict("07/how_many")
+    told = asked.say("a")
+    assert told.startswith("Kept: a)") and "no" not in told.split(".")[0] and "yes" not in told
+    assert lab.predict("07/how_many").said == "a", "a new kernel knows it"
+    capsys.readouterr()
+    asked.reveal("2.0 of them")
+    assert capsys.readouterr().out.splitlines() == [
+        "You said: a) One",
+        "It was: b) Two (2.0 of them)",
+        "no.",
+        "yes, two.",
+    ]
+    assert "stays" in asked.say("b") and asked.said == "a", "nothing is said after the fact"
+    assert record.kept("prediction", "07/how_many") == {"said": "a", "revealed": True, "right": False}
+
+
+def test_a_prediction_that_was_right_or_never_made(small, capsys: pytest.CaptureFixture) -> None:
+    asked = lab.predict("07/how_many")
+    asked.reveal()
+    assert "You said nothing beforehand.\nIt was: b) Two\nyes, two." in capsys.readouterr().out
+    asked = lab.predict("07/how_many")
+    asked.say("b")
+    asked.reveal()
+    assert capsys.readouterr().out.splitlines()[-3:] == ["You said: b) Two", "It was: b) Two", "yes, two."]
+    with pytest.raises(UserError, match="the answers are a, b"):
+        lab.predict("07/how_many").say("c")
