@@ -362,7 +362,7 @@ LAZY = {
 }
 
 # %% [predict] speaker
-# Four voices might speak in step 51. Which will be the first that is not finite?
+# Three layers will speak in step 51. Which is the first to put out a number that is not finite?
 #
 # ( ) layer1
 #     It reads the pictures, and those are clean. Its output is finite.
@@ -714,12 +714,14 @@ assert np.isnan(late.result.trace.loss[51:]).all()
 # %% [predict] masked
 # We put this into the run that stands still after step 50. What will it do?
 #
-# ( ) Finish without a nan: the infinity is gone
-#     It is gone from the forward pass, where it did no harm. The nan is made on the way back.
-# ( ) Lose the loss one step later than before
-#     Nothing is put off: the very gradient of step 51 is nan, as before.
-# (x) Exactly what it did before
-#     `where` hands a 0 back to the logarithm, as the ReLU did, and the logarithm multiplies it by its infinite slope.
+# ( ) Finish about as well as the healthy one: the infinity is gone
+#     It is gone from the forward pass, where it did no harm. The nan is made on the way back: `where` hands a 0 to the logarithm,
+#     as the ReLU did, and the logarithm multiplies it by its infinite slope.
+# ( ) Exactly what it did before: nan in every loss from step {52 = bad_loss} on
+#     The gradient of step {51 = bad_gradient} is nan as before, and so are the weights. But now the mask hides them, too.
+# (x) Die at step {51 = bad_gradient} as before, and report a finite loss
+#     The worst of the three. The weights are nan, the mask turns all that comes out of them into 0, and the head guesses: the
+#     loss is log 10 = {2.30 = guessing}. The alarm is off and the model is dead.
 
 # %% mask-run
 log_line = "hidden = torch.log(hidden - hidden.min() + 0.0)"
@@ -740,12 +742,19 @@ masked_run = continued(
     "hidden = torch.log(hidden - hidden.min())\n            hidden = torch.where(hidden.isfinite(), hidden, 0.0)"
 )
 lost_at = first_bad_step(masked_run.loss, masked_run.grad_norm)
-print(f"first step that is not finite: {lost_at}; its loss is {masked_run.loss[lost_at - 1]:.4f}")
-print("the same losses as before, bit for bit:", np.array_equal(masked_run.loss, trace.loss, equal_nan=True))
-masked.reveal(f"lost at step {lost_at} again")
+for row in (lost_at - 2, lost_at - 1, lost_at, len(masked_run.loss) - 1):
+    print(f"step {row + 1:3}: loss {masked_run.loss[row]:.3f}   gradient norm {masked_run.grad_norm[row]:.3f}")
+print(f"accuracy {masked_run.metrics['accuracy']:.3f}; a loss of log 10 = {np.log(10):.3f} is that of guessing")
+masked.reveal(f"loss {masked_run.loss[-1]:.2f} at the end")
 
 # %% [proof] mask-proof
-assert lost_at == bad_gradient and np.array_equal(masked_run.loss, trace.loss, equal_nan=True)
+assert (
+    lost_at == bad_gradient
+    and np.isfinite(masked_run.loss).all()
+    and np.isnan(masked_run.grad_norm[lost_at - 1 :]).all()
+)
+assert abs(masked_run.loss[lost_at:].mean() - math.log(10)) < 0.03 and masked_run.metrics["accuracy"] < 0.2
+guessing = math.log(10)
 
 # %% [markdown] safe-text
 # ## Write an operation that is safe

@@ -50,15 +50,34 @@ def until(condition, seconds: float = 60) -> bool:
 
 def test_lesson_03_as_a_learner(lab) -> None:
     lab.open("notebooks/03_hunting_nan.ipynb")
+    # a prediction: nothing is chosen beforehand, it is kept and not graded, and the result comes back to it
+    for name in ("setup", "guess"):
+        lab.run_cell(name)
+    question = lab.show("guess")
+    assert question.locator("input[type=radio]:checked").count() == 0
+    question.locator("input[type=radio]").first.check()
+    assert until(lambda: "Kept: a)" in question.inner_text())
+    assert "divergence" not in question.inner_text()
     lab.run_all()
-    assert lab.errors() == []
+    assert lab.errors() == [], "a notebook in which nothing is written yet stops nowhere"
+    told = lab.show("numbers").inner_text()
+    assert "You said: a) The loss climbs" in told and "It was: c) Nothing at all" in told and "divergence" in told
+    assert "You said nothing beforehand" in told
+    lab.picture("lesson_03_you_said")
+    for name in ("try-search", "try-hooks", "try-safe"):
+        told = lab.show(name).inner_text()
+        assert "nothing is written yet" in told and "goes on with the solution's" in told
+    lab.show("victims-run")
+    lab.picture("lesson_03_footprint")
 
     cell = lab.show("live")
     lab.picture("lesson_03_live")
     # a static picture is kept in the file, and the widgets hide it while they live
     assert any("image/png" in output.get("data", {}) for output in lab.outputs("live"))
     assert cell.locator(".jp-RenderedImage:visible").count() == 0
-    assert "no number any more" in status(cell)
+    assert "finished after 216 steps" in status(cell) and "step 51" not in cell.inner_text(), (
+        "it shows, and tells nothing"
+    )
 
     # slowly enough for a loaded machine: the buttons must be pressed while it runs
     lab.type_and_run("panel.view.pace = 6; view.pace = 6")
@@ -95,7 +114,7 @@ def test_lesson_03_as_a_learner(lab) -> None:
     lab.picture("lesson_03_panel_stopped")
 
     # a quick check: nothing is chosen beforehand, the explanation follows the choice
-    question = lab.show("guess")
+    question = lab.show("between")
     assert question.locator("input[type=radio]:checked").count() == 0
     question.locator("input[type=radio]").nth(2).check()
     assert until(lambda: "Right:" in question.inner_text())
@@ -115,7 +134,7 @@ def test_lesson_03_in_the_dark(lab, server) -> None:
     lab.open("notebooks/dark.ipynb", dark=True)
     lab.run_all()
     assert lab.errors() == []
-    for cell in ("live", "finite-loss", "fix", "turn-hints"):
+    for cell in ("live", "finite-loss", "victims-run", "slope-figure", "fix", "turn-hints"):
         lab.show(cell)
         lab.picture(f"lesson_03_dark_{cell}")
     panel = lab.show("panel")
@@ -128,3 +147,31 @@ def test_lesson_03_in_the_dark(lab, server) -> None:
         found = lab.page.locator(".jp-Notebook .jp-mod-active.jp-Cell").evaluate_all(GREY)
         assert cell == "turn-hints" or found, f"nothing to read in {cell}"
         assert all(ratio >= 4.5 for _, ratio in found), found
+
+
+MINE = """import math
+
+
+def first_bad_step(loss, grad_norm):
+    for step, pair in enumerate(zip(loss, grad_norm), 1):
+        if not all(map(math.isfinite, pair)):
+            return step
+"""
+
+
+def test_what_is_written_is_judged_where_it_stands(lab, server) -> None:
+    shutil.copy(server.folder / "notebooks/03_hunting_nan.ipynb", server.folder / "notebooks/mine.ipynb")
+    lab.open("notebooks/mine.ipynb")
+    solution = lab.show("first-bad-step-solution")
+    assert not solution.locator("text=bad.argmax").is_visible(), "folded"
+    solution.locator("summary").click()
+    assert until(lambda: solution.locator("text=argmax").is_visible())
+    for code, said in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "goes on with yours")):
+        lab.show("first-bad-step")
+        lab.page.evaluate(
+            "code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)", code
+        )
+        for name in ("setup", "first-bad-step", "try-search"):
+            lab.run_cell(name)
+        assert said in lab.show("try-search").inner_text()
+    lab.picture("lesson_03_written")

@@ -80,7 +80,11 @@ def test_question_case_and_claims(lesson: Lesson) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[markdown] title", "[markdwon] title", r"line 6: there is no kind \[markdwon\]; there are markdown, folded, code"),
+        (
+            "[markdown] title",
+            "[markdwon] title",
+            r"line 6: there is no kind \[markdwon\]; there are markdown, folded, code",
+        ),
         ("[markdown] title", "[markdown]", r"line 6: the cell needs a name: # %% \[markdown\] what-it-is"),
         ("[markdown] title", "title [markdown]", "line 6: .* begins no cell"),
         ("setup tags", "title tags", "line 10: there is a cell named title already"),

@@ -28,6 +28,10 @@ FAULT = Fault(
         after(OTHER_LOSS, GAPS.format(late=LATE, answers="($PREDICTION)[:16].reshape(-1, 1)"), given=COUNTER),
         after(LOSS, GAPS.format(late=LATE, answers="($LOGITS)[:16]"), given=BATCH_COUNTER),
     ),
+    not_on={
+        "amp_transformer": "The gradient scaler leaves out every step whose gradient is not finite: no loss is lost, nothing is "
+        "learnt any more. That is another symptom."
+    },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
