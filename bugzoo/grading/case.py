@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from bugzoo.choices import choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis, repairs
 from bugzoo.scenario import Scenario
 
-WEIGHTS = diagnosis.Weights(cause=0.5, place=0.3, step=0.2, evidence=0.0, test=0.0)
-"""Of what a lesson asks: what it is, where, and since when."""
+WEIGHTS = diagnosis.Weights(cause=0.4, place=0.25, step=0.15, evidence=0.0, test=0.2)
+"""Of what a lesson asks: what it is, where, since when, and which test tells it from what looks like it."""
 
-SAID = {"cause": "what is wrong", "place": "the line", "step": "the first step"}
+SAID = {"cause": "what is wrong", "place": "the line", "step": "the first step", "test": "the test that tells"}
 
 
 def judged(case: Scenario, given: Mapping[str, Any]) -> str:
@@ -23,7 +24,8 @@ def judged(case: Scenario, given: Mapping[str, Any]) -> str:
     [(fault, params)] = case.specs
     broken = case.source
     accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]
-    parts = diagnosis.judge(diagnosis.right(fault, params, broken, accepted), given, WEIGHTS)
+    right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket))
+    parts = diagnosis.judge(right, given, WEIGHTS)
     lines = []
     for part in parts:
         saw = part.saw or "nothing"

@@ -91,9 +91,17 @@ def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -
     return Hints(what, ticket=ticket, **options).show()
 
 
-def diagnose(ticket: str = "", **options: Any) -> DiagnosisForm:
-    """Show a diagnosis form, which asks what was looked at; `form.diagnosis` is the record. Options as in `DiagnosisForm`."""
-    return DiagnosisForm(ticket, **{"ask_evidence": True, **options}).show()
+def diagnose(what: Scenario | str = "", **options: Any) -> DiagnosisForm:
+    """Show a diagnosis form; `form.diagnosis` is the record. Options as in `DiagnosisForm`.
+
+    Of a scenario the causes, the tests and the lines to choose from are its own. Of a ticket they are in the options, and
+    what was looked at is asked.
+    """
+    if not isinstance(what, Scenario):
+        return DiagnosisForm(what, **{"ask_evidence": True, **options}).show()
+    texts = {name: [answer.text for answer in question_about(what, name).answers] for name in ("cause", "test")}
+    own = {"causes": texts["cause"], "tests": texts["test"], "source": what.source}
+    return DiagnosisForm(what.ticket, **{**own, **options}).show()
 
 
 def timer(minutes: float | None = None) -> Timer:

@@ -27,10 +27,11 @@ def status(text: str) -> str:
 def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: str = "") -> Any:
     """Show the question; `chosen(letter)` returns the HTML that is told. Returns the radio buttons, with `.told` beside them."""
     import ipywidgets as w
-    from IPython.display import display
+
+    from bugzoo.lab import page
 
     options = [(f"{LETTERS[i]}) {plain(answer)}", LETTERS[i]) for i, answer in enumerate(answers)]
-    choice = w.RadioButtons(options=options, value=said or None, layout={"width": "max-content"})
+    choice = w.RadioButtons(options=options, value=said or None, layout={"width": "100%"})
     told = w.HTML()
 
     def change(event: Any) -> None:
@@ -38,7 +39,7 @@ def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: s
             told.value = status(chosen(event["new"]))
 
     choice.observe(change, "value")
-    box = w.VBox([w.HTML(status(f"<b>{inline(text)}</b>")), choice, told])
+    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), choice, told])
     box.add_class("bugzoo-check")
-    display(box)
+    page.keep(page.put(box), "\n".join([plain(text), *(name for name, _ in options), "Run this cell to answer."]))
     return choice, told

@@ -1000,7 +1000,8 @@ assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried
 # Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}, then nan. I have hooks on
 # every layer, and not one of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Say **what** is wrong, in which **line**, and since which **step** (counted from 1). You know the way: when, then where, then
+# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** would tell it from what
+# looks like it. You know the way: when, then where, then
 # one step again. Your two functions and all instruments are there; some ways to begin stand in the cell below the form.
 # Three hints cost nothing here, but the form counts them. The next cell trains first (about ten seconds); the clock starts
 # when the run is over. Eight minutes; it interrupts nobody, it is there so that you notice where the time goes.
@@ -1032,7 +1033,7 @@ hints = lab.hints(second)
 #   lab.picture(footprint.picture(run.trace.live.models[0]))
 
 # %% turn-form
-form = lab.diagnose(second.ticket, hints=hints)
+form = lab.diagnose(second, hints=hints)
 
 # %% turn-answer
 from bugzoo.grading.case import judged
@@ -1046,9 +1047,12 @@ else:
 
 # %% [proof] turn-judged
 right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "sqrt()" in text)
-own = {"cause": "an operation outside its domain", "place": right_line, "step": turn.step}
+offered = dict(zip("ABCD", form.tests, strict=True))
+test = next(letter for letter, text in offered.items() if text == second.specs[0][0].look_alikes[0].test)
+own = {"cause": "an operation outside its domain", "place": right_line, "step": turn.step, "test": test}
+assert own["cause"] in form.causes and len(form.causes) == 4
 good, bad_one = judged(second, own), judged(second, own | {"place": 3, "step": 50})
-assert "3 of 3" in good and "1 of 3" in bad_one, (good, bad_one)
+assert "4 of 4" in good and "2 of 4" in bad_one, (good, bad_one)
 turn_event = turn.step
 norm_taught = torch.zeros(2, requires_grad=True)
 torch.linalg.vector_norm(norm_taught).backward()

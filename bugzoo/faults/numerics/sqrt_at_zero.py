@@ -108,6 +108,12 @@ FAULT = Fault(
             "All of them: it was made behind the head, in the loss.",
             "Those in front of the place: the head is clean.",
         ),
+        LookAlike(
+            "numerics/nan_in_data",
+            "Look for numbers that are not finite in the inputs of the batch where it sets in.",
+            "All inputs are finite.",
+            "One of them is not.",
+        ),
     ),
     sources=(
         "https://github.com/pytorch/pytorch/issues/2421",
