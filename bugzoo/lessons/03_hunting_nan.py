@@ -495,9 +495,8 @@ active = outputs["layer1"][picture] > 0  # units of layer1 that were on for this
 lost = model.layer1.weight.isnan().any(dim=1)
 
 print(f"layer2's smallest output: picture {picture} of the batch, unit {unit}")
-print(
-    f"layer1: {active.sum()} of {len(active)} units are on for that picture, {lost.sum()} hold nan; the same ones: {active.equal(lost)}"
-)
+print(f"layer1: {active.sum()} of {len(active)} units are on for that picture, {lost.sum()} hold nan")
+print("the same units:", active.equal(lost))
 spared.reveal(f"{len(lost) - lost.sum()} units were off for picture {picture}, and just these are clean")
 view.stop()
 
