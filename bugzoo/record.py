@@ -86,11 +86,12 @@ def standing() -> dict[str, dict[str, Any]]:
 
 
 def forget(exercise: str, ticket: str = "") -> None:
-    """Take an exercise's attempts away, and what was noted of its ticket: it is as on the first day."""
+    """Take an exercise's attempts away, and what is known of its ticket: it is as on the first day."""
     _unwritten[:] = [row for row in _unwritten if row[1] != ticket]
     if _there():
         _quietly("delete from attempts where exercise = ?", (exercise,))
         _quietly("delete from notes where ticket = ?", (ticket,))
+        _quietly("delete from kept where kind = 'hints' and key = ?", (ticket,))
 
 
 # ---- what was done on a ticket, in its order: it outlives the kernel

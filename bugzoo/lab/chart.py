@@ -68,13 +68,3 @@ def thinned(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     stride = max(1, math.ceil(len(points) / MOST))
     table = np.array([*points[:-1:stride], *points[-1:]], dtype=float).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]
-
-
-def first_bad(points: Sequence[Point]) -> tuple[int, str] | None:
-    """The first step whose loss or gradient is not finite, and which of them it was."""
-    for step, loss, norm in points:
-        if not math.isfinite(loss):
-            return step, f"the loss is {loss:g}"
-        if not math.isfinite(norm):
-            return step, f"the gradient is {norm:g}, the loss still {loss:.2f}"
-    return None

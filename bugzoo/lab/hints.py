@@ -8,26 +8,30 @@ from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 
-_OPENED: dict[str, int] = {}
-"""Ticket -> the most hints that were opened of it in this session, by whichever `Hints`."""
+_UNWRITTEN: dict[str, int] = {}
+"""Ticket -> hints opened in this session, where the record cannot be written."""
 
 
 def opened(ticket: str) -> int:
-    """How many hints of a case were opened in this session; 0 for a ticket that nobody asked for."""
-    return _OPENED.get(ticket, 0)
+    """How many hints of a case were opened, in this session or an earlier one; 0 for a ticket that nobody asked for."""
+    kept = record.kept("hints", ticket) if ticket else None
+    return max(int((kept or {}).get("opened", 0)), _UNWRITTEN.get(ticket, 0))
 
 
 STEPS = ("a nudge", "narrower", "the place")
 
 
 class Hints:
-    """`texts`: three hints; `costs`: points that opening each of them takes. `ticket` names the case."""
+    """`texts`: three hints; `costs`: points that opening each of them takes. `ticket` names the case.
+
+    What was opened of a ticket stays open, whichever kernel it was opened in.
+    """
 
     def __init__(self, texts: Sequence[str], *, ticket: str = "", costs: Sequence[float] = (1, 2, 3)) -> None:
         if len(texts) != len(costs):
             raise UserError(f"There are {len(texts)} hints and {len(costs)} costs; give one cost for each hint.")
         self._texts, self.costs, self.ticket = tuple(texts), tuple(costs), ticket
-        self.opened = 0
+        self.opened = min(opened(ticket), len(texts))
 
     @property
     def cost(self) -> float:
@@ -40,8 +44,8 @@ class Hints:
             return "There are no more hints."
         self.opened += 1
         if self.ticket:
-            _OPENED[self.ticket] = max(self.opened, opened(self.ticket))
-            record.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost})
+            if not record.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost}):
+                _UNWRITTEN[self.ticket] = self.opened
         return self._texts[self.opened - 1]
 
     def show(self) -> "Hints":
@@ -52,28 +56,33 @@ class Hints:
             )
             return self
         import ipywidgets as w
-        from IPython.display import display
+
+        from bugzoo.lab import page
 
         self.button = w.Button(icon="lightbulb-o", layout={"width": "300px"})
         self.shown = w.HTML()
-
-        def label() -> None:
-            left = self.opened < len(self._texts)
-            name = STEPS[self.opened] if left and len(self._texts) == len(STEPS) else "the next one"
-            price = f"costs {self.costs[self.opened]:g}" if left else ""
-            self.button.description = f"Hint {self.opened + 1}: {name} ({price})" if left else "No more hints"
-            self.button.disabled = not left
-
-        def press(_: Any) -> None:
-            self.next()
-            rows = "".join(f"<li>{html.escape(text)}</li>" for text in self._texts[: self.opened])
-            self.shown.value = f'<div class="bugzoo-status"><ol>{rows}</ol>Spent on hints: {self.cost:g}</div>'
-            label()
-
-        self.button.on_click(press)
-        label()
-        display(w.VBox([self.button, self.shown]))
+        self.button.on_click(self._pressed)
+        self._handle = page.put(page.form([self.button, self.shown]))
+        self._draw()
         return self
+
+    def _pressed(self, _: Any) -> None:
+        self.next()
+        self._draw()
+
+    def _draw(self) -> None:
+        from bugzoo.lab import page
+
+        left = self.opened < len(self._texts)
+        name = STEPS[self.opened] if left and len(self._texts) == len(STEPS) else "the next one"
+        price = f"costs {self.costs[self.opened]:g}" if left else ""
+        self.button.description = f"Hint {self.opened + 1}: {name} ({price})" if left else "No more hints"
+        self.button.disabled = not left
+        read = self._texts[: self.opened]
+        rows = "".join(f"<li>{html.escape(text)}</li>" for text in read)
+        spent = f'<div class="bugzoo-status"><ol>{rows}</ol>Spent on hints: {self.cost:g}</div>'
+        self.shown.value = spent if read else ""
+        page.keep(self._handle, "\n".join([f"Hints opened: {len(read)} of {len(self._texts)}.", *read]))
 
     def __repr__(self) -> str:
         return f"<Hints {self.ticket}: {self.opened} of {len(self._texts)} opened, {self.cost:g} points>"

@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from bugzoo.lab.chart import first_bad
 from bugzoo.lab.engine import Point
 from bugzoo.lab.healthy_twin import Curve
 
@@ -17,6 +16,16 @@ OUTCOMES = {
     "timed_out": "took too long",
     "hung": "hung",
 }
+
+
+def first_bad(points: Sequence[Point]) -> tuple[int, str] | None:
+    """The first step whose loss or gradient is not finite, and which of them it was."""
+    for step, loss, norm in points:
+        if not math.isfinite(loss):
+            return step, f"the loss is {loss:g}"
+        if not math.isfinite(norm):
+            return step, f"the gradient is {norm:g}, the loss still {loss:.2f}"
+    return None
 
 
 def ending(outcome: str, steps: int, explain: bool = True) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from bugzoo.lab import summary
-from bugzoo.lab.chart import Chart, first_bad
+from bugzoo.lab.chart import Chart
 from bugzoo.lab.engine import Point
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ViewWidgets:
                 self._twin_drawn = True
             self.chart.draw(which, points)
             if which == "broken" and self.view.explain:
-                self.chart.point_at(first_bad(points))
+                self.chart.point_at(summary.first_bad(points))
         # not view.state: asking that lets a held run go on
         engine = self.view._engine if which == "broken" else self.view._twin
         state = "twin" if which == "healthy" else engine.state if engine else "ready"

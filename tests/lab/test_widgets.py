@@ -57,8 +57,8 @@ def test_at_most_ten_updates_a_second(front_end) -> None:
 def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
     nan = float("nan")
     points = [(1, 2.0, 1.0), (2, 1.5, nan), (3, nan, nan)]
-    assert chart.first_bad(points) == (2, "the gradient is nan, the loss still 1.50")
-    assert chart.first_bad(points[:1]) is None
+    assert summary.first_bad(points) == (2, "the gradient is nan, the loss still 1.50")
+    assert summary.first_bad(points[:1]) is None
     steps, losses, _ = chart.thinned([(i, 1.0, 1.0) for i in range(1, 5001)])
     assert len(steps) <= chart.MOST + 1 and steps[-1] == 5000 and steps[0] == 1 and losses[0] == 1.0
     assert "<- first non-finite" in summary.text_table(points, None)
@@ -250,6 +250,15 @@ def test_hints_are_counted_by_their_ticket_also_when_the_form_was_not_given_them
     assert form.hand_in().hints == 1
     lab.Hints(("a", "b", "c"), ticket="Z-018").show()
     assert form.hand_in().hints == 1 and lab.DiagnosisForm("Z-018").hand_in().hints == 1
+
+
+def test_what_was_opened_stays_open_after_a_restart(front_end) -> None:
+    lab.Hints(("one", "two", "three"), ticket="Z-023").next()
+    again = lab.Hints(("one", "two", "three"), ticket="Z-023").show()
+    assert again.opened == 1 and again.cost == 1 and "one" in again.shown.value and "two" not in again.shown.value
+    assert again.button.description.startswith("Hint 2")
+    record.forget("an exercise", "Z-023")
+    assert lab.Hints(("one", "two", "three"), ticket="Z-023").opened == 0
 
 
 def test_timer_counts_down_and_stops() -> None:
