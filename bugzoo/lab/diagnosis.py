@@ -12,6 +12,9 @@ from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
 
+LETTERS = "ABCDEFGH"
+"""Of the tests that are offered."""
+
 
 @dataclass
 class Diagnosis:
@@ -85,9 +88,10 @@ class DiagnosisForm:
         self.source, self.ask_evidence = source, ask_evidence
         before = record.diagnosis(ticket) if ticket else None
         known = {one.name for one in fields(Diagnosis)}
-        self.diagnosis = Diagnosis(
-            **{name: v for name, v in (before or {}).items() if name in known} | {"ticket": ticket}
-        )
+        self.diagnosis = Diagnosis()
+        for name, value in {**(before or {}), "ticket": ticket}.items():
+            if name in known:
+                setattr(self.diagnosis, name, value)
         self.handed_in = before is not None
         self.face: Any = None
         self._begin = time.monotonic() - self.diagnosis.seconds
@@ -119,7 +123,11 @@ class DiagnosisForm:
     def show(self) -> "DiagnosisForm":
         """The form, or one line of text where nobody looks."""
         if headless():
-            print("Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, evidence=[...], test=...)")
+            print(
+                "Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, test=...); form.causes are the causes."
+            )
+            for letter, text in zip(LETTERS, self.tests, strict=False):
+                print(f"  test {letter}: {text}")
             return self
         from bugzoo.lab.diagnosis_face import Face
 

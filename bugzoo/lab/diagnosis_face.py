@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from bugzoo.lab import page
+from bugzoo.lab.diagnosis import LETTERS
 from bugzoo.syntax import source_lines
 
 if TYPE_CHECKING:
     from bugzoo.lab.diagnosis import DiagnosisForm
 
-LETTERS = "ABCDEFGH"
 WIDE = {"width": "100%"}
 
 

@@ -66,8 +66,8 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
     if job is not None:
         case.file, case.job = job.file, replace(job, source=what)
     if isinstance(healthy, Scenario) and healthy.ranks > 1:  # the text is a version of it
-        case.twin_job = healthy.job()
-        case.job = replace(case.twin_job, source=what, file="train.py")
+        whole = healthy.job()
+        case.job, case.twin_job = replace(whole, source=what, file="train.py"), whole
     return case
 
 
