@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from bugzoo.diagnostics import Verdict, instrument, measure_all, names
+from bugzoo.faults.evidence import parse
+from bugzoo.faults.model import Fault
 from bugzoo.grading import reference
 from bugzoo.grading.baseline import Twin, trusted, untouched, weights
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.tasks import Score, Task
 from bugzoo.grading.model import QUIET, Check
+from bugzoo.grading.symptoms import symptom
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 
@@ -84,7 +87,8 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     for one in verdicts:
         if one.fired and one.instrument not in ignore:
             number = next(iter(one.numbers.values()), None)
-            checks.append(Check(one.instrument, "wrong", one.message, QUIET, number))
+            saw = symptom(one.instrument, run.readings[one.instrument].numbers)
+            checks.append(Check(one.instrument, "wrong", saw, QUIET, number))
     if len(checks) == 1 and good:
         checks.append(Check("instruments", "passed", "no instrument fires"))
     return checks
@@ -119,9 +123,12 @@ def compared(name: str, run: Run) -> Check:
     return verdict("second run", reading.applies, reading.why_not or "both came to their end", "two runs to compare")
 
 
-def illness(still: bool) -> Check:
-    """What was wrong in the program as it was handed out, by its own sign."""
-    return verdict("symptom", not still, "what was wrong still shows" if still else "it is gone", "it is gone")
+def illness(still: Sequence[Fault], run: Run) -> Check:
+    """What was wrong in the program as it was handed out, by its own sign: the faults that still show it."""
+    named = {parse(text).instrument for fault in still for text in fault.evidence}
+    seen = [symptom(name, run.readings[name].numbers) for name in sorted(named) if name in run.readings]
+    told = f"what was wrong still shows: {'; '.join(seen) or f'the run ended as {run.outcome}'}"
+    return verdict("symptom", not still, told if still else "it is gone", "it is gone")
 
 
 def recovery(

@@ -190,7 +190,7 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     other = twin(case)
     may = allowances(case)
     found += [checks.compared(name, run) for name in pair.judges(case)]
-    found.append(checks.illness(any(shows(fault, run.readings) for fault, _ in case.specs)))
+    found.append(checks.illness([fault for fault, _ in case.specs if shows(fault, run.readings)], run))
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
     found += checks.recovery(run, case, other, may.own_forward, may.same_forward, wide)

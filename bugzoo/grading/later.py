@@ -15,6 +15,7 @@ from bugzoo.faults.evidence import parse as evidence
 from bugzoo.faults.model import Fault
 from bugzoo.grading.half_repairs import shows
 from bugzoo.grading.model import Check
+from bugzoo.grading.symptoms import symptom
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
@@ -44,16 +45,16 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
     for where, text in _texts(job.source, first):
         found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
         if any(shows(fault, found.readings) for fault in faults):
-            saw = f"what was wrong shows {where}, {_steps(found)}"
+            saw = f"what was wrong shows {where}: {_seen(named, found)}"
             return [Check("later steps", "wrong", saw, "it is gone at every step", float(first))]
         if found.outcome == "finished" and len(found.trace.step):
             return [Check("later steps", "passed", f"nothing of what was wrong shows {where}", "", 0.0)]
     return []  # a program that is finished after so many steps, or that is written in another way
 
 
-def _steps(run: Run) -> str:
-    made = len(run.trace.step)
-    return f"after {made} step{'' if made == 1 else 's'} of that run"
+def _seen(named: set[str], run: Run) -> str:
+    read = sorted(name for name in named if name in run.readings and run.readings[name].applies)
+    return "; ".join(symptom(name, run.readings[name].numbers) for name in read) or f"it ended as {run.outcome}"
 
 
 def _texts(source: str, first: int) -> Iterator[tuple[str, str]]:
