@@ -16,7 +16,7 @@ from bugzoo import programs, seeds
 from bugzoo.errors import UserError, unknown
 from bugzoo.faults.model import Fault, Needs
 from bugzoo.injection import Injection, diff, inject
-from bugzoo.syntax import parse, source_lines
+from bugzoo.syntax import assigned, source_lines, written
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
@@ -71,14 +71,8 @@ def _literal(value: object) -> str:
 
 @lru_cache(maxsize=64)
 def _assigned(source: str) -> dict[str, ast.expr]:
-    """Name -> the first value that it is given at the top level. The same program is asked for again and again."""
-    places: dict[str, ast.expr] = {}
-    for node in parse(source).body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            places.setdefault(node.targets[0].id, node.value)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
-            places.setdefault(node.target.id, node.value)
-    return places
+    """`assigned`, remembered: the same program is asked for again and again."""
+    return assigned(source)
 
 
 def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
@@ -90,9 +84,7 @@ def with_settings(source: str, settings: Mapping[str, object], label: str) -> st
         node = places[name]
         if node.lineno != node.end_lineno:
             raise UserError(f"{label}: the setting {name} spans several lines and cannot be replaced.")
-        line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes
-        new = line[: node.col_offset] + _literal(value).encode() + line[node.end_col_offset :]
-        lines[node.lineno - 1] = new.decode()
+        written(lines, node, _literal(value))
     return "".join(lines)
 
 

@@ -20,6 +20,23 @@ def parse(source: str, mode: str = "exec") -> Any:
         return ast.parse(source, mode=mode)
 
 
+def assigned(source: str) -> dict[str, ast.expr]:
+    """Name -> the first value that it is given at the top level."""
+    places: dict[str, ast.expr] = {}
+    for node in parse(source).body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            places.setdefault(node.targets[0].id, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+            places.setdefault(node.target.id, node.value)
+    return places
+
+
+def written(lines: list[str], node: ast.expr, text: str) -> None:
+    """Put `text` where a value of one line stands; `lines` with their ends."""
+    line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes
+    lines[node.lineno - 1] = (line[: node.col_offset] + text.encode() + line[node.end_col_offset :]).decode()
+
+
 def source_lines(source: str, keepends: bool = False) -> list[str]:
     """The lines of a text as the parser counts them: line N of the tree is `source_lines(source)[N - 1]`.
 

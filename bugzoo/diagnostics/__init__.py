@@ -3,7 +3,8 @@
 An instrument is a module of this folder, and putting a file here is all that it takes to add one. Its docstring begins with
 the question that it answers. `measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)`
 gives a Verdict; `read` makes a Reading of what was measured. `COST` is 0 for what reads the trace and 1 for what needs the
-live model and a batch; `RERUNS`, where it is there, says how many more runs of the script `measure` makes. `HEALTHY` and
+live model and a batch; `RERUNS`, where it is there, says how many more runs of the script `measure` makes, and `again(job)`
+makes them. `HEALTHY` and
 `SICK` are two small scripts, on which it has to stay quiet and to fire.
 """
 
@@ -34,6 +35,7 @@ __all__ = [
     "names",
     "question",
     "read",
+    "reread",
     "reruns",
 ]
 _NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
@@ -87,7 +89,9 @@ def measure_all(
     for name in sorted(chosen, key=lambda name: instrument(name).COST):
         more, cost = reruns(name), instrument(name).COST
         if more > most_reruns and name not in also:
-            results[name] = Reading(why_not=f"takes {more} more run of the script, and {most_reruns} are allowed")
+            results[name] = Reading(
+                why_not=f"takes {more} more run{'s' * (more > 1)} of the script, and {most_reruns} are allowed"
+            )
         elif cost > max_cost and name not in also:
             results[name] = Reading(why_not="needs the live model, and only what the run left behind is looked at")
         else:
@@ -111,6 +115,15 @@ def read(name: str, run: Any, *more: Any) -> Reading:
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return Reading(why_not=f"could not measure ({text}; {where.name}, line {where.lineno})")
+
+
+def reread(name: str, run: Any, job: Any) -> Reading:
+    """As `read`, with the further runs of `job` that the instrument compares `run` with."""
+    try:
+        more = instrument(name).again(job)
+    except NotApplicable as why:
+        return Reading(why_not=str(why))
+    return read(name, run, *more)
 
 
 def judge_all(readings: Mapping[str, Reading]) -> list[Verdict]:

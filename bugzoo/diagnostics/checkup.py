@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bugzoo.diagnostics import judge_all, measure_all, names, reruns
-from bugzoo.diagnostics import read as read_instrument
+from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.errors import UserError
@@ -250,7 +249,7 @@ def _again(name: str, run: Any, job: Any, most_reruns: int, left: float) -> Read
         return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
     if run.seconds * reruns(name) > left or math.isnan(run.seconds):
         return Reading(why_not=f"there is no time for another run of {run.seconds:.0f} s")
-    from bugzoo.running import Limits, run_worker
+    from bugzoo.running import Limits
 
     again = replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds)))
-    return read_instrument(name, run, *(run_worker(again) for _ in range(reruns(name))))
+    return reread(name, run, again)

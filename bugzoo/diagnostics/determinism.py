@@ -48,21 +48,27 @@ def compare(first: Any, second: Any) -> dict[str, float]:
     }
 
 
-def measure(run: Any, again: Any = None) -> dict[str, Any]:
-    """Compare with `again`, or with a second run of the source in a worker. Raises NotApplicable without source."""
+def again(job: Any) -> tuple[Any, ...]:
+    """The same script once more."""
+    from bugzoo.running import run_worker
+
+    return (run_worker(job),)
+
+
+def measure(run: Any, second: Any = None) -> dict[str, Any]:
+    """Compare with `second`, or with a second run of the source in a worker. Raises NotApplicable without source."""
     need_steps(run, 1)
-    if again is None:
+    if second is None:
         if not run.source:
             raise NotApplicable("needs the script's source, to run it a second time")
-        from bugzoo.running import Job, Limits, run_worker
+        from bugzoo.running import Job, Limits
 
         seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
         ranks = max(1, len(run.ranks))
         threads = int(run.trace.environment.get("threads") or 1)
-        again = run_worker(
-            Job(run.source, file=run.file or "train.py", limits=Limits(seconds=seconds), ranks=ranks, threads=threads)
-        )
-    return compare(run.trace.loss, again.trace.loss) | {"steps": float(len(column(run.trace.step)))}
+        limits = Limits(seconds=seconds)
+        (second,) = again(Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads))
+    return compare(run.trace.loss, second.trace.loss) | {"steps": float(len(column(run.trace.step)))}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

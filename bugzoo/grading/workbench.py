@@ -135,10 +135,10 @@ class Program:
     # ---- behind it
 
     def _measure(self, name: str) -> tuple[Any, Any]:
-        from bugzoo.diagnostics import measure_all
+        from bugzoo.diagnostics import measure_all, reruns
         from bugzoo.running import Reading, run_worker
 
-        how: dict[str, Any] = {"names": [name], "most_reruns": 1}
+        how: dict[str, Any] = {"names": [name], "most_reruns": reruns(name)}
         job = healthy.job(self.source, self.ranks, after="bugzoo.diagnostics:measure_all", after_args=how)
         run = run_worker(job)
         if self.ranks > 1:  # what compares the ranks can only be asked when all of them are back

@@ -1,11 +1,12 @@
 """A broken run beside its healthy twin: run both, say what was seen, as one JSON-able record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
-from bugzoo.diagnostics import judge_all, measure_all
+from bugzoo.diagnostics import judge_all, measure_all, reruns
+from bugzoo.faults.evidence import parse
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
@@ -18,8 +19,10 @@ def compare(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]
     Raises KeyboardInterrupt when the user stopped one of the runs: half a comparison is none.
     """
     torch.set_num_threads(1)  # as in a worker, so that the numbers agree
-    broken = _one(scenario, "broken", on_step) if scenario.faults else None
-    healthy = _one(scenario.healthy(), "healthy", on_step)
+    claims = (parse(text).instrument for fault, _ in scenario.specs for text in fault.evidence)
+    again = tuple({name for name in claims if name not in ("outcome", "metrics") and reruns(name)})
+    broken = _one(scenario, "broken", on_step, again) if scenario.faults else None
+    healthy = _one(scenario.healthy(), "healthy", on_step, again)
     main = broken or healthy
     return {
         "program": scenario.program,
@@ -37,18 +40,21 @@ def compare(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]
     }
 
 
-def _one(scenario: Scenario, which: str, on_step: OnStep | None) -> dict[str, Any]:
+def _one(scenario: Scenario, which: str, on_step: OnStep | None, again: tuple[str, ...]) -> dict[str, Any]:
     tell = (lambda info: on_step(which, info)) if on_step else None
     run = scenario.run(on_step=tell)
     if run.outcome == "stopped":
         raise KeyboardInterrupt
-    return record(run)
+    return record(run, again)
 
 
-def record(run: Run) -> dict[str, Any]:
-    """What a run did: losses (one a step, step 1 first), gradient norms, metrics, and the instruments that fired."""
+def record(run: Run, again: Iterable[str] = ()) -> dict[str, Any]:
+    """What a run did: losses (one a step, step 1 first), gradient norms, metrics, and the instruments that fired.
+
+    `again` names instruments to ask that run the script once more.
+    """
     trace = run.trace
-    readings = run.readings or measure_all(run, max_cost=1)
+    readings = run.readings or measure_all(run, max_cost=1, also=again)
     first = trace.first_non_finite()
     places = ("module", "op", "direction", "file", "line")
     error = {key: trace.error.get(key) for key in ("type", "message", "file", "line")} if trace.error else None

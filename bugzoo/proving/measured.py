@@ -71,7 +71,8 @@ def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
     # one rank cannot start all ranks once more: what runs the script again is measured out here
     again = tuple(name for name in names if reruns(name)) if job.ranks > 1 else ()
     inside = [name for name in names if name not in again]
-    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args={"names": inside, "most_reruns": 1}))
+    arguments = {"names": inside, "most_reruns": max(map(reruns, names), default=0)}
+    run = run_job(replace(job, after="bugzoo.diagnostics:measure_all", after_args=arguments))
     return {
         "outcome": run.outcome,
         "metrics": run.trace.metrics,

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from bugzoo.running.warm import cool_down, warm_up
     from bugzoo.running.worker import run_worker, stop_all
 
-__all__ = ["Job", "Limits", "Reading", "Run", "cool_down", "run_here", "run_many", "run_worker", "stop_all", "warm_up"]
+__all__ = [
+    "Job",
+    "Limits",
+    "Reading",
+    "Run",
+    "cool_down",
+    "run_here",
+    "run_many",
+    "run_worker",
+    "stop_all",
+    "stopped_and_resumed",
+    "warm_up",
+]
 
 _HOMES = {
     "run_here": "here",
@@ -28,6 +40,7 @@ _HOMES = {
     "warm_up": "warm",
     "run_worker": "worker",
     "stop_all": "worker",
+    "stopped_and_resumed": "resume",
 }
 
 

@@ -21,7 +21,7 @@ from bugzoo.plain import plain
 from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
 from bugzoo.running.isolation import confine, isolate
-from bugzoo.running.job import Job
+from bugzoo.running.job import WORK, Job
 from bugzoo.running.reading import checked, to_json
 from bugzoo.running.result import Run
 
@@ -63,7 +63,7 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
             socket.send_fds(supervisor, [READY], [place])
         os.close(place)
     fresh_seeds()
-    os.chdir(job.cwd or cwd)
+    os.chdir(folder / WORK if job.bring_mib else job.cwd or cwd)
     os.closerange(3, progress)
     os.closerange(progress + 1, 1024)
     keep_stacks(folder)

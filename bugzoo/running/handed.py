@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from bugzoo.running import processes
-from bugzoo.running.job import Job
+from bugzoo.running.job import NAME, WORK, Job
 from bugzoo.running.reading import from_json
 from bugzoo.running.result import Run
 from bugzoo.watching import npz, storage
@@ -23,6 +23,8 @@ from bugzoo.watching import npz, storage
 SECONDS = 60.0
 MEMORY_MIB = 256
 """For reading, on top of twice what may be handed over."""
+BACK, MOST_FILES = "back", 100
+"""Where files from the sandbox wait to be handed on, and how many there may be."""
 FILES = ("trace-{}.npz", "arrays-{}.npz", "result-{}.json", "exit-{}")
 
 
@@ -89,7 +91,44 @@ def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
                 _copy(place / name.format(rank), folder / name.format(rank), int(job.limits.result_mib * 2**20))
         except OSError as error:
             return reasons, f"The temporary folder {folder.parent} takes nothing more: {error.strerror}."
+    if job.bring_mib and place != folder:
+        try:
+            files = left(place / WORK, int(job.bring_mib * 2**20))
+            (folder / BACK).mkdir()
+            for name, content in files.items():
+                (folder / BACK / name).write_bytes(content)
+        except npz.TooMuch as why:
+            reasons["0"] = f"What its run left behind cannot be read: {why}"[:300]
+        except OSError as error:
+            return reasons, f"The temporary folder {folder.parent} takes nothing more: {error.strerror}."
     return reasons, ""
+
+
+def left(place: Path, most: int) -> dict[str, bytes]:
+    """Name -> bytes of the plain files in a folder that a script may have made anything of; nothing where there is none.
+
+    Raises npz.TooMuch for more than `most` bytes, or more than MOST_FILES files.
+    """
+    found: dict[str, bytes] = {}
+    try:  # the folder itself may have become a link to somewhere else
+        handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return found
+    try:
+        for name in sorted(filter(NAME.fullmatch, os.listdir(handle))):
+            with contextlib.suppress(OSError), npz.opened(f"/proc/self/fd/{handle}/{name}", most) as file:
+                found[name] = file.read(most + 1)
+                most -= len(found[name])
+            if most < 0 or len(found) > MOST_FILES:
+                raise npz.TooMuch("the files in its folder are more than what may be handed on")
+    finally:
+        os.close(handle)
+    return found
+
+
+def handed_on(job: Job, folder: Path) -> dict[str, bytes]:
+    """The files for `Run.files`, once `look` has been there. Raises npz.TooMuch."""
+    return left(folder / (BACK if job.isolated else WORK), int(job.bring_mib * 2**20)) if job.bring_mib else {}
 
 
 def _copy(source: Path, target: Path, most: int) -> None:

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import bugzoo
 from bugzoo.running import identity, seccomp
-from bugzoo.running.job import Job
+from bugzoo.running.job import WORK, Job
 
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
     0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -121,8 +121,10 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
     for file in folder.iterdir():
         if file.is_file():
             shutil.copyfile(file, target / file.name)
+    if (folder / WORK).is_dir():
+        shutil.copytree(folder / WORK, target / WORK)
     if nobody:
-        for path in (target, *target.iterdir()):
+        for path in (target, *target.rglob("*")):
             os.chown(path, identity.NOBODY, identity.NOBODY)
     return os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 

@@ -1,6 +1,8 @@
 """`Job`: a script to execute in a worker, with its limits. It crosses process borders as JSON and one .npz."""
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,11 @@ from typing import Any
 import numpy as np
 
 from bugzoo.errors import UserError
+
+WORK = "work"
+"""The script's working folder, within the job's, where it has one of its own."""
+NAME = re.compile(r"(?!\.\.?$)[\w.-]{1,100}")
+"""Of a file that is handed from one run to another."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +78,39 @@ class Job:
     The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
     """
 
+    bring_mib: float = 0
+    """Above 0 the script works in a folder of its own, and so many MiB of plain files that it leaves there come back in
+    `Run.files`; what lies in folders below does not."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Name -> bytes of the files that lie in that folder when it begins."""
+
     quiet: bool = field(default=False, repr=False)
     """An `after` or `export` that fails is only noted in `error`: the caller judges it, as of a submission."""
 
     def __post_init__(self) -> None:
         if self.ranks < 1:
             raise UserError(f"Job: ranks={self.ranks!r} is not allowed; it is a whole number from 1.")
+        if strange := [name for name in self.files if not NAME.fullmatch(name)]:
+            raise UserError(
+                f"Job: files may have no such name as {strange[0]!r}; letters, digits, '_', '-' and '.' are allowed."
+            )
+        if self.files and not self.bring_mib:
+            raise UserError("Job: files need a folder of the script's own; give bring_mib a number above 0.")
         if self.after is not None and ":" not in self.after:
             raise UserError(f"Job: after={self.after!r} is not allowed; write it as 'module:function'.")
 
     def save(self, folder: Path) -> None:
-        """Write `job.json`, and `inputs.npz` where `predict` is given."""
-        values = {name: value for name, value in self.__dict__.items() if name not in ("limits", "predict")}
+        """Write `job.json`, `inputs.npz` where `predict` is given, and the working folder where it has one of its own."""
+        values = {name: value for name, value in self.__dict__.items() if name not in ("limits", "predict", "files")}
         values["limits"] = asdict(self.limits)
         (folder / "job.json").write_text(json.dumps(values), encoding="utf-8")
         if self.predict:
             inputs: dict[str, Any] = {f"input{i}": value for i, value in enumerate(self.predict)}
             np.savez(folder / "inputs.npz", **inputs)
+        if self.bring_mib:
+            (folder / WORK).mkdir()
+            for name, content in self.files.items():
+                (folder / WORK / name).write_bytes(content)
 
     @classmethod
     def load(cls, folder: Path) -> "Job":

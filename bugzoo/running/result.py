@@ -25,6 +25,8 @@ class Run:
     """Seconds of the whole process, by the supervisor's clock; `seconds` is what the process itself says."""
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What `Job.bring_mib` asked for: name -> bytes of a file that the script left in its folder."""
     trouble: str = ""
     """Why the run says nothing about the script: the machine failed, or what the script left behind is too much to read.
     It comes from the supervisor, so that no script can put words into it."""

@@ -89,6 +89,10 @@ def collect(job: Job, folder: Path, account: Account) -> Run:
     """
     ranks = [_rank(job, folder, account, rank) for rank in range(job.ranks)]
     run = ranks[0]
+    try:
+        run.files = handed.handed_on(job, folder)
+    except npz.TooMuch as why:
+        run.trouble = run.trouble or f"What its run left behind cannot be read: {why}"
     if job.ranks > 1:
         run = replace(run, trace=replace(run.trace), ranks=ranks)
         # the first to fail is the cause, the others lost their connection to it

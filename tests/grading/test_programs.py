@@ -78,10 +78,37 @@ def test_two_runs_are_judged_as_a_pair():
     assert {"determinism", "symptom"} <= failed(grade(lucky, case, seeds=(0,)))
 
 
+LOST = Scenario("checkpointed_mlp", ("resume/optimizer_state_lost",))
+READ = '    optimizer.load_state_dict(saved["optimizer"])\n'
+
+
+def test_a_program_that_resumes_is_judged_by_its_own_two_runs():
+    assert pair.judges(LOST) == pair.judges(LOST.healthy()) == ("resumption",)
+    stale = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
+    assert pair.judges(stale) == ("resumption",), "whatever is wrong with it, it has to go on from its checkpoint"
+
+
+@pytest.mark.slow
+def test_what_does_not_go_on_as_it_was_is_no_repair():
+    """Left as it was, without the setting, and with a checkpoint that is never read; the whole repair passes."""
+    assert grade(tidy(LOST.healthy().source), LOST, seeds=(0, 1)).passed
+    broken = grade(tidy(LOST.source), LOST, seeds=(0,))
+    assert broken.share == 0 and {"resumption", "symptom"} <= failed(broken), str(broken)
+    healthy = tidy(LOST.healthy().source)
+    assert healthy.count("stop_after = 0") == 1
+    gone = grade(
+        healthy.replace("stop_after = 0", "stopped = stop = 0").replace("stop_after", "stop"), LOST, seeds=(0,)
+    )
+    assert gone.share == 0 and "second run" in failed(gone), str(gone)
+    assert any("stop_after" in check.saw for check in gone.checks)
+    anew = grade(healthy.replace("if Path(checkpoint).exists():", "if False:"), LOST, seeds=(0,))
+    assert anew.share == 0 and "resumption" in failed(anew), str(anew)
+
+
 def test_a_pair_that_never_was_does_not_pass(monkeypatch):
     case = Scenario("mlp", ("reproducibility/unseeded",))
     ended = Run(replace(Trace(), outcome="crashed"))
-    monkeypatch.setattr(pair, "run_worker", lambda job: ended)
+    monkeypatch.setattr("bugzoo.running.run_worker", lambda job: ended, raising=False)
     found = pair.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
     assert found["determinism"] == Reading(why_not="the second run ended as crashed")
     run = Run(Trace(), readings=found)

@@ -14,6 +14,7 @@ FAULT = Fault(
     not_on={
         name: "all that it can take into one batch fits into the 1500 MiB that the run gets, measured."
         for name in (
+            "checkpointed_mlp",
             "data_parallel",
             "digits_cnn",
             "image_pipeline",

@@ -1,0 +1,136 @@
+"""Stopped half way and started again from its checkpoint: does it go on as if nothing had happened?
+
+The losses of both parts, one behind the other, are those of a run that nobody interrupted, to the last bit. They differ from
+the first step after the stop: the order of the batches, dropout or the weights are others. From the second on: the weights
+were right and what the optimiser makes of a gradient was not. `first_difference` is the step, 0 for none; `more_steps` counts
+what was trained twice; `metric_gap` is by how much the metrics at the end differ.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics.determinism import NOISE, compare
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.errors import UserError
+
+COST = 0
+RERUNS = 2
+_LOST = '"optimizer": optimizer.state_dict(), '
+_SAVES = (
+    ("import torch\n", "import os\nimport torch\n"),
+    ("torch.manual_seed(0)\n", "torch.manual_seed(0)\nepochs = 6\nstop_after = 0\n"),
+    (
+        "for epoch in range(5):\n",
+        'start = 0\nif os.path.exists("last.pt"):\n    saved = torch.load("last.pt")\n'
+        '    model.load_state_dict(saved["model"])\n    torch.set_rng_state(saved["generator"])\n'
+        '    if "optimizer" in saved:\n        optimizer.load_state_dict(saved["optimizer"])\n'
+        '    start = saved["epoch"]\nfor epoch in range(start, epochs):\n',
+    ),
+    (
+        "    model.eval()\n",
+        "    if epoch + 1 == stop_after:\n"
+        f'        saved = {{{_LOST}"model": model.state_dict(), "generator": torch.get_rng_state(), "epoch": stop_after}}\n'
+        '        torch.save(saved, "last.pt")\n        break\n    model.eval()\n',
+    ),
+)
+HEALTHY = example(*_SAVES)
+SICK = example(*_SAVES[:3], (_SAVES[3][0], _SAVES[3][1].replace(_LOST, "")))
+
+
+def again(job: Any) -> tuple[Any, ...]:
+    """The run that is stopped and the one that goes on. Raises NotApplicable for a script that cannot be stopped."""
+    from bugzoo.running import stopped_and_resumed
+
+    try:
+        return stopped_and_resumed(job)
+    except UserError as why:
+        raise NotApplicable(str(why)) from None
+
+
+def measure(run: Any, *parts: Any) -> dict[str, Any]:
+    """Compare with `parts`: the run that was stopped half way, and the one that went on from its files.
+
+    Raises NotApplicable where the script cannot be stopped, or one of them did not come to its end.
+    """
+    need_steps(run, 1)
+    stopped, resumed = _both(parts or again(_job(run)))
+    joined = np.concatenate([column(stopped.trace.loss), column(resumed.trace.loss)])
+    rates = [_rates(one) for one in (run, stopped, resumed)]
+    shared = set(run.trace.metrics) & set(resumed.trace.metrics)
+    gaps = [abs(run.trace.metrics[name] - resumed.trace.metrics[name]) for name in shared]
+    found = compare(run.trace.loss, joined)
+    return found | {
+        "stopped_at": float(len(column(stopped.trace.loss))),
+        "more_steps": float(len(joined) - len(column(run.trace.loss))),
+        "metric_gap": float(max(gaps, default=0.0)),
+        "first_rate": compare(rates[0], np.concatenate(rates[1:]))["first_difference"] if all(map(len, rates)) else 0.0,
+        "steps": float(len(column(run.trace.step))),
+    }
+
+
+def _job(run: Any) -> Any:
+    if not run.source:
+        raise NotApplicable("needs the script's source, to stop it and start it again")
+    from bugzoo.running import Job, Limits
+
+    seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
+    threads = int(run.trace.environment.get("threads") or 1)
+    ranks = max(1, len(run.ranks))
+    return Job(run.source, file=run.file or "train.py", limits=Limits(seconds=seconds), ranks=ranks, threads=threads)
+
+
+def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:
+    names = ("the run that was to stop half way", "the run that was to go on from there")
+    for name, part in zip(names, parts, strict=False):
+        if part.outcome != "finished":
+            raise NotApplicable(f"{name} ended as {part.outcome}{_error(part)}")
+    if not parts[0].files:
+        raise NotApplicable("the run that was stopped half way left no file in its folder to go on from")
+    return parts[0], parts[1]
+
+
+def _error(part: Any) -> str:
+    said = part.trace.error.get("message")
+    return f" ({str(said)[:120]})" if said else ""
+
+
+def _rates(run: Any) -> np.ndarray:
+    rates = column(run.trace.learning_rate)
+    return rates[np.isfinite(rates)]
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when stopping and starting again gives another training than not stopping."""
+    shown = pick(numbers, "first_difference", "size", "largest", "stopped_at", "more_steps", "metric_gap")
+    first, stopped, more = numbers["first_difference"], numbers["stopped_at"], numbers["more_steps"]
+
+    def told(text: str, *suspects: tuple[str, float]) -> Verdict:
+        return Verdict("resumption", True, text, shown, tuple(Suspect(one, score, text) for one, score in suspects))
+
+    if more:
+        extra = "steps are made twice" if more > 0 else "steps are left out"
+        return told(f"stopped after step {stopped:.0f} and started again, {abs(more):.0f} {extra}")
+    rounding = not first or (numbers["size"] < NOISE and first > 1)
+    if rounding and numbers["metric_gap"] < NOISE:
+        after = "to the last bit" if not first else "up to rounding"
+        return Verdict(
+            "resumption", False, f"stopped after step {stopped:.0f} and resumed, it goes on as before, {after}", shown
+        )
+    if rounding:
+        text = (
+            f"the losses after the stop are the same, and the metrics at the end differ by {numbers['metric_gap']:.2g}"
+        )
+        return told(text, ("resume/last_instead_of_best", 0.5))
+    size = f"{numbers['size']:.1g} of the loss"
+    text = f"stopped after step {stopped:.0f} and resumed, it differs from step {first:.0f} on, by {size}"
+    if numbers.get("first_rate", 0) > stopped + 1:  # the rate of the first step stands with the optimiser's state
+        return told(f"{text}: the learning rate is another one", ("resume/scheduler_restarted", 0.6))
+    if math.isclose(first, stopped + 1) or first <= stopped:
+        text += ": what is random, or the weights, were not as they had been left"
+        return told(text, ("resume/generator_not_restored", 0.5), ("resume/last_instead_of_best", 0.2))
+    text += ": the weights were those of the checkpoint, and the first step from there was not the one that was due"
+    return told(text, ("resume/optimizer_state_lost", 0.6), ("resume/scaler_state_lost", 0.2))
