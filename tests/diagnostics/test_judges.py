@@ -24,6 +24,7 @@ HEALTHY = {
     "rank_check": {"ranks": 2, "hung": 0.0, "steps_fewest": 40, "steps_most": 40, "rank_behind": 0, "spread": 0.1,
                    "parameter_spread": 0.0},
     "determinism": {"first_difference": 0.0, "compared": 50},
+    "resumption": {"first_difference": 0.0, "stopped_at": 25.0, "more_steps": 0.0, "metric_gap": 0.0, "size": 0.0},
     "gradient_health": {"total_norm": 1.0, "largest_norm": 3.0, "growth": 0.5, "first_over_last": 0.3, "layers": 5},
     "scale_watch": {
         "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02, "underflow_share": 0.0,
@@ -66,6 +67,8 @@ SICK = [
     ("rank_check", {"hung": 1.0, "steps_fewest": 9}, "distributed/skipped_batch"),
     ("rank_check", {"parameter_spread": 0.1}, "distributed/unsynchronised_model"),
     ("determinism", {"first_difference": 1.0, "first_large_difference": 1.0, "size": 0.1}, "reproducibility/unseeded"),
+    ("resumption", {"first_difference": 27.0, "size": 0.2}, "resume/optimizer_state_lost"),
+    ("resumption", {"first_difference": 26.0, "size": 0.2}, "resume/generator_not_restored"),
     ("gradient_health", {"first_over_last": 1e-9}, "initialisation/saturating_stack"),
     ("scale_watch", {"half_without_scaler": 1.0, "underflow_share": 0.4}, "precision/no_grad_scaler"),
     ("overfit_one_batch", {"ratio": 1.0, "best_loss": 2.3, "training_loss": 2.3}, "initialisation/dead_relu"),

@@ -53,9 +53,9 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "resume/generator_not_restored",
-            "Stop it half way, resume it, and see at which step after the stop the loss differs from an uninterrupted run.",
-            "At the second: the first loss is still the same.",
-            "At the very first: another batch, or other units dropped.",
+            "Stop it half way and resume it: which is the first loss that a run without a stop does not have?",
+            "The second after the stop: the first is still the same.",
+            "The first after the stop: another batch, or other units dropped.",
         ),
         LookAlike(
             "resume/scheduler_restarted",
@@ -66,7 +66,7 @@ FAULT = Fault(
         LookAlike(
             "reproducibility/unseeded",
             "Run it twice without any stop, and see at which step the losses of the two runs differ first.",
-            "At none.",
+            "At none: `determinism.first_difference < 0.5`.",
             "At the very first: `determinism.first_difference > 0.5`.",
         ),
     ),
