@@ -82,3 +82,9 @@ def test_a_lesson_still_holds() -> None:
     name = random.SystemRandom().choice(list(lessons.files()))
     print(f"bugzoo lessons check {name}")
     assert _proof.run(lessons.load(name))[0] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in lessons.files() if lessons.load(name).tasks])
+def test_a_lesson_in_which_nobody_writes_anything_runs_through(name: str) -> None:
+    assert _proof.run(lessons.load(name), as_given=True)[0] == []

@@ -1,0 +1,40 @@
+"""What is handed in for a lesson's case is judged, each part by itself."""
+
+import pytest
+
+from bugzoo import lab
+from bugzoo.errors import UserError
+from bugzoo.grading.case import judged
+from bugzoo.scenario import Scenario
+
+CASE = Scenario("mlp", ("numerics/sqrt_at_zero?step=20",))
+LINE = next(number for number, text in enumerate(CASE.source.splitlines(), 1) if "sqrt()" in text)
+
+
+def test_each_part_by_itself() -> None:
+    form = lab.diagnose(CASE)
+    test = next("ABCD"[i] for i, text in enumerate(form.tests) if text == CASE.specs[0][0].look_alikes[0].test)
+    right = {"cause": "an operation outside its domain", "place": LINE, "step": 21, "test": test}
+    said = judged(CASE, form.hand_in(**right).record())
+    assert said.count("  ok   ") == 4 and said.endswith("4 of 4 are right.")
+    for part, wrong in {
+        "cause": "a learning rate",
+        "place": 3,
+        "step": 50,
+        "test": "ABCD".replace(test, "")[0],
+    }.items():
+        said = judged(CASE, right | {part: wrong})
+        assert said.count("NOT") == 1 and "3 of 4" in said and str(wrong) in said, said
+    assert "0 of 4 are right." in judged(CASE, {})
+
+
+def test_the_form_offers_what_the_case_lends() -> None:
+    form = lab.diagnose(CASE)
+    assert "an operation outside its domain" in form.causes and len(form.causes) == len(form.tests) == 4
+    assert form.text() == CASE.source
+    assert lab.diagnose("T-1").ask_evidence and not form.ask_evidence
+
+
+def test_a_case_with_two_faults_or_none_cannot_be_judged() -> None:
+    with pytest.raises(UserError, match="exactly one fault"):
+        judged(CASE.healthy(), {})

@@ -1,0 +1,44 @@
+"""The figures that explain in lessons: what they measure is so, and they can be read on a light and on a dark page."""
+
+import math
+
+import numpy as np
+import torch
+from matplotlib.colors import to_rgb
+from torch import nn
+
+from bugzoo.plots import footprint, slope
+from bugzoo.plots._style import RED, SKY
+
+
+def test_the_footprint_is_where_the_numbers_are_lost() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Conv1d(2, 2, 3))
+    with torch.no_grad():
+        model[0].weight[1] = math.nan
+        model[2].weight[0, 1, 2] = math.inf
+    found = footprint.measure(model)
+    assert list(found) == ["0", "2"], "biases have no two axes"
+    assert found["0"].mean(axis=1).tolist() == [0, 1, 0, 0] and found["2"].shape == (2, 6) and found["2"].sum() == 1
+    figure = footprint.picture(model)
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["0: 25.0% is not finite", "2: 8.3% is not finite"]
+    assert "unit 1" in [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_lost_and_found_differ_without_colour_vision() -> None:
+    def light(colour: str) -> float:
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    assert (light(SKY) + 0.05) / (light(RED) + 0.05) > 1.5, "also in grey"
+
+
+def test_a_slope_is_autograd_s_own() -> None:
+    values, slopes = slope.measure(torch.log, np.array([0.0, 0.5, 2.0]))
+    assert values[0] == -math.inf and slopes.tolist() == [math.inf, 2.0, 0.5]
+    values, slopes = slope.measure(lambda x: torch.log(x).relu(), np.array([0.0, 0.5]))
+    assert values.tolist() == [0, 0] and math.isnan(slopes[0]) and slopes[1] == 0
+    figure = slope.picture({"log(x)": torch.log, "sqrt(x)": torch.sqrt})
+    shown = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
+    assert shown == ["log(x)  (at 0: inf)", "sqrt(x)  (at 0: inf)"]
+    assert figure.patch.get_alpha() == 0, "the page shows through"
