@@ -34,7 +34,8 @@ FAULT = Fault(
     why=(
         "x - min(x) is exactly zero at the minimum, and log(0) is -inf. A ReLU behind it turns -inf into 0, so the loss "
         "of that step is still finite; but the gradient of log is 1/0 = inf, times ReLU's 0, which is nan. The optimiser "
-        "writes that nan into every parameter of the layers below, and the next loss is nan. With eps = 1e-9 the "
+        "writes that nan into the layers below, into all but the units that were off for that sample (a ReLU's backward pass "
+        "writes 0 there, whatever arrives), and the next loss is nan. With eps = 1e-9 the "
         "smallest value is log(1e-9) = -20.7 and the ReLU's zero gradient wins: nothing becomes nan."
     ),
     fix=(
