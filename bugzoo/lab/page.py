@@ -34,7 +34,7 @@ def form(rows: list[Any]) -> Any:
     """A box that is filled in by mouse or by keyboard."""
     import ipywidgets as w
 
-    box = w.VBox([*rows, Keys()])
+    box = w.VBox([Keys(), *rows])
     for name in ("bugzoo-form", "bugzoo-keys"):
         box.add_class(name)
     return box
