@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bugzoo.running.many import run_many
     from bugzoo.running.reading import Reading
     from bugzoo.running.result import Run
+    from bugzoo.running.resume import stopped_and_resumed
     from bugzoo.running.warm import cool_down, warm_up
     from bugzoo.running.worker import run_worker, stop_all
 
