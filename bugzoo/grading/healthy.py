@@ -1,5 +1,6 @@
 """The healthy twin of a notebook's program as numbers: run in a worker on this machine, kept, and never shown as text."""
 
+import threading
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -9,6 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.running import Job, Limits, run_worker
 
+_one_at_a_time = threading.Lock()
 SECONDS = 600
 """Limit of one run in a notebook, which can be stopped at any time."""
 
@@ -25,8 +27,9 @@ class Twin:
 
     def curve(self) -> Curve:
         """Its steps, losses and gradient norms, the same to the last bit each time. Raises UserError if it fails."""
-        if not self._curve:
-            self._curve.append(recorded(*_text(self)))
+        with _one_at_a_time:  # it is begun in the background, and asked for meanwhile
+            if not self._curve:
+                self._curve.append(recorded(*_text(self)))
         return self._curve[0]
 
 
@@ -57,7 +60,7 @@ def recorded(text: str, ranks: int = 1) -> Curve:
         run = run_worker(job(text, ranks), on_step=steps.append)
         if run.outcome not in ("finished", "non_finite"):
             raise UserError(f"The run that is to be drawn ended as {run.outcome}. Try again.")
-        found = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
-        found["metrics"] = {name: float(value) for name, value in run.trace.metrics.items()}
+        curves = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
+        found = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
         kept.write(key, found)
     return Curve(found["step"], found["loss"], found["grad_norm"], found["metrics"])

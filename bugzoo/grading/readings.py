@@ -5,6 +5,7 @@ instrument names its numbers in `SHOWN`, without a word that gives a cause away;
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from bugzoo.diagnostics import instrument, question
@@ -19,7 +20,7 @@ Row = tuple[str, Any, str]
 """(what it is, its value, what is usual)."""
 
 
-def rows(name: str, numbers: dict[str, Any]) -> list[Row]:
+def rows(name: str, numbers: Mapping[str, Any]) -> list[Row]:
     """The numbers that are shown, in the instrument's own order; those that it did not measure are left out."""
     told = getattr(instrument(name), "SHOWN", None)
     if told is None:

@@ -102,6 +102,8 @@ class Program:
         run = self._latest()
         twin = self._twin.curve() if self._twin else None
         print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin)))
+        if error := run.trace.error:
+            print(error.get("traceback") or f"{error.get('type')}: {error.get('message')}")
 
     def lines(self) -> None:
         """Print the program with its line numbers."""
@@ -203,6 +205,8 @@ def table(points: list[Any], twin: list[Any]) -> list[str]:
     """Means over ten parts of a run, one line each: steps, loss, gradient norm, and the healthy loss."""
     import numpy as np
 
+    if not points:
+        return ["no step was made"]
     lines = [f"{'steps':>11}  {'loss':>8}  {'grad norm':>9}" + (f"  {'healthy':>8}" if twin else "")]
     for part in np.array_split(np.arange(len(points)), min(PARTS, len(points))):
         steps, losses, norms = zip(*(points[i] for i in part), strict=True)

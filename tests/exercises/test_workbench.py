@@ -97,6 +97,7 @@ def test_ten_rows_hold_every_step() -> None:
     points = [(step, 2.0, 0.5) for step in range(1, 28)]
     lines = table(points, [(step, 1.0, 0.1) for step in range(1, 28)])
     assert len(lines) == 11 and lines[1].split() == ["1-3", "2", "0.5", "1"] and lines[-1].startswith("26-27".rjust(11))
+    assert table([], []) == ["no step was made"]
     assert table(points[:2], [])[1:] == ["        1-1         2        0.5", "        2-2         2        0.5"]
 
 
