@@ -9,9 +9,10 @@ LETTERS = "abcdefgh"
 
 
 def inline(text: str) -> str:
-    """HTML of a sentence in which `code` and *stress* are marked as in Markdown."""
+    """HTML of a sentence in which `code`, *stress* and **weight** are marked as in Markdown."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
-    return re.sub(r"\*\*?([^*\s][^*]*)\*\*?", r"<em>\1</em>", text)
+    text = re.sub(r"\*\*([^*\s][^*]*)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"\*([^*\s][^*]*)\*", r"<em>\1</em>", text)
 
 
 def plain(text: str) -> str:

@@ -1000,10 +1000,10 @@ assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried
 # every layer, and not one of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
 # Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** would tell it from what
-# looks like it. You know the way: when, then where, then
-# one step again. Your two functions and all instruments are there; some ways to begin stand in the cell below the form.
-# Three hints cost nothing here, but the form counts them. The next cell trains first (about ten seconds); the clock starts
-# when the run is over. Eight minutes; it interrupts nobody, it is there so that you notice where the time goes.
+# looks like it. You know the way: when, then where, then one step again. Your two functions and all instruments are there;
+# some ways to begin stand in a cell below. There are three hints if you are stuck; run their cell in any case, it opens none by
+# itself. The next cell trains first, for some seconds; the clock starts when the run is over. Eight minutes: it interrupts
+# nobody, it is there so that you notice where the time goes. What you hand in is judged, part by part.
 
 # %% turn
 second = lab.case("03/second")
