@@ -8,6 +8,7 @@ from typing import Any
 from bugzoo import lessons, record
 
 FILE = "<judge of {}>"
+RAISED = "your code raised"
 
 
 def try_out(name: str, answer: Any) -> Any:
@@ -23,6 +24,7 @@ def try_out(name: str, answer: Any) -> Any:
         print("\n".join([*told, "All of it holds: the lesson goes on with yours."]))
     else:
         if given and all(value is None for value in given):
+            told = [line for line in told if RAISED not in line]  # what the judge did with None
             told = ["It returned None each time: nothing is written yet, or a `return` is missing.", *told]
         print(
             "\n".join(
@@ -71,4 +73,4 @@ def _raised(error: Exception, judge: str) -> str:
     """What the learner's code raised, and in which of its lines."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename not in (judge, __file__)]
     where = f" in its line {frames[0].lineno}: {frames[0].line}" if frames and frames[0].line else ""
-    return f"your code raised {type(error).__name__}: {str(error)[:200]}{where}"
+    return f"{RAISED} {type(error).__name__}: {str(error)[:200]}{where}"

@@ -48,6 +48,7 @@
 Names are the ids of the cells. What stands in front of the first cell is for whoever reads the source.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterable
@@ -240,7 +241,8 @@ class Lesson:
 
 
 def _folded(title: str, text: str) -> str:
-    """Markdown that JupyterLab, VS Code and GitHub show closed."""
+    """Markdown that JupyterLab, VS Code and GitHub show closed; in its title, which is HTML, only `code` is marked."""
+    title = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(title, quote=False))
     return f"<details><summary><b>{title}</b></summary>\n\n{text}\n\n</details>"
 
 
