@@ -8,6 +8,7 @@ from bugzoo import faults
 from bugzoo.choices import Choices, choices
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
+from bugzoo.proving.tried import impossible
 from bugzoo.scenario import Scenario, fits
 
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
@@ -53,11 +54,16 @@ class Case:
         return choices(self.fault, self.ticket)
 
 
+def programs_of(fault: Fault) -> list[str]:
+    """The programs on which a fault may be drawn: those of its cells whose repairs `bugzoo verify` grades."""
+    return [program for program in fits(fault) if not impossible(fault, program)]
+
+
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
     """Topic -> the faults that can be drawn under it; traps are under "nothing is wrong"."""
     found: dict[str, list[Fault]] = {}
     for fault in catalogue.values():
-        if fault.needs.cuda:
+        if not programs_of(fault):
             continue
         topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
         found.setdefault(topic, []).append(fault)
@@ -76,14 +82,23 @@ def choose(seed: int) -> tuple[str, Fault, str]:
     if healthy and generator.random() < HEALTHY_SHARE:
         topic, table["nothing is wrong"] = "nothing is wrong", healthy
     fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
-    return topic, fault, generator.choice(sorted(fits(fault)))
+    return topic, fault, generator.choice(programs_of(fault))
 
 
 def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:
-    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn. Raises UserError."""
+    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn.
+
+    A case is a cell that `bugzoo verify` proves, with its repairs and pretences, under another seed: the fault as its file
+    has it, no other settings. Raises UserError for any other.
+    """
     if only is None:
         topic, fault, drawn = choose(seed)
     else:
         fault = faults.load(only)
-        topic, drawn = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom], sorted(fits(fault))[0]
+        topic, drawn = (
+            "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom],
+            [*programs_of(fault), *fits(fault)][0],
+        )
+    if why := impossible(fault, program or drawn):
+        raise UserError(f"{fault.id} on {program or drawn} makes no interview: {why}.")
     return Case(seed, topic, fault, Scenario(program or drawn, (fault.id,), seed=seed % 1000))

@@ -7,9 +7,12 @@ import pytest
 from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.faults.model import SYMPTOMS
-from bugzoo.interview import deck
+from bugzoo.grading import quick
+from bugzoo.grading.model import Check, Result
+from bugzoo.interview import deck, repair
 from bugzoo.interview.session import brief
-from bugzoo.scenario import fits
+from bugzoo.proving.tried import impossible
+from bugzoo.scenario import Scenario, fits
 
 
 def test_every_symptom_has_a_topic_with_a_weight():
@@ -45,3 +48,41 @@ def test_nothing_that_the_candidate_gets_names_the_fault(fault):
         shown = "\n".join([brief(case, 5), case.scenario.source, case.ticket]).lower()
         for secret in (fault, fault.split("/")[1], case.fault.title.lower()):
             assert secret not in shown, (program, secret)
+
+
+def test_what_can_be_drawn_is_what_is_proved():
+    """Beside its seed a case is a cell of the ledger, whose repairs and pretences were put to the same grader."""
+    for fault in faults.catalogue().values():
+        for program in deck.programs_of(fault):
+            case, cell = deck.draw(734, fault.id, program), Scenario(program, (fault.id,), seed=734)
+            assert (case.scenario.source, case.scenario.facts) == (cell.source, cell.facts)
+            assert case.scenario.specs == cell.specs and not case.scenario.settings and case.scenario.size == cell.size
+            assert not impossible(fault, program) and program in fits(fault)
+    drawn = {(fault.id, program) for _, fault, program in map(deck.choose, range(300))}
+    assert len(drawn) > 40 and all(program in deck.programs_of(faults.load(name)) for name, program in drawn)
+
+
+def test_what_cannot_be_graded_is_not_drawn(monkeypatch):
+    monkeypatch.setattr(deck, "impossible", lambda fault, program: "there is no data" if program == "mlp" else "")
+    assert "mlp" not in {deck.choose(seed)[2] for seed in range(300)}
+    with pytest.raises(UserError, match="loss/double_softmax on mlp makes no interview: there is no data"):
+        deck.draw(1, "loss/double_softmax", "mlp")
+    monkeypatch.setattr(deck, "impossible", lambda fault, program: "it needs a CUDA device")
+    with pytest.raises(UserError, match="There is no fault to draw from"):
+        deck.choose(1)
+    with pytest.raises(UserError, match="makes no interview"):
+        deck.draw(1, "loss/double_softmax")
+
+
+@pytest.mark.parametrize(("failed", "runs"), [("loss", 2), ("symptom", 1)])
+def test_a_file_is_judged_as_the_cell_was(monkeypatch, failed, runs):
+    seen = []
+
+    def grade(source, scenario, *, seeds, seconds):
+        seen.append(seeds)
+        return Result("wrong", checks=[Check(failed, "wrong", "why")])
+
+    monkeypatch.setattr(quick, "grade", grade)
+    case = deck.draw(1734, "loss/double_softmax", "mlp")
+    assert repair.grade(case, "")["why"] == f"{failed}: why"
+    assert seen == [(734,), (734, 735, 736)][:runs]
