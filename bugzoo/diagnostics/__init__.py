@@ -13,6 +13,7 @@ import importlib
 import pkgutil
 import traceback
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -43,8 +44,19 @@ _NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
 
 def names() -> list[str]:
     """Stems of all instruments, in alphabetical order."""
+    return list(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
     found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name for name in found if not name.startswith("_") and name not in _NO_INSTRUMENTS)
+    return tuple(sorted(name for name in found if not name.startswith("_") and name not in _NO_INSTRUMENTS))
+
+
+def ready() -> None:
+    """Import all instruments: a warm process calls this once, so that none of its children has to."""
+    for name in names():
+        instrument(name)
 
 
 def declared(name: str) -> dict[str, Any]:

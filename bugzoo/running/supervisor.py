@@ -5,6 +5,7 @@ with JSON lines: {"step": {...}} while it runs, where asked for, and {"done": {.
 in, or the channel closing, ends the job.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -90,7 +91,8 @@ class Supervisor:
         try:
             with selectors.DefaultSelector() as self.watched:
                 self.watched.register(self.output, selectors.EVENT_READ)
-                self.watched.register(self.progress, selectors.EVENT_READ)
+                if self.relay:  # else nobody waits for a step, and to be woken by each one costs more than the run
+                    self.watched.register(self.progress, selectors.EVENT_READ)
                 self.watched.register(self.gate, selectors.EVENT_READ)
                 self.watched.register(self.channel, selectors.EVENT_READ)
                 while not self._over():
@@ -137,6 +139,11 @@ class Supervisor:
                 self.printed.add(data)
             else:
                 self._take_steps(data)
+        if not self.relay:
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(self.progress, 2**20):
+                    moved = True
+                    self._take_steps(data)
         self._send()
         return moved
 

@@ -58,11 +58,12 @@ def warm_up(clean: bool = False) -> None:
     _door(clean)
 
 
-def submit(folder: Path, cwd: str, relay: bool, clean: bool) -> socket.socket:
-    """Ask for the job in `folder`; returns the channel on which its supervisor answers."""
+def submit(folder: Path, cwd: str, relay: bool, clean: bool, after: str = "") -> socket.socket:
+    """Ask for the job in `folder`, which calls `after`; returns the channel on which its supervisor answers."""
     ours, theirs = socket.socketpair()
     try:
-        message = json.dumps({"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay}).encode()
+        asked = {"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay, "after": after}
+        message = json.dumps(asked).encode()
         socket.send_fds(_door(clean).door, [message], [theirs.fileno()])
     except BaseException:
         ours.close()

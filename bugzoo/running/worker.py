@@ -39,7 +39,8 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
     try:
         job.save(folder)
-        account = _follow(warm.submit(folder, os.getcwd(), on_step is not None, job.isolated), on_step)
+        channel = warm.submit(folder, os.getcwd(), on_step is not None, job.isolated, job.after or "")
+        account = _follow(channel, on_step)
         return collect(job, folder, account)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -2,9 +2,11 @@
 
 It starts no thread and computes nothing with torch, because a fork of a process whose OpenMP threads have run hangs.
 Started by `warm.py` as `python -m bugzoo.running.zygote FD`, FD being one end of a SOCK_SEQPACKET pair. Each message is
-JSON {"folder", "cwd", "path", "relay"} with one file descriptor, the job's channel. It ends when the other end closes.
+JSON {"folder", "cwd", "path", "relay", "after"} with one file descriptor, the job's channel. It ends when the other end
+closes.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -14,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+from functools import cache
 
 from bugzoo.running.supervisor import supervise
 
@@ -25,6 +28,20 @@ IMPORTED = (
     "bugzoo.running.child",
 )
 """What every child has without waiting."""
+
+
+@cache
+def prepare(after: str) -> None:
+    """Import what a job calls when its script is over (module:function, of bugzoo alone), so that no child has to.
+
+    A module's own `ready()`, where it has one, imports what it looks up later.
+    """
+    name = after.partition(":")[0]
+    if name.split(".")[0] != "bugzoo":
+        return
+    with contextlib.suppress(Exception):  # the child tells what is wrong with it
+        getattr(importlib.import_module(name), "ready", lambda: None)()
+    gc.freeze()
 
 
 def serve(connection: socket.socket) -> None:
@@ -42,11 +59,12 @@ def serve(connection: socket.socket) -> None:
         message, handles, _, _ = socket.recv_fds(connection, 65536, 1)
         if not message:
             return
+        request = json.loads(message)
+        prepare(request.pop("after"))
         if os.fork() == 0:
             code = 1
             try:
                 connection.close()
-                request = json.loads(message)
                 with socket.socket(fileno=handles[0]) as channel:
                     supervise(channel, **request)
                 code = 0
