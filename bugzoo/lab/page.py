@@ -4,15 +4,7 @@ import html
 import uuid
 from typing import Any
 
-import anywidget
-
 from bugzoo.lab.chart import FRONT
-
-
-class Keys(anywidget.AnyWidget):
-    """Stands unseen in a box of the class `bugzoo-keys`; what is typed in that box is no command to the notebook."""
-
-    _esm = FRONT / "keys.js"
 
 
 def put(box: Any) -> Any:
@@ -22,8 +14,9 @@ def put(box: Any) -> Any:
     """
     from IPython.display import display
 
-    style = f"<style>{(FRONT / 'page.css').read_text()}</style>"
-    display({"text/html": f'<div class="bugzoo-page">{style}</div>', "text/plain": ""}, raw=True)
+    style, keys = (FRONT / "page.css").read_text(), (FRONT / "keys.js").read_text()
+    page = f'<div class="bugzoo-page"><style>{style}</style><script>{keys}</script></div>'
+    display({"text/html": page, "text/plain": ""}, raw=True)
     box.add_class("bugzoo-widget")
     view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
     display({"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}, raw=True)
@@ -34,7 +27,7 @@ def form(rows: list[Any]) -> Any:
     """A box that is filled in by mouse or by keyboard."""
     import ipywidgets as w
 
-    box = w.VBox([Keys(), *rows])
+    box = w.VBox(rows)
     for name in ("bugzoo-form", "bugzoo-keys"):
         box.add_class(name)
     return box

@@ -1,28 +1,13 @@
-// JupyterLab's one-letter commands (d d deletes a cell, a and b add some) stay out of the box that this stands in.
+// JupyterLab's one-letter commands (d d deletes a cell, a and b add some) stay out of a box of the class bugzoo-keys.
 // Those with Ctrl or Cmd, such as saving, go on working in it.
-function render({ model, el }) {
-  el.style.display = "none";
-  let box = null, tries = 0;
-  const guard = (event) => {
-    if (box && box.contains(event.target)) box.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
-  };
-  const find = () => {
-    box = el.closest(".bugzoo-keys");
-    if (!box) {
-      if (tries++ < 600) requestAnimationFrame(find);
-      return;
-    }
-    box.toggleAttribute("data-lm-suppress-shortcuts", true);
-    // before the page sees the key, so that the answer is there when it asks
-    window.addEventListener("keydown", guard, true);
-    for (const input of box.querySelectorAll(".bugzoo-number input")) {
-      input.type = "number";
-      input.min = 1;
-    }
-  };
-  find();
-  model.send({ ready: true });
-  return () => window.removeEventListener("keydown", guard, true);
+if (!window.bugzooKeys) {
+  window.bugzooKeys = true; // once a page, whatever number of cells is run
+  // at the window, before the notebook sees the key: the mark is there when it asks, however late the box was made
+  window.addEventListener("keydown", (event) => {
+    const box = event.target.closest?.(".bugzoo-keys");
+    if (box) box.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
+  }, true);
+  window.addEventListener("focusin", (event) => {
+    if (event.target.matches?.(".bugzoo-number input")) Object.assign(event.target, { type: "number", min: 1 });
+  });
 }
-
-export default { render };
