@@ -84,6 +84,30 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        ("regression_mlp", STALE),
+        ("checkpointed_mlp", "resume/optimizer_state_lost"),
+        ("data_parallel", "freezing/frozen_layers"),
+    ],
+)
+def test_other_tasks_are_proved_and_graded(bugzoo: Any, tmp_path: Path, program: str, fault: str) -> None:  # noqa: F811
+    """Regression, a training in two runs, and one on two ranks: built, and the whole class graded as it must be."""
+    week = tmp_path / "OUT"
+    called = bugzoo("assign", "--program", program, "--fault", fault, "--seed", "3", "--title", "Week 6", str(week))
+    assert called.code == 0, called.err
+    for who, path in (("ada", "instructor/solution.ipynb"), ("ben", "student/week_6.ipynb")):
+        handed_in = week / "submitted" / who / "week_6.ipynb"
+        handed_in.parent.mkdir(parents=True)
+        handed_in.write_bytes((week / path).read_bytes())
+    graded = bugzoo("grade", str(week / "submitted"), "--assignment", str(week), f"--json={week}/all.json")
+    assert graded.code == 0, graded.err
+    found = {one["student"]: one for one in json.loads((week / "all.json").read_text())["students"]}
+    assert found["ada"]["repair"]["points"] == 7 and found["ben"]["repair"]["points"] == 0, found
+
+
+@pytest.mark.slow
 def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Everybody's variant is run before it is handed out; the same secret makes the same class again."""
     monkeypatch.setenv("COURSE", "a secret of twenty letters")
