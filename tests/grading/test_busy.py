@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 import bugzoo.grading.grade as room
+from bugzoo.diagnostics import names
 from bugzoo.grading import checks, speed
 from bugzoo.grading.exercises import load
+from bugzoo.grading.half_repairs import shows
 from bugzoo.grading.model import Check
 from bugzoo.running import Job, Run
 from bugzoo.running.reading import Reading
@@ -55,11 +57,38 @@ def test_an_instrument_of_time_decides_nothing_where_time_is_not_the_fault(late)
     must_pass(MENDED)
 
 
-def test_but_where_it_is(late):
+def test_milliseconds_decide_nowhere_and_a_share_of_the_steps_where_slowness_is_the_fault():
     run = Run(Trace(outcome="finished"), readings={"step_timeline": Reading(LATE)})
-    assert "step_timeline" in {check.name for check in room._vital(run, SLOW)}
-    assert "step_timeline" not in {check.name for check in room._vital(run, Scenario("mlp"))}
+    for case in (SLOW, Scenario("mlp")):
+        assert "step_timeline" not in {check.name for check in room._vital(run, case)}
     assert checks.timed() == ("step_timeline",)
+    [(fault, _)] = SLOW.specs
+    assert shows(fault, run.readings)
+    assert not shows(
+        fault, {"step_timeline": Reading(LATE | {"data_share": 0.3})}
+    )  # as many milliseconds, all of them slow
+
+
+LOADED = ("step_timeline", "memory_audit.growth_mib_per_step")
+"""What a busy machine may change: an instrument of time, and a number that no judge reads."""
+
+
+@pytest.mark.slow
+def test_nothing_else_that_a_repair_is_judged_by_depends_on_the_load(request):
+    """The repair `model.train().requires_grad_(True)` was once refused and then passed: an instrument of time had fired."""
+    case = Scenario("digits_cnn", ("freezing/frozen_layers",), size="tiny")
+    source = case.source.replace("    model.train()\n", "    model.train().requires_grad_(True)\n")
+    assert source != case.source
+    job = room._job(source, case, 60.0, isolated=False)
+    alone = room._run(job)
+    request.getfixturevalue("busy")
+    crowded = room._run(job)
+    for run in (alone, crowded):
+        assert all(check.passed for check in room._judge(run, case, 1.0)), room._judge(run, case, 1.0)
+    for name in names():
+        for key, value in alone.readings[name].numbers.items():
+            if name not in LOADED and f"{name}.{key}" not in LOADED:
+                assert repr(crowded.readings[name].numbers[key]) == repr(value), (name, key)
 
 
 def beside(monkeypatch, seconds: list[tuple[float, float]], **usual: str) -> Check:
