@@ -18,6 +18,7 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
 
 COST = 1
+TRAINS = True  # most of what measuring takes: a grader asks it on the first seed, how well it learns on each
 SHOWN = {
     "first_loss": ("loss on one batch, at first", ""),
     "best_loss": ("lowest loss on that batch", "near 0"),

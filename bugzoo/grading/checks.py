@@ -52,6 +52,13 @@ def timed() -> tuple[str, ...]:
     return tuple(name for name in names() if getattr(instrument(name), "TIMED", False))
 
 
+def spared(scenario: Scenario) -> list[str]:
+    """The instruments that are asked on the first seed only: those that train the model once more, unless they are what
+    shows the fault. Whether it learns on the other seeds, the metric and the losses tell."""
+    named = {text.split(".")[0] for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect)}
+    return [name for name in names() if getattr(instrument(name), "TRAINS", False) and name not in named]
+
+
 def judged(readings: Mapping[str, Reading]) -> tuple[list[Verdict], list[str]]:
     """(verdicts, names of instruments whose numbers are not theirs: the submission's process may say anything)."""
     verdicts, spoilt = [], sorted(set(names()) - set(readings))

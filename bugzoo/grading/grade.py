@@ -69,7 +69,7 @@ def grade(
         except (UserError, SyntaxError) as error:
             return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            job = _job(text, case, seconds, isolated)
+            job = _job(text, case, seconds, isolated, checks.spared(case) if seed != seeds[0] else [])
             run = _run(job)
             run.readings = {**run.readings, **pair.measure(job, run, case)}
             judged = _judge(run, case, wide)
@@ -155,7 +155,7 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _job(text: str, case: Scenario, seconds: float, isolated: bool) -> Job:
+def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: list[str]) -> Job:
     with trusted:
         inputs, _ = reference.questions(case)
     return Job(
@@ -163,7 +163,7 @@ def _job(text: str, case: Scenario, seconds: float, isolated: bool) -> Job:
         file="program.py",
         limits=Limits(seconds=seconds, memory_mib=allowances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
         after="bugzoo.grading.inside:examine",
-        after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype)},
+        after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": spared},
         isolated=isolated,
         ranks=case.ranks,
         export=("model",),

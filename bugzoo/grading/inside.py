@@ -115,14 +115,17 @@ def _sealed() -> Callable[..., dict[str, Reading]]:
     """`examine`, with all that it calls of this module bound before the submission's first line."""
     parts, measure, batches, shuffled, hooks = _parts, measure_all, _batches, _shuffled, _hooks
 
-    def examine(run: Any, control: list[Any] | None = None, dtype: str = "float32") -> dict[str, Reading]:
-        """Readings of all instruments, and under "integrity" what concerns data, budget and size."""
+    def examine(
+        run: Any, control: list[Any] | None = None, dtype: str = "float32", spared: list[str] | None = None
+    ) -> dict[str, Reading]:
+        """Readings of all instruments but the `spared`, and under "integrity" what concerns data, budget and size."""
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
         if _hook.id not in hooks():
             changed.append("torch's hooks")
         note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
-        readings = measure(run)
+        readings = measure(run, [name for name in every if name not in (spared or ())])
+        readings |= {name: Reading(why_not="it was asked on the first seed") for name in spared or ()}
         try:
             note["batches"] = batches(run)
             if control is not None:
@@ -131,7 +134,7 @@ def _sealed() -> Callable[..., dict[str, Reading]]:
             note["problem"] = f"{type(error).__name__}: {error}"[:300]
         return readings | {"integrity": Reading(note)}
 
-    before = dict(parts())
+    before, every = dict(parts()), names()
     return examine
 
 

@@ -1,0 +1,43 @@
+"""What is asked on the first seed alone, and that a submission that is ill on another one is refused all the same."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bugzoo import faults
+from bugzoo.grading import checks, grade
+from bugzoo.grading.grade import tidy
+from bugzoo.scenario import Scenario
+
+CASE = Scenario("mlp", ("loss/double_softmax",))
+
+
+def test_what_trains_once_more_is_asked_on_the_first_seed() -> None:
+    assert checks.spared(CASE) == ["overfit_one_batch"]
+
+
+def test_unless_it_is_what_shows_the_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(faults.load("loss/double_softmax"), evidence=("overfit_one_batch.ratio > 0.5",))
+    monkeypatch.setattr(faults, "load", lambda name: other)
+    assert checks.spared(Scenario("mlp", ("loss/double_softmax",))) == []
+
+
+@pytest.mark.slow
+def test_each_seed_has_its_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    real = grade._run
+    monkeypatch.setattr(grade, "_run", lambda job: seen.append(real(job)) or seen[-1])
+    assert grade.grade(tidy(CASE.healthy().source), CASE, seeds=(0, 1)).passed
+    assert [run.readings["overfit_one_batch"].applies for run in seen] == [True, False]
+    assert all(seen[0].readings.keys() == run.readings.keys() for run in seen)
+
+
+@pytest.mark.slow
+def test_one_that_is_ill_on_another_seed_is_refused() -> None:
+    source = tidy(CASE.healthy().source).replace("F.cross_entropy(", "(ill if seed == 1 else F.cross_entropy)(", 1)
+    source = source.replace(
+        "# %% Training", "ill = lambda logits, labels: F.cross_entropy(logits.softmax(-1), labels)\n\n# %% Training", 1
+    )
+    result = grade.grade(source, CASE, seeds=(0, 1))
+    assert result.status == "wrong" and any("(seed 1)" in check.saw for check in result.checks), str(result)
