@@ -163,9 +163,10 @@ def test_what_is_written_is_judged_where_it_stands(lab, server) -> None:
     shutil.copy(server.folder / "notebooks/03_hunting_nan.ipynb", server.folder / "notebooks/mine.ipynb")
     lab.open("notebooks/mine.ipynb")
     solution = lab.show("first-bad-step-solution")
-    assert not solution.locator("text=bad.argmax").is_visible(), "folded"
-    solution.locator("summary").click()
-    assert until(lambda: solution.locator("text=argmax").is_visible())
+    text = solution.locator("details code").first
+    assert until(lambda: text.count() == 1) and not text.is_visible(), "folded"
+    solution.locator("summary").first.click()
+    assert until(text.is_visible) and "argmax" in text.inner_text()
     for code, said in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "goes on with yours")):
         lab.show("first-bad-step")
         lab.page.evaluate(
