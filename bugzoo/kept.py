@@ -1,18 +1,24 @@
 """Results that are kept for the next time, by their content: one folder of small JSON files that may be thrown away."""
 
+import contextlib
 import hashlib
 import json
 import os
-import threading
 from pathlib import Path
 from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
+from bugzoo.plain import plain
 
 
 def folder() -> Path:
     """Where results are kept: $BUGZOO_CACHE, else the user's cache folder."""
     if given := os.environ.get("BUGZOO_CACHE"):
         return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bugzoo"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("bugzoo", appauthor=False)
 
 
 def key(kind: str, *parts: object) -> str:
@@ -31,11 +37,5 @@ def read(name: str) -> dict[str, Any] | None:
 
 def write(name: str, value: dict[str, Any]) -> None:
     """Keep a result. A folder that cannot be written is no reason to fail: it is measured again the next time."""
-    path = folder() / f"{name}.json"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
-        partial.write_text(json.dumps(value), encoding="utf-8")
-        partial.replace(path)
-    except OSError:
-        pass
+    with contextlib.suppress(UserError):
+        write_atomic(folder() / f"{name}.json", json.dumps(plain(value, finite=False)), parents=True)

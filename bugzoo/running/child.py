@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.running import processes
 from bugzoo.running.here import execute, resolve
@@ -206,6 +207,4 @@ def save(run: Run, folder: Path, rank: int) -> None:
     if run.arrays:
         np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
     result = {"seconds": run.seconds, "numbers": to_json(run.readings)}
-    part = folder / f"result-{rank}.part"
-    part.write_text(json.dumps(plain(result, finite=False)), encoding="utf-8")
-    part.replace(folder / f"result-{rank}.json")
+    write_atomic(folder / f"result-{rank}.json", json.dumps(plain(result, finite=False)))

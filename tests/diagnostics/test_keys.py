@@ -1,0 +1,121 @@
+"""What a judge reads is measured: by a real run of the instrument's own scripts, or of one of three more."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bugzoo import diagnostics
+from bugzoo.diagnostics._example import Example, example
+from bugzoo.running import Job, Run, run_here, run_worker
+
+STILL = example(("optimizer.step()", "pass"))
+INSIDE = example(
+    ("model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))", """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.head = nn.Linear(8, 32), nn.Linear(32, 3)
+
+    def forward(self, inputs):
+        hidden = F.dropout(self.layer(inputs).relu(), 0.5)
+        return self.head(hidden).softmax(-1)
+
+
+model = Net()
+"""))  # fmt: skip
+"""A softmax and a dropout that stand in the model's own lines."""
+TOKENS = Example("""
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+lengths = torch.randint(6, 12, (64, 1))
+tokens = torch.randint(1, 9, (64, 13)) * (torch.arange(13) < lengths)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(9, 16), nn.Linear(16, 9)
+
+    def forward(self, inputs):
+        hidden = self.embedding(inputs)
+        weights = (hidden @ hidden.transpose(1, 2)).softmax(-1)
+        return self.head(weights @ hidden)
+
+
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for rows in torch.arange(64).repeat(4).split(16):
+    optimizer.zero_grad()
+    logits = model(tokens[rows, :-1])
+    loss = F.cross_entropy(logits.flatten(0, 1), tokens[rows, 1:].flatten())
+    loss.backward()
+    optimizer.step()
+""")
+"""Padded sequences, each token of which is to tell the next."""
+MORE = {
+    "fresh_gradient": [STILL], "double_normalisation": [INSIDE], "mode_watch": [INSIDE], "dependency": [TOKENS],
+}  # fmt: skip
+
+
+@cache  # most instruments are quiet on one and the same script
+def run_of(example: Example) -> Run:
+    if example.ranks == 1:
+        return run_here(example.source, file="example.py")
+    return run_worker(Job(example.source, file="example.py", ranks=example.ranks))
+
+
+def written(name: str) -> set[str]:
+    """Keys that `read` gives on real runs."""
+    module = diagnostics.instrument(name)
+    readings = [diagnostics.read(name, run_of(one)) for one in (module.HEALTHY, module.SICK, *MORE.get(name, ()))]
+    return {key for reading in readings if reading.applies for key in reading.numbers}
+
+
+def read_in(text: str) -> set[str]:
+    """Keys that functions with `numbers` as an argument read: numbers["a"], numbers.get("a"), pick(numbers, "a")."""
+    found: set[str] = set()
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef) and "numbers" in [one.arg for one in function.args.args]:
+            for node in ast.walk(function):
+                found |= set(_keys(node))
+    return found
+
+
+def _keys(node: ast.AST) -> Iterator[str]:
+    def ours(value: ast.AST) -> bool:
+        return isinstance(value, ast.Name) and value.id == "numbers"
+
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Subscript) and ours(node.value):
+        parts = [node.slice]
+    elif isinstance(node, ast.Compare) and ours(node.comparators[0]) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        parts = [node.left]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ours(node.func.value):
+        parts = node.args[:1]
+    elif isinstance(node, ast.Call) and node.args and ours(node.args[0]):
+        parts = node.args[1:]
+    yield from (part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+
+
+def unwritten(name: str, keys: set[str]) -> set[str]:
+    """What the judge of an instrument reads, by its text and when it is asked about these keys, and no run wrote."""
+    module = diagnostics.instrument(name)
+    file = module.__file__
+    assert file
+    return read_in(Path(file).read_text(encoding="utf-8")) - keys
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_every_key_that_a_judge_reads_is_measured_by_a_real_run(name):
+    assert unwritten(name, written(name)) == set()
+
+
+def test_a_key_that_nobody_writes_is_seen():
+    text = 'def judge(numbers):\n    return numbers["rows"], numbers.get("more"), "third" in numbers, pick(numbers, "last")\n'
+    assert read_in(text) == {"rows", "more", "third", "last"}
