@@ -38,10 +38,10 @@ def test_a_symptom_is_a_number_without_a_cause(name, change, cause):
     assert not [word for word in SAID | TELLING if re.search(rf"\b{re.escape(word)}", text.lower())], (cause, text)
 
 
-def test_every_instrument_has_a_sentence_and_one_that_is_new_gives_its_numbers(monkeypatch):
+def test_an_instrument_without_a_sentence_gives_its_numbers(monkeypatch):
     from bugzoo.grading import symptoms
 
-    assert set(symptoms._SENTENCES) == set(names()) - {"crash"}
+    assert symptoms._SENTENCES.keys() <= set(names())
     monkeypatch.setattr(symptoms, "_SENTENCES", {})
     assert "stale share 1" in symptom("fresh_gradient", HEALTHY["fresh_gradient"] | {"stale_share": 1.0})
 
