@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from bugzoo import faults
@@ -117,9 +118,9 @@ def _alike(fault: Fault, draw: random.Random) -> list[str]:
         signs = (other.id in own or fault.id in theirs, bool(own & theirs), other.symptom == fault.symptom)
         return next((rank for rank, sign in enumerate(signs) if sign), len(signs))
 
-    others = sorted(other for other in faults.catalogue() if other != fault.id)
-    draw.shuffle(others)
-    return sorted(others, key=lambda name: far(faults.load(name)))
+    key = str(draw.random())  # by a hash of each name, so that a fault that is added moves none of the others
+    others = [other for other in faults.catalogue() if other != fault.id]
+    return sorted(others, key=lambda name: (far(faults.load(name)), sha256(f"{key} {name}".encode()).digest()))
 
 
 def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:

@@ -17,6 +17,7 @@ def text(outputs: list[dict]) -> str:
             output.get("text", ""),
             data.get("text/plain", ""),
             data.get("text/html", ""),
+            data.get("text/markdown", ""),
             output.get("evalue", ""),
         ]
     return "\n".join("".join(part) for part in parts)

@@ -30,7 +30,7 @@ def look(folder: Path, text: str, made: dict[str, Any] | str | bytes, student: s
 def test_as_handed_out(tmp_path: Path, text: str, draft: Assignment) -> None:
     one = look(tmp_path, text, text)
     assert (one.problem, one.notes, one.student) == ("", (), "ada")
-    assert join(one.sections) == draft.source and "NotImplementedError" in one.answer
+    assert join(one.sections) == draft.source and "YOUR CODE HERE" in one.answer
     assert len(one.digest) == 64 and one.timestamp.startswith("20")
 
 
@@ -160,11 +160,11 @@ def test_when(tmp_path: Path, text: str) -> None:
 
 
 def test_a_program_of_several_ranks_comes_back_whole(tmp_path: Path) -> None:
-    """Its Ranks are a cell like the others, in whatever order the cells stand; in a notebook its cells are not run."""
+    """Its Ranks are a cell like the others, in whatever order the cells stand; its number of processes comes with its text."""
     draft = Assignment("data_parallel", ("loop/stale_gradients",), title="Week 3")
     text = handout.build(draft, "student", key.answers(draft))
     made = json.loads(text)
-    assert "program.ranks = 2" in "".join(cell(made, "setup")["source"])
+    assert "ranks=2" in "".join(cell(made, "program-text")["source"])
     assert "".join(cell(made, "program-ranks")["source"]).startswith("%%program Ranks after Settings\n")
     one = look(tmp_path / "1", text, text)
     assert (one.problem, one.notes) == ("", ()) and join(one.sections) == draft.source
