@@ -24,6 +24,7 @@ from bugzoo.running.reading import Reading
 
 if TYPE_CHECKING:
     from bugzoo.diagnostics.checkup import Report
+    from bugzoo.running.result import Run
 
 __all__ = [
     "NotApplicable",
@@ -90,7 +91,7 @@ def reruns(name: str) -> int:
 
 
 def measure_all(
-    run: Any, names: Iterable[str] | None = None, max_cost: int = 1, most_reruns: int = 0, also: Iterable[str] = ()
+    run: "Run", names: Iterable[str] | None = None, max_cost: int = 1, most_reruns: int = 0, also: Iterable[str] = ()
 ) -> dict[str, Reading]:
     """Readings of every instrument up to `max_cost` that makes at most so many more runs of the script.
 
@@ -111,7 +112,7 @@ def measure_all(
     return results
 
 
-def read(name: str, run: Any, *more: Any) -> Reading:
+def read(name: str, run: "Run", *more: Any) -> Reading:
     """What one instrument measures on `run` (and on `more` runs of the same script, where it compares them).
 
     An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
@@ -129,7 +130,7 @@ def read(name: str, run: Any, *more: Any) -> Reading:
         return Reading(why_not=f"could not measure ({text}; {where.name}, line {where.lineno})")
 
 
-def reread(name: str, run: Any, job: Any) -> Reading:
+def reread(name: str, run: "Run", job: Any) -> Reading:
     """As `read`, with the further runs of `job` that the instrument compares `run` with."""
     try:
         more = instrument(name).again(job)

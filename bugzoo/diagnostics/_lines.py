@@ -7,6 +7,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from bugzoo.diagnostics._tools import batches, model_of, quiet, tensors
+from bugzoo.running.result import Run
 from bugzoo.watching.graph import through_shapes
 from bugzoo.watching.loop import user_frames
 
@@ -48,7 +49,7 @@ class _Softmaxes(TorchFunctionMode):
         return self.lines.get(node, {}) if node is not None else {}
 
 
-def softmax_line(run: Any) -> dict[str, Any]:
+def softmax_line(run: Run) -> dict[str, Any]:
     """The line inside the model of the softmax that feeds the loss; {} where it lies elsewhere or cannot be asked."""
     try:
         batch = batches(run)[-1]

@@ -11,6 +11,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
 from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.running.result import Run
 
 DROPOUTS = (torch.nn.modules.dropout._DropoutNd,)
 NORMS = (torch.nn.modules.batchnorm._BatchNorm,)
@@ -36,7 +37,7 @@ def median(values: Any, default: float = math.nan) -> float:
     return float(np.median(kept)) if len(kept) else default
 
 
-def need_steps(run: Any, least: int = 1) -> int:
+def need_steps(run: Run, least: int = 1) -> int:
     """Number of optimiser steps. Raises NotApplicable when there are fewer than `least`."""
     steps = len(column(run.trace.step))
     if steps < least:
@@ -44,7 +45,7 @@ def need_steps(run: Any, least: int = 1) -> int:
     return steps
 
 
-def live(run: Any) -> Any:
+def live(run: Run) -> Any:
     """The run's live objects. Raises NotApplicable where the trace came from a file or another process."""
     found = getattr(run.trace, "live", None)
     if found is None:
@@ -52,7 +53,7 @@ def live(run: Any) -> Any:
     return found
 
 
-def batches(run: Any) -> list[Any]:
+def batches(run: Run) -> list[Any]:
     """Batches of the model that was trained most. Raises NotApplicable where none were kept."""
     found = list(live(run).batches)
     if not found:
@@ -61,7 +62,7 @@ def batches(run: Any) -> list[Any]:
     return [batch for batch in found if model_of(run, batch) is main]
 
 
-def model_of(run: Any, batch: Any) -> torch.nn.Module:
+def model_of(run: Run, batch: Any) -> torch.nn.Module:
     """The root module that was called with `batch`."""
     module = getattr(batch, "module", None)
     if module is None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
 from bugzoo.diagnostics.causes import cause, locate
@@ -21,6 +21,9 @@ from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.errors import UserError
 from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
+
+if TYPE_CHECKING:
+    from bugzoo.running.result import Run
 
 
 @dataclass
@@ -94,7 +97,7 @@ def rank(verdicts: list[Verdict]) -> list[Suspect]:
     return sorted(ranked, key=lambda s: -s.score)
 
 
-def report(run: Any, path: str | None = None) -> Report:
+def report(run: "Run", path: str | None = None) -> Report:
     """The report on a run whose numbers are measured."""
     verdicts = judge_all(run.readings)
     file = path or run.file or "the watched code"
@@ -117,7 +120,7 @@ def report(run: Any, path: str | None = None) -> Report:
     return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds)
 
 
-def _unlearnt(run: Any) -> str:
+def _unlearnt(run: "Run") -> str:
     """A remark on a run in which nothing is wrong and nothing was learnt; "" where something was."""
     numbers = run.readings.get("loss_curve", Reading()).numbers
     if not numbers.get("stuck_at_chance"):
@@ -128,7 +131,7 @@ def _unlearnt(run: Any) -> str:
     )
 
 
-def hint(run: Any) -> str:
+def hint(run: "Run") -> str:
     """What to type next when a script did not get as far as training; "" where nothing is known."""
     error = run.trace.error or {}
     kind, message = error.get("type"), str(error.get("message"))
@@ -144,16 +147,17 @@ def hint(run: Any) -> str:
         return ". It wants to be started by torchrun: type `bugzoo checkup --ranks 2 train.py`"
     if kind in ("Exit", "Killed"):
         return ". End the script without os._exit, so that what was measured can be kept"
-    if not len(run.trace.step) and run.trace.environment.get("backwards"):
-        calls = run.trace.environment["backwards"]
+    calls = run.trace.environment.get("backwards")
+    if calls and not len(run.trace.step):
         return f". backward() ran {calls} times: updates written by hand, without torch.optim, cannot be watched"
     return ""
 
 
-def _ending(run: Any) -> str:
-    error = run.trace.error or {}
+def _ending(run: "Run") -> str:
+    error = run.trace.error
+    line = error.get("line")
     if run.outcome in ("timed_out", "hung"):
-        where = f" at line {error['line']}" if error.get("line") else ""
+        where = f" at line {line}" if line else ""
         seen = "the time was over" if run.outcome == "timed_out" else "it stood still"
         return f"{seen} after {run.seconds:.0f} s{where}; judged on what was seen until then"
     text = {
@@ -161,11 +165,11 @@ def _ending(run: Any) -> str:
         "finished": "the script ran to its end",
     }.get(run.outcome, f"the run ended as {run.outcome}")
     said = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
-    line = f" at line {error['line']}" if error.get("line") else ""
-    return text + (f" with {said}{line}" if said else "")
+    where = f" at line {line}" if line else ""
+    return text + (f" with {said}{where}" if said else "")
 
 
-def _placed(suspect: Suspect, run: Any, file: str) -> Suspect:
+def _placed(suspect: Suspect, run: "Run", file: str) -> Suspect:
     """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
     if suspect.line and not cause(suspect.cause).source_knows:
         return suspect
@@ -241,7 +245,7 @@ def checkup(
     return report(run, str(path))
 
 
-def _again(name: str, run: Any, job: Any, most_reruns: int, left: float) -> Reading:
+def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Reading:
     """Reading of an instrument that takes more runs of the script, where there is time for them."""
     if reruns(name) > most_reruns:
         return Reading(why_not=f"it would run the script again (most_reruns={reruns(name)} allows that)")

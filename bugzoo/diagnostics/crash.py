@@ -10,6 +10,7 @@ from typing import Any
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -39,7 +40,7 @@ _MEANINGS = (
 )  # fmt: skip
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """The outcome and the error's parts. Raises NotApplicable when the run finished."""
     trace, error = run.trace, run.trace.error or {}
     if trace.outcome not in ("crashed", "out_of_memory"):

@@ -15,6 +15,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
 from bugzoo.diagnostics._tools import batches, column, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
@@ -33,7 +34,7 @@ SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
 
 
-def _table(run: Any) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(samples, ...) inputs and (samples,) or (samples, ...) targets of all kept batches, where their shapes agree."""
     inputs, targets = [], []
     for batch in batches(run):
@@ -79,7 +80,7 @@ def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, floa
     return found, float(chance.mean()), float(chance.std()) + 1e-9
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Ranges and counts of what went into the model. Raises NotApplicable where no batch was kept."""
     x, y = _table(run)
     numbers: dict[str, Any] = {

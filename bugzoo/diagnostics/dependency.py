@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call, lengths, shifted
 from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
@@ -124,7 +125,7 @@ def _finite(model: torch.nn.Module, batch: Any) -> bool:
     return all(bool(torch.isfinite(t).all()) for t in held if t.is_floating_point())
 
 
-def _one_graph(run: Any, batch: Any, out: torch.Tensor) -> bool:
+def _one_graph(run: Run, batch: Any, out: torch.Tensor) -> bool:
     """Are the rows no samples but parts of one whole? The same rows come at every step, or the loss reads some only."""
     if batch.targets is not None and batch.targets.ndim == 1 and out.ndim == 2 and len(batch.targets) < len(out):
         return True
@@ -133,7 +134,7 @@ def _one_graph(run: Any, batch: Any, out: torch.Tensor) -> bool:
     return first.step != batch.step and bool(pairs) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)

@@ -13,6 +13,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 RERUNS = 1
@@ -48,17 +49,18 @@ def compare(first: Any, second: Any) -> dict[str, float]:
     }
 
 
-def again(job: Any) -> tuple[Any, ...]:
+def again(job: Any) -> tuple[Run, ...]:
     """The same script once more."""
     from bugzoo.running import run_worker
 
     return (run_worker(job),)
 
 
-def measure(run: Any, second: Any = None) -> dict[str, Any]:
+def measure(run: Run, second: Run | None = None) -> dict[str, Any]:
     """Compare with `second`, or with a second run of the source in a worker. Raises NotApplicable without source."""
     need_steps(run, 1)
-    if second is None:
+    other = second
+    if other is None:
         if not run.source:
             raise NotApplicable("needs the script's source, to run it a second time")
         from bugzoo.running import Job, Limits
@@ -67,8 +69,8 @@ def measure(run: Any, second: Any = None) -> dict[str, Any]:
         ranks = max(1, len(run.ranks))
         threads = int(run.trace.environment.get("threads") or 1)
         limits = Limits(seconds=seconds)
-        (second,) = again(Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads))
-    return compare(run.trace.loss, second.trace.loss) | {"steps": float(len(column(run.trace.step)))}
+        (other,) = again(Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads))
+    return compare(run.trace.loss, other.trace.loss) | {"steps": float(len(column(run.trace.step)))}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

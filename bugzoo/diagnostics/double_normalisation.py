@@ -17,6 +17,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import softmax_line
 from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -28,7 +29,7 @@ HEALTHY = example()
 SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
 
 
-def _outputs(run: Any) -> torch.Tensor | None:
+def _outputs(run: Run) -> torch.Tensor | None:
     """What the model gives out for the last batch, (..., classes); None when that cannot be asked."""
     try:
         batch = batches(run)[-1]
@@ -40,7 +41,7 @@ def _outputs(run: Any) -> torch.Tensor | None:
     return output if usable else None
 
 
-def _row_sum(run: Any) -> float:
+def _row_sum(run: Run) -> float:
     """Sum of a row that enters the loss, the last one of the run; nan where that was not seen."""
     graph = run.trace.graph
     if graph.softmax_before_loss:
@@ -51,7 +52,7 @@ def _row_sum(run: Any) -> float:
     return math.nan if output is None else output.double().flatten(0, -2)[-1].sum().item()
 
 
-def _outputs_are_probabilities(run: Any) -> bool | None:
+def _outputs_are_probabilities(run: Run) -> bool | None:
     """Rows of the model's own output are non-negative and sum to 1; None when that cannot be asked."""
     output = _outputs(run)
     if output is None:
@@ -59,7 +60,7 @@ def _outputs_are_probabilities(run: Any) -> bool | None:
     return bool((output >= 0).all() and torch.allclose(output.sum(-1), torch.ones(()).to(output.device), atol=1e-3))
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """0/1 flags; the spread of log-probabilities and losses in nats. Raises NotApplicable without a known loss."""
     need_steps(run, 1)
     graph = run.trace.graph

@@ -13,6 +13,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -35,7 +36,7 @@ _CAUSES = (
 )
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """`found` 0/1 and the step, from 1; `module`, `op`, `direction`, `file`, `line` as far as the trace knows them."""
     trace = run.trace
     loss, norm, scale = column(trace.loss), column(trace.grad_norm), column(trace.scale)
@@ -83,7 +84,7 @@ def _no_gradient(trace: Any) -> bool:
     return norms.size > 0 and bool(np.isnan(norms).all() and np.isfinite(column(trace.loss)).all())
 
 
-def _bad_input(run: Any, event: Any) -> bool:
+def _bad_input(run: Run, event: Any) -> bool:
     """Did a kept batch hold NaN or infinity before the model touched it?"""
     import torch
 

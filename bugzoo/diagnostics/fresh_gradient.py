@@ -17,6 +17,7 @@ import torch
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -30,11 +31,11 @@ SICK = example(("optimizer.zero_grad()", "pass"))
 TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one at the step
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Shares of the steps after each optimiser's first, between 0 and 1. Raises NotApplicable below 3 steps."""
     trace = run.trace
     if not len(column(trace.step)) and _never_stepped(run):
-        return {"never_stepped": 1.0, "backwards": float(trace.environment["backwards"]), "stale_share": 0.0}
+        return {"never_stepped": 1.0, "backwards": float(trace.environment.get("backwards", 0)), "stale_share": 0.0}
     need_steps(run, 3)
     leftover, backwards = column(trace.leftover), column(trace.backwards)
     optimizer = column(trace.optimizer)
@@ -85,14 +86,14 @@ def _elsewhere(trace: Any) -> float:
     return sum(size for size, outside in sizes if outside) / total if total else 0.0
 
 
-def _never_stepped(run: Any) -> bool:
+def _never_stepped(run: Run) -> bool:
     """Did backward() run several times while an optimiser that exists was never asked to step?"""
     if run.trace.environment.get("backwards", 0) < 3 or getattr(run.trace, "live", None) is None:
         return False
     return any(isinstance(thing, torch.optim.Optimizer) for thing in gc.get_objects())
 
 
-def _closure(run: Any) -> bool:
+def _closure(run: Run) -> bool:
     """Does an optimiser call backward() itself, several times a step?"""
     live = getattr(run.trace, "live", None)
     return any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(live, "optimizers", []))

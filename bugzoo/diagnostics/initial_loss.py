@@ -13,6 +13,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -24,7 +25,7 @@ HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """First loss in nats, ln C, and their ratio. Raises NotApplicable unless the loss is a cross-entropy."""
     steps = need_steps(run, 1)
     graph = run.trace.graph

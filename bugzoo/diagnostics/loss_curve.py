@@ -16,6 +16,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.running.result import Run
 from bugzoo.watching.trace import STATISTICS
 
 COST = 0
@@ -44,7 +45,7 @@ def _main_losses(trace: Any) -> tuple[np.ndarray, int]:
     return loss[optimizer == kinds[counts.argmax()]], interleaved(trace)
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Losses in nats (or the loss's own unit), steps counted from 1. Raises NotApplicable below 8 steps."""
     trace = run.trace
     need_steps(run, 8)

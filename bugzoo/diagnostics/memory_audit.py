@@ -15,6 +15,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -29,7 +30,7 @@ WATCH = 5
 """Graphs per backward of a step that the loop's own variables and the watch's snapshots of them may hold."""
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Graphs kept, and MiB that resident memory grows by per step in the second half of the run (NaN when unknown)."""
     trace = run.trace
     steps = need_steps(run, 3)

@@ -28,6 +28,7 @@ from bugzoo.diagnostics._tools import (
     share,
 )
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
@@ -76,7 +77,7 @@ def _own_mode(model: torch.nn.Module) -> bool:
     return model.training and bool(layers) and not any(m.training for m in layers)
 
 
-def _drops(run: Any, training: bool = False) -> dict[str, Any] | None:
+def _drops(run: Run, training: bool = False) -> dict[str, Any] | None:
     """The line that drops at random when the model is called in this mode; {} if not known, None if nothing does."""
     try:
         batch = batches(run)[-1]
@@ -87,7 +88,7 @@ def _drops(run: Any, training: bool = False) -> dict[str, Any] | None:
     return drops.where if drops.seen else None
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Counts of forward passes by circumstance. Raises NotApplicable where no layer's mode matters."""
     need_steps(run, 1)
     models = live(run).models

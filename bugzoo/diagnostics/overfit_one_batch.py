@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, column, interleaved, live, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
+from bugzoo.running.result import Run
 
 COST = 1
 TRAINS = True  # most of what measuring takes: a grader asks it on the first seed, how well it learns on each
@@ -41,7 +42,7 @@ LOWER = 0.8
 """The training itself came to less than this part of the loss here: whatever held it up here is no floor."""
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Losses of the repetitions: first, best, their ratio, fall over the last third. Raises NotApplicable."""
     kept = live(run)
     if kept.by_heart is None:

@@ -15,6 +15,7 @@ import torch
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -54,7 +55,7 @@ def _new_table(weight: torch.Tensor) -> bool:
     return abs(float(values.mean())) < 4 / math.sqrt(size) and abs(float(values.std()) - 1) < 4 / math.sqrt(2 * size)
 
 
-def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
+def _frozen_at_random(run: Run) -> tuple[float, list[str]] | None:
     """(elements, names) of parameters frozen at random values in models of which another part is trained."""
     live = getattr(run.trace, "live", None)
     if live is None or not live.models:
@@ -83,7 +84,7 @@ def _frozen_at_random(run: Any) -> tuple[float, list[str]] | None:
     return float(elements), found
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Shares of parameter elements, between 0 and 1. Raises NotApplicable when no parameter was seen."""
     trace = run.trace
     parameters = trace.parameters
@@ -130,7 +131,7 @@ def measure(run: Any) -> dict[str, Any]:
     return numbers
 
 
-def _unregistered(run: Any) -> float:
+def _unregistered(run: Run) -> float:
     """Elements of trained-with, never-optimised layers that a model holds in a plain list, tuple or dict."""
     live = getattr(run.trace, "live", None)
     held = {id(p) for o in getattr(live, "optimizers", ()) for g in o.param_groups for p in g["params"]}

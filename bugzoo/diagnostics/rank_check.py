@@ -13,6 +13,7 @@ import numpy as np
 from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._tools import column, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 _SCRIPT = """\
@@ -64,7 +65,7 @@ def _own_error(error: dict[str, Any]) -> bool:
     return bool(error.get("type")) and error["type"] not in ("Stopped", "SignalException") and not _lost_peer(error)
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """`hung` 0/1, steps per rank, relative spread of losses and parameter norms. Raises NotApplicable for one rank."""
     traces = [other.trace for other in run.ranks]
     if len(traces) < 2:

@@ -13,6 +13,7 @@ from bugzoo.diagnostics.first_non_finite import judge as _judge_first
 from bugzoo.diagnostics.first_non_finite import measure as _measure_first
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
+from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
@@ -24,7 +25,7 @@ HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """`found` 0/1, op, module, file, line. Raises NotApplicable in a finite run, or without snapshots of the step."""
     first = _measure_first(run)
     if not first["found"]:

@@ -16,6 +16,7 @@ from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.determinism import NOISE, compare
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import UserError
+from bugzoo.running.result import Run
 
 COST = 0
 RERUNS = 2
@@ -51,7 +52,7 @@ def again(job: Any) -> tuple[Any, ...]:
         raise NotApplicable(str(why)) from None
 
 
-def measure(run: Any, *parts: Any) -> dict[str, Any]:
+def measure(run: Run, *parts: Run) -> dict[str, Any]:
     """Compare with `parts`: the run that was stopped half way, and the one that went on from its files.
 
     Raises NotApplicable where the script cannot be stopped, or one of them did not come to its end.
@@ -72,7 +73,7 @@ def measure(run: Any, *parts: Any) -> dict[str, Any]:
     }
 
 
-def _job(run: Any) -> Any:
+def _job(run: Run) -> Any:
     if not run.source:
         raise NotApplicable("needs the script's source, to stop it and start it again")
     from bugzoo.running import Job, Limits
@@ -98,7 +99,7 @@ def _error(part: Any) -> str:
     return f" ({str(said)[:120]})" if said else ""
 
 
-def _rates(run: Any) -> np.ndarray:
+def _rates(run: Run) -> np.ndarray:
     rates = column(run.trace.learning_rate)
     return rates[np.isfinite(rates)]
 

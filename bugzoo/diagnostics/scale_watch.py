@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._loss import again
 from bugzoo.diagnostics._tools import batches, column, live, model_of, need_steps, pick, quiet, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 1
 _UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
@@ -43,7 +44,7 @@ def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, f
     return torch.cat([g.float().flatten() / factor for g in gradients if g is not None])
 
 
-def _underflow(run: Any, factor: float) -> tuple[float, float]:
+def _underflow(run: Run, factor: float) -> tuple[float, float]:
     """(share of elements lost to zero, share not finite) of the half-precision gradient on the latest batch."""
     batch = batches(run)[-1]
     with quiet(model_of(run, batch), training=True) as model, torch.enable_grad():
@@ -55,7 +56,7 @@ def _underflow(run: Any, factor: float) -> tuple[float, float]:
     return float(lost), float((~torch.isfinite(half)).float().mean())
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Shares between 0 and 1. Raises NotApplicable where nothing ran in half precision."""
     steps = need_steps(run, 1)
     trace = run.trace

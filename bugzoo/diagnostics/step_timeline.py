@@ -16,6 +16,7 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
@@ -37,7 +38,7 @@ BUSY = 0.1
 """A machine whose processors are idle less than this share of the time has nothing left for worker processes."""
 
 
-def _workers(run: Any) -> float:
+def _workers(run: Run) -> float:
     """num_workers of the DataLoader beside the training loop with most samples; NaN where there is none."""
     from torch.utils.data import DataLoader
 
@@ -50,7 +51,7 @@ def _workers(run: Any) -> float:
     return float(max(loader.num_workers for loader in loaders)) if loaders else math.nan
 
 
-def measure(run: Any) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Milliseconds (medians over the steps after the first two) and shares. Raises NotApplicable below 5 steps."""
     need_steps(run, 5)
     trace = run.trace

@@ -1,12 +1,13 @@
 """After a run with non-finite numbers: which step, module, operation and line was the first."""
 
 import math
+from typing import cast
 
 import torch
 
 from bugzoo.watching.history import Snapshot
 from bugzoo.watching.replay import Past, execute, same, starts
-from bugzoo.watching.trace import Event, Trace
+from bugzoo.watching.trace import Event, EventData, Trace
 
 
 def explain(trace: Trace, past: Past) -> None:
@@ -31,7 +32,7 @@ def explain(trace: Trace, past: Past) -> None:
         info, first = execute(past, snapshot, iterations, event.step, from_start)
         faithful = "step" in info and same(info["loss"], float(trace.loss[event.step - 1]))
         if first is not None and (faithful or number == len(attempts) - 1):
-            event.data.update(first, faithful=faithful)
+            event.data.update(cast(EventData, first | {"faithful": faithful}))
             return
     _name_gradient(trace, event)
 
@@ -59,7 +60,7 @@ def _made_by_update(trace: Trace, past: Past, event: Event, snapshot: Snapshot) 
 
 def _name_gradient(trace: Trace, event: Event) -> None:
     """Without a replay at least the parameters with a non-finite gradient are known."""
-    if event.data["direction"] == "gradient" and event.step <= len(trace.param_grad_norm):
+    if event.data.get("direction") == "gradient" and event.step <= len(trace.param_grad_norm):
         row = trace.param_grad_norm[event.step - 1]
         bad = [p.name for p, n in zip(trace.parameters, row.tolist(), strict=True) if math.isinf(n)]
         nan = [p.name for p, n in zip(trace.parameters, row.tolist(), strict=True) if math.isnan(n)]

@@ -9,7 +9,7 @@ import torch
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.table import Table
-from bugzoo.watching.trace import Event
+from bugzoo.watching.trace import Event, EventData
 
 
 class Judge:
@@ -53,5 +53,5 @@ class Judge:
 
     def _note(self, step: int, direction: str) -> None:
         self.finite = False
-        data = {"module": None, "op": None, "direction": direction, "file": None, "line": None}
+        data: EventData = {"module": None, "op": None, "direction": direction, "file": None, "line": None}
         self.moment.events.append(Event(step, "non_finite", data))

@@ -50,17 +50,58 @@ class ErrorRecord(TypedDict, total=False):
     """Traceback of a `Job.export` or `Job.predict` that failed."""
 
 
+class EventData(TypedDict, total=False):
+    """What an event tells beside its step; which of it is there depends on the kind."""
+
+    module: str | None
+    op: str | None
+    direction: str
+    """`forward`, `backward`, `loss`, `gradient` or `update`."""
+    file: str | None
+    line: int | None
+    code: str | None
+    faithful: bool
+    """Was the step that told it replayed to the last bit?"""
+    parameter: str | None
+    training: bool
+    grad: bool
+    optimizer: int
+    type: str
+
+
+class Environment(TypedDict, total=False):
+    """Where a run took place, and what the watch counted that belongs to no step."""
+
+    python: str
+    torch: str
+    numpy: str
+    system: str
+    threads: int
+    cuda: str | None
+    deterministic: bool
+    graphs_alive: int
+    """Most losses with a graph that were alive at once, of `graphs_marked`."""
+    graphs_marked: int
+    backwards: int
+    step_places: list[Any]
+    """(file, line) of each optimiser's step(), None where it is not known; lists when it comes from a file."""
+    idle: float | None
+    """Share of the processors that nothing used."""
+    peak_mib: float
+    watch_errors: list[str]
+
+
 @dataclass
 class Event:
     """Something that happened at a step (counted from 1).
 
-    `kind`: `non_finite` (data: module, op, direction "forward" | "backward" | "loss" | "gradient", file, line) ·
-    `skipped_step` · `mode` · `exception`.
+    `kind`: `non_finite` (data: module, op, direction, file, line) · `skipped_step` (optimizer) · `mode` (module, training,
+    grad) · `exception` (type).
     """
 
     step: int
     kind: str
-    data: dict[str, Any] = field(default_factory=dict)
+    data: EventData = field(default_factory=EventData)
 
 
 @dataclass(frozen=True)
@@ -170,7 +211,7 @@ class Trace:
     error: ErrorRecord = field(default_factory=ErrorRecord)
     metrics: dict[str, float] = field(default_factory=dict)
     """The script's own final numbers: its top-level dict named `metrics`, where it has one."""
-    environment: dict[str, Any] = field(default_factory=dict)
+    environment: Environment = field(default_factory=Environment)
     live: "Live | None" = field(default=None, repr=False, compare=False)
     """The run's own objects (models, optimisers, batches, namespace); never saved, None in a loaded trace."""
 

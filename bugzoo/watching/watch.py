@@ -20,7 +20,7 @@ from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.replay import Past, replay
-from bugzoo.watching.trace import Event, Trace
+from bugzoo.watching.trace import Environment, Event, Trace
 
 _active: list["watch"] = []
 _lock = threading.Lock()
@@ -110,7 +110,7 @@ class watch:
         return {}
 
 
-def environment() -> dict[str, Any]:
+def environment() -> Environment:
     """Versions, machine and threads."""
     return {
         "python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__,
