@@ -130,7 +130,7 @@ def test_shortcuts_work_again_outside_of_the_form(lab, written) -> None:
     form.locator(".bugzoo-form input[type=radio]").first.focus()
     press(lab, "b")
     assert cells(lab) == before
-    lab.page.evaluate("() => document.querySelectorAll('.bugzoo-keys').forEach(one => one.classList.remove('bugzoo-keys')"
-                      " || one.removeAttribute('data-lm-suppress-shortcuts'))")  # fmt: skip
+    lab.page.evaluate("() => { document.querySelectorAll('.bugzoo-keys').forEach(one => one.classList.remove('bugzoo-keys'));"
+                      " document.activeElement.removeAttribute('data-lm-suppress-shortcuts'); }")  # fmt: skip
     press(lab, "b")
     assert until(lambda: cells(lab) == before + 1)

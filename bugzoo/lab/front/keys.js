@@ -2,12 +2,19 @@
 // Those with Ctrl or Cmd, such as saving, go on working in it.
 if (!window.bugzooKeys) {
   window.bugzooKeys = true; // once a page, whatever number of cells is run
-  // at the window, before the notebook sees the key: the mark is there when it asks, however late the box was made
+  // At the window, before the notebook sees the key: the mark is there when it asks, however late the box was made. It
+  // stands on what has the focus: on the box it is not seen, as the notebook's commands are meant for what has the focus.
   window.addEventListener("keydown", (event) => {
-    const box = event.target.closest?.(".bugzoo-keys");
-    if (box) box.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
+    const inside = event.target.closest?.(".bugzoo-keys");
+    if (inside) event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
   }, true);
   window.addEventListener("focusin", (event) => {
     if (event.target.matches?.(".bugzoo-number input")) Object.assign(event.target, { type: "number", min: 1 });
+    // radio buttons without a name are no group: arrow keys would go on into the next question
+    const group = event.target.closest?.(".bugzoo-keys .widget-radio-box");
+    if (group && !event.target.name) {
+      const name = `bugzoo-${window.bugzooGroups = (window.bugzooGroups ?? 0) + 1}`;
+      for (const one of group.querySelectorAll("input[type=radio]")) one.name = name;
+    }
   });
 }
