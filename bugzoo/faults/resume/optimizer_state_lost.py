@@ -27,8 +27,8 @@ FAULT = Fault(
             "one state after the other": (
                 'for part, name in ((model, "model"), (optimizer, "optimizer")):\n    part.load_state_dict(saved[name])'
             ),
-            "its parts": (
-                f'{MODEL}\nkept = optimizer.state_dict() | {{"state": saved["optimizer"]["state"]}}\n'
+            "part by part": (
+                f'{MODEL}\nkept = {{name: saved["optimizer"][name] for name in ("state", "param_groups")}}\n'
                 "optimizer.load_state_dict(kept)"
             ),
         },
@@ -37,6 +37,10 @@ FAULT = Fault(
         MODEL,
         {
             "its rate alone": f'{MODEL}\noptimizer.param_groups[0]["lr"] = saved["optimizer"]["param_groups"][0]["lr"]',
+            "its moments alone": (
+                f'{MODEL}\nkept = optimizer.state_dict() | {{"state": saved["optimizer"]["state"]}}\n'
+                "optimizer.load_state_dict(kept)"
+            ),
             "a gentle start": f'{MODEL}\nfor group in optimizer.param_groups:\n    group["lr"] *= 0.1',
             "from the beginning": "model.load_state_dict(model.state_dict())",
         },
