@@ -155,7 +155,7 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: list[str]) -> Job:
+def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequence[str] = ()) -> Job:
     with trusted:
         inputs, _ = reference.questions(case)
     return Job(
@@ -163,7 +163,7 @@ def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: list
         file="program.py",
         limits=Limits(seconds=seconds, memory_mib=allowances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
         after="bugzoo.grading.inside:examine",
-        after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": spared},
+        after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": list(spared)},
         isolated=isolated,
         ranks=case.ranks,
         export=("model",),
