@@ -54,7 +54,7 @@ class Face:
         ])  # fmt: skip
         self.handle = page.put(self.box)
         if form.handed_in:
-            self.told.value = page.say("This is what was handed in. " + self._left_out())
+            self.told.value = page.say("This is what was handed in: " + self._left_out())
         self._keep()
 
     def _place(self, line: int | None) -> Any:
@@ -93,20 +93,17 @@ class Face:
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
         when = time.strftime("%H:%M")
         self.told.value = page.say(
-            f"Kept at {when}. {self._left_out()} You took {_clock(found.seconds)} and opened {hints}."
+            f"Kept at {when}: {self._left_out()} You took {_clock(found.seconds)} and opened {hints}."
         )
         self._keep()
 
     def _left_out(self) -> str:
-        """What is not there; a healthy program has no line that is wrong."""
+        """What was handed in, and what is not there; a healthy program has no line that is wrong."""
         found = self.form.diagnosis
         empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
         empty += [] if found.test else ["a test"]
         told = f"It is without {' and '.join(empty)}; hand in again to add it." if empty else ""
-        looked = ", ".join(found.evidence)
-        return (
-            f"{told} What you looked at: {looked}." if looked else f"{told} You have looked at no instrument.".strip()
-        )
+        return f"{found.text()}. {told}".strip()
 
     def _keep(self) -> None:
         """What stays in the saved notebook."""
