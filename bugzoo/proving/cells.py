@@ -46,7 +46,7 @@ def evidence_key(fault: Fault, first: Scenario) -> str:
     """Everything that a cell's verdict over the seeds depends on; `first` is the scenario of the first seed."""
     said = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)
     by = code_of("bugzoo.proving.cells:judge_seeds")
-    return code.short(first.source, first.base, SEEDS, said, code.core(), by, code.instruments(named(fault)))
+    return code.keyed((first.source, first.base, SEEDS, said), (code.core(), by, code.instruments(named(fault))))
 
 
 def full_key(fault: Fault | None, first: Scenario) -> str:
@@ -54,7 +54,7 @@ def full_key(fault: Fault | None, first: Scenario) -> str:
     wanted = code.everything() | (named(fault) if fault else set())
     by = code_of("bugzoo.proving.cells:judge_full", "bugzoo.proving.cells:judge_control")
     facts = programs.load(first.program).facts
-    return code.short(first.source, first.base, SEEDS, facts, code.core(), by, code.instruments(wanted))
+    return code.keyed((first.source, first.base, SEEDS, facts), (code.core(), by, code.instruments(wanted)))
 
 
 def fired(result: Result) -> dict[str, str]:

@@ -118,11 +118,13 @@ def check(
 
     if progress:
         progress(known, len(work))
-    run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
-    bad = {place for place, trial in work.items() if judge(proofs[place[0]], trial, found[place])}
-    for name in chosen:
-        own = [place for place in work if place[0] == name]
-        _write_down(name, {place: found[place] for place in own if place not in bad}, keys)
+    try:
+        run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
+    finally:  # on Ctrl-C as well: what was proved by then stands in the ledger, and of the rest what stood there before
+        bad = {place for place in work if place in found and judge(proofs[place[0]], work[place], found[place])}
+        for name in chosen:
+            own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
+            _write_down(name, own, keys)
     return Report(list(proofs.values()), time.perf_counter() - started, len(work), known)
 
 
@@ -138,10 +140,10 @@ def key_of(trial: Trial) -> str:
     exercise = load(trial.exercise)
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
-        return code.short(search.in_files(exercise), probe(exercise), told, code.showing())
+        return code.keyed((search.in_files(exercise), probe(exercise), told), (code.showing(),))
     how = (exercise.seeds, exercise.seconds, about(exercise))
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
-    return code.short(trial.source, trial.diagnosis, conditions(exercise.scenario), said, how, code.grading())
+    return code.keyed((trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, code.grading()))
 
 
 def _cached(key: str) -> str:
@@ -159,14 +161,21 @@ def _known(place: Place, key: str) -> Result | None:
     return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
 
 
-def _write_down(name: str, found: dict[Place, Result], keys: dict[Place, str]) -> None:
-    """The ledger's entry of one exercise: what is as it must be. The rest has none, and is tried again."""
+def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, str]) -> None:
+    """The ledger's entry of one exercise: what is as it must be. The rest has none, and is tried again.
+
+    Where the result is None nothing was done: what stood there stays, if it is about the same.
+    """
     old = ledger.read("exercises", name).get("trials", {})
     made: dict[str, dict[str, Result]] = {}
     for (_, kind, title), result in found.items():
+        before, key = old.get(kind, {}).get(title, {}), keys[(name, kind, title)]
+        if result is None:
+            if code.about(before.get("key", "")) == code.about(key):
+                made.setdefault(kind, {})[title] = before
+            continue
         said = {part: result[part] for part in ("status", "share", "failed") if part in result}
-        entry = {"key": keys[(name, kind, title)], **said}
-        made.setdefault(kind, {})[title] = ledger.newer(old.get(kind, {}).get(title, {}), entry)
+        made.setdefault(kind, {})[title] = ledger.newer(before, {"key": key, **said})
     if made != old:
         ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
 

@@ -89,6 +89,19 @@ def everything() -> frozenset[str]:
     return frozenset(name for name in diagnostics.names() if not diagnostics.declared(name).get("RERUNS"))
 
 
+def keyed(about: tuple[object, ...], by: tuple[object, ...]) -> str:
+    """A key of the ledger in two halves: what was proved (texts, claims, facts), and by which code.
+
+    A change of the second half makes no proof wrong: `verify` and `check` do it again, the tests draw a sample.
+    """
+    return f"{short(*about)}-{short(*by)}"
+
+
+def about(key: str) -> str:
+    """The half of a key that says what was proved."""
+    return key.split("-")[0]
+
+
 def short(*parts: object) -> str:
-    """A key of the ledger: 16 letters over everything that an entry depends on, by `repr`."""
+    """16 letters over everything that an entry depends on, by `repr`."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

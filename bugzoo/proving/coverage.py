@@ -23,7 +23,10 @@ Again = Callable[[], list[str]]
 
 
 def lacking() -> list[str]:
-    """Everything that has no entry of today's content, or one that nothing stands behind; with what to type."""
+    """Everything that has no entry about what it is today, or one that nothing stands behind; with what to type.
+
+    One that other code measured counts: `verify` and `check` do it again, and a sample of it is done again by the tests.
+    """
     return [*_cells(), *_look_alikes(), *_controls(), *_exercises(), *_left_over()]
 
 
@@ -79,7 +82,7 @@ def _said(what: str, entry: ledger.Entry, keys: dict[str, str], command: str) ->
         yield f"{what} is not in the ledger; type `{command}`"
     elif entry.get("problems"):
         yield f"{what} is not proved: {entry['problems'][0]}"
-    elif any(entry.get(name) != key for name, key in keys.items()):
+    elif any(code.about(str(entry.get(name))) != code.about(key) for name, key in keys.items()):
         yield f"{what} has changed since it was proved; type `{command}`"
 
 

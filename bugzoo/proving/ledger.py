@@ -119,7 +119,9 @@ def matrix() -> str:
 def _result(entry: Entry) -> str:
     if entry.get("problems"):
         return "**not proved**"
-    return "proved, not graded" if entry.get("not_graded") else "proved"
+    if entry.get("not_graded"):
+        return "proved, not graded"
+    return "proved, repairs graded" if entry.get("graded") else "proved"
 
 
 def matrix_is_current() -> bool:

@@ -62,7 +62,7 @@ def key_of(pair: Pair) -> str:
     asked = [(case.source, case.needs, claims, sorted(_instruments(claims))) for case, claims in both]
     measuring = [(name, code.measuring(name)) for name in sorted({name for one in asked for name in one[3]})]
     by = code_of("bugzoo.proving.look_alikes:judge", without=code.TEXTS)
-    return code.short(asked, code.core(), measuring, by)
+    return code.keyed((asked,), (code.core(), measuring, by))
 
 
 def _instruments(claims: tuple[str, ...]) -> set[str]:

@@ -40,6 +40,8 @@ class Case:
     """Places of seeds: all, or the first where only an instrument that is none of the evidence has changed."""
     tried: Tried | None = None
     """Its repairs and pretences, where they are graded."""
+    graded_before: dict[str, Any] = field(default_factory=dict)
+    """What the ledger says of them, where they are not graded this time."""
 
     def wanted(self) -> list[Wanted]:
         found: list[Wanted] = []
@@ -66,7 +68,8 @@ class Case:
 
     def entry(self) -> ledger.Entry:
         """What the ledger keeps of it."""
-        cell, graded = self.cell, {"graded": self.tried.entry} if self.tried else {}
+        cell, entry = self.cell, self.tried.entry if self.tried else self.graded_before
+        graded: dict[str, Any] = {"graded": entry} if entry else {}
         if cell.not_graded:
             graded = {"not_graded": cell.not_graded}
         said = {"numbers": cell.numbers, "agreeing": cell.agreeing, "p": cell.p, "fired": cell.fired}
@@ -138,7 +141,10 @@ def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh:
         case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
         cell.not_graded = tried.impossible(fault, cell.program)
         if written and device == "cpu" and not cell.not_graded:
-            case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh)
+            if fresh or cell.program == tried.shortest(fault):
+                case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh)
+            else:
+                case.graded_before = entry.get("graded", {})
         return case
     except UserError as error:
         cell.problems.append(str(error))

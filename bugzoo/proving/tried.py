@@ -1,8 +1,9 @@
 """A cell's repairs and pretences, put to the grader: what is right must pass there, and what only looks it must not.
 
 All repairs and pretences that the fault's file names, the healthy text and the broken one, on one seed (three where one
-leaves it open: `grading.quick`). On the shortest program that the fault fits, what everybody tries and a few attacks
-besides; `bugzoo check` puts all attacks to the exercises. What was graded is kept at once, so that Ctrl-C loses nothing.
+leaves it open: `grading.quick`): on the shortest program that the fault fits, and what everybody tries and a few attacks
+besides; `bugzoo check` puts all attacks to the exercises. On the other programs `verify --fresh` does it, which `make prove`
+calls. What was graded is kept at once, so that Ctrl-C loses nothing.
 """
 
 import random
@@ -118,9 +119,11 @@ def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
     graded = entry.get("graded", {})
     if why or graded.get("made") == made_key(scenario := Scenario(program, (fault.id,))):
         return ""
-    written = {key for named in graded.get("trials", {}).values() for key, *_ in named.values()}
+    if program != shortest(fault):  # `make prove` puts them to the grader everywhere
+        return ""
+    written = {code.about(key) for named in graded.get("trials", {}).values() for key, *_ in named.values()}
     about = conditions(scenario)
-    left = sum(key_of(trial, about) not in written for trial in of_cell(scenario))
+    left = sum(code.about(key_of(trial, about)) not in written for trial in of_cell(scenario))
     return f"{left} of its repairs and pretences are not graded, or have changed" if left else ""
 
 
@@ -174,7 +177,7 @@ def _making() -> str:
 
 def key_of(trial: "Trial", about: tuple[Any, ...]) -> str:
     """Everything that the verdict on one submission depends on; `about` are the conditions of its scenario."""
-    return code.short(trial.kind, trial.source, about, code.grading())
+    return code.keyed((trial.kind, trial.source, about), (code.grading(),))
 
 
 def _cached(key: str) -> str:

@@ -94,6 +94,15 @@ def test_what_is_stale_is_told(whole, file: str, path: tuple[str, ...], value: A
     assert any(told in text for text in said) and all("matrix" in text or told in text for text in said)
 
 
+def test_what_other_code_measured_stands_until_it_is_done_again(whole, runs) -> None:
+    for name in ("evidence", "full"):
+        old = ledger.read("faults", FAULT)["cells"]["mlp"][name]
+        spoil(whole / "faults" / "loss" / "double_softmax.json", "cells", "mlp", name, value=f"{old[:16]}-{'0' * 16}")
+    assert [text for text in coverage.lacking() if "matrix" not in text] == []
+    assert not verify([FAULT], ["mlp"]).cells[0].in_ledger
+    assert verify([FAULT], ["mlp"]).cells[0].in_ledger, "it was done again, and written down"
+
+
 def test_what_is_left_over_is_told(whole) -> None:
     (whole / "faults" / "loss" / "gone.json").write_text("{}")
     assert "proofs/faults/loss/gone.json is about nothing that there is; delete it" in coverage.lacking()
