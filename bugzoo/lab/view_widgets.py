@@ -8,6 +8,7 @@ import ipywidgets as w
 from bugzoo.lab import summary
 from bugzoo.lab.chart import Chart
 from bugzoo.lab.engine import Point
+from bugzoo.lab.page import Keys
 
 if TYPE_CHECKING:
     from bugzoo.lab.view import LiveView
@@ -35,8 +36,9 @@ class ViewWidgets:
         self.run.on_click(self._run)
         self.pause.on_click(self._pause)
         self.stop.on_click(lambda _: self.view.stop())
-        self.box = w.VBox([self.status, self.chart, w.HBox([self.run, self.pause, self.stop])])
-        self.box.add_class("bugzoo-live")
+        self.box = w.VBox([self.status, self.chart.box, w.HBox([self.run, self.pause, self.stop]), Keys()])
+        for name in ("bugzoo-live", "bugzoo-keys"):
+            self.box.add_class(name)
         if view.case.job is not None:
             self.pause.tooltip = "This run has a process of its own, which cannot be paused; Stop ends it"
         self._label()

@@ -7,8 +7,9 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-POINTS = """view => [...view.querySelectorAll('.bugzoo-chart path')]
-    .reduce((sum, curve) => sum + Number(curve.dataset.points), 0)"""
+POINTS = """view => { const plot = view.querySelector('.js-plotly-plot');
+    if (!plot?.data || !plot.querySelector('.scatterlayer path.js-line[d^="M"]')) return 0;
+    return plot.data.reduce((sum, curve) => sum + (curve.x?.length ?? 0), 0); }"""
 
 GREY = """cells => cells.map(cell => [...cell.querySelectorAll('.bugzoo-status, .widget-label, .widget-radio-box label')]
     .filter(one => one.textContent.trim() && one.offsetParent)
