@@ -50,7 +50,7 @@ def test_ruff_would_format_nothing():
 def test_importing_bugzoo_is_light():
     code = (
         "import sys, bugzoo\n"
-        "heavy = ('torch', 'torchvision', 'matplotlib', 'anywidget', 'sklearn', 'bugzoo.faults', 'bugzoo.plots')\n"
+        "heavy = ('torch', 'torchvision', 'matplotlib', 'plotly', 'anywidget', 'sklearn', 'bugzoo.faults', 'bugzoo.plots')\n"
         "print([name for name in heavy if name in sys.modules], len(bugzoo.__all__))"
     )
     done = called("-c", code)

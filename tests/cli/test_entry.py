@@ -125,7 +125,7 @@ def test_listing_loads_no_torch():
         "import sys; from bugzoo.cli import main\n"
         "try: main(['list'])\n"
         "except SystemExit: pass\n"
-        "heavy = ('torch', 'matplotlib', 'anywidget', 'sklearn', 'IPython')\n"
+        "heavy = ('torch', 'matplotlib', 'plotly', 'anywidget', 'sklearn', 'IPython')\n"
         "print('heavy:', [name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
