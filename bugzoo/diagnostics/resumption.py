@@ -20,6 +20,14 @@ from bugzoo.running.result import Run
 
 COST = 0
 RERUNS = 2
+SHOWN = {
+    "first_difference": ("first step at which the interrupted run differs", "0: none"),
+    "size": ("relative difference of the loss there", "0"),
+    "largest": ("largest relative difference", "0"),
+    "stopped_at": ("step at which it was stopped", ""),
+    "more_steps": ("steps trained twice", "0"),
+    "metric_gap": ("difference of the metrics at the end", "0"),
+}
 _LOST = '"optimizer": optimizer.state_dict(), '
 _SAVES = (
     ("import torch\n", "import os\nimport torch\n"),

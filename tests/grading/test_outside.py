@@ -97,7 +97,7 @@ def test_the_seed_may_have_a_type_but_no_other_name():
 
 def test_a_softmax_in_other_words_is_still_one():
     result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
-    assert failed(result) == {"training loss"} and result.points == 0
+    assert failed(result) == {"training loss", "overfit_one_batch"} and result.points == 0
 
 
 @pytest.mark.slow
@@ -191,6 +191,7 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
 
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(room.checks, "FALL", 100.0)
+    monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
     result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert result.passed and replace(result, checks=[]).points == 7
 

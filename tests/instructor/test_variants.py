@@ -1,6 +1,7 @@
 """A variant for each student: the same one years later, another one for everybody else, and the key knows them all."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,8 @@ def test_two_students(two: Path) -> None:
     assert about["ada"]["variant"].keys() == {"version", "tag"}
     for one in made.values():  # the packed program is any letters
         one["cells"] = [cell for cell in one["cells"] if cell["id"] != "program-text"]
-    assert not any(name in json.dumps(made[other]).lower() for name, other in (("ben", "ada"), ("log_at", "ben")))
+    for name, other in (("ben", "ada"), ("log_at", "ben")):  # as a word: among packed letters there may be any
+        assert not re.search(rf"\b{name}\b", json.dumps(made[other]).lower())
 
 
 def test_the_key_recovers_them(two: Path) -> None:

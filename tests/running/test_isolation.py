@@ -78,9 +78,12 @@ print(json.dumps({
     "written": [place for place in places if writes(place)],
     "environment": "SECRET_TOKEN" in os.environ,
     "cwd": os.getcwd(),
-    "loaded": [name.split(".")[1] for name in sys.modules if name.startswith("bugzoo.")],
+    "loaded": [name for name in sys.modules if name.startswith("bugzoo.")],
 }))
 """
+
+
+INSIDE = {"bugzoo.grading.inside", "bugzoo.grading.rows"}
 
 
 def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
@@ -92,7 +95,10 @@ def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
     shown = "__init__.py diagnostics errors.py files.py plain.py running syntax.py watching"
     assert answer["package"] == shown.split()
     assert answer["written"] == ["x"] and answer["cwd"] == "/tmp"
-    assert not {"faults", "programs", "grading", "scenario"} & set(answer["loaded"])
+    rooms = {name.split(".")[1] for name in answer["loaded"]}
+    assert not {"faults", "programs", "scenario"} & rooms
+    # a warm process that has graded holds what looks at a submission from inside, and no more of grading
+    assert {name for name in answer["loaded"] if name.startswith("bugzoo.grading.")} <= INSIDE
 
 
 RAISED = """
