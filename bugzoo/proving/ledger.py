@@ -121,7 +121,10 @@ def _result(entry: Entry) -> str:
         return "**not proved**"
     if entry.get("not_graded"):
         return "proved, not graded"
-    return "proved, repairs graded" if entry.get("graded") else "proved"
+    graded = entry.get("graded", {})
+    if not graded.get("made"):
+        return "proved"
+    return f"proved, with {sum(map(len, graded['trials'].values()))} repairs and pretences"
 
 
 def matrix_is_current() -> bool:

@@ -55,7 +55,7 @@ class Tried:
     @property
     def count(self) -> int:
         """Submissions of which the outcome is known."""
-        return sum(len(named) for named in self.entry["trials"].values()) if self.in_ledger else len(self.trials)
+        return sum(len(named) for named in self.entry["trials"].values()) if self.in_ledger else len(self.found)
 
     def judge(self) -> list[str]:
         """Make the ledger's entry; the sentences that say what did not come out as it must."""
@@ -66,12 +66,14 @@ class Tried:
         problems: list[str] = []
         kinds: dict[str, dict[str, list[str]]] = {}
         for key, trial in self.trials.items():
+            if key not in self.found:  # stopped before its turn: it is graded the next time
+                continue
             if said := verdict(trial, self.found[key]):
                 problems += said
             else:
                 failed = self.found[key]["failed"]
                 kinds.setdefault(trial.kind, {})[trial.name] = [key, self.found[key]["status"], *failed]
-        self.entry = {"made": "" if problems else self.made, "trials": kinds}
+        self.entry = {"made": "" if problems or self.missing() else self.made, "trials": kinds}
         return problems
 
 
@@ -113,18 +115,20 @@ def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = Fal
 
 
 def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
-    """In what the ledger's entry of a cell does not prove its repairs and pretences; empty where it does."""
+    """In what the ledger's entry of a cell says what is not so of its repairs and pretences; empty where all stands.
+
+    What nobody has graded yet is no fault of the ledger: `verify` grades it on the shortest program, `make prove` on all,
+    and the matrix says how far that has come.
+    """
     if entry.get("not_graded", "") != (why := impossible(fault, program)):
         return "it says of the grading what is not so any more"
     graded = entry.get("graded", {})
     if why or graded.get("made") == made_key(scenario := Scenario(program, (fault.id,))):
         return ""
-    if program != shortest(fault):  # `make prove` puts them to the grader everywhere
-        return ""
     written = {code.about(key) for named in graded.get("trials", {}).values() for key, *_ in named.values()}
     about = conditions(scenario)
-    left = sum(code.about(key_of(trial, about)) not in written for trial in of_cell(scenario))
-    return f"{left} of its repairs and pretences are not graded, or have changed" if left else ""
+    stale = len(written - {code.about(key_of(trial, about)) for trial in of_cell(scenario)})
+    return f"{stale} of its repairs and pretences have changed since they were graded" if stale else ""
 
 
 def of_cell(scenario: Scenario) -> list["Trial"]:

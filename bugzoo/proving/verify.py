@@ -65,13 +65,19 @@ def verify(
             progress(jobs + done, jobs + to_grade)
 
     results, runs, ran = _run([one for some in asked for one in some], executor, measuring, fresh)
-    graded = grade_all(cells_tried, executor, grading)
+    graded, stopped = 0, None
+    try:
+        graded = grade_all(cells_tried, executor, grading)
+    except KeyboardInterrupt as error:  # the numbers are whole: they are written down, with what was graded by then
+        stopped = error
     for part, some in zip(parts, asked, strict=True):
         part.judge(results[: len(some)])
         results = results[len(some) :]
     if written:
         mine = [case for case in cases if device_of(case.fault) == device]
         _write_down(mine, controls if device == "cpu" else [], alike)
+    if stopped:
+        raise stopped
     return Report(
         cells,
         [control.healthy for control in controls],

@@ -69,7 +69,12 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
         ("faults/loss/double_softmax", ("cells", "mlp", "full"), "0", "on mlp has changed since it was proved"),
         ("faults/loss/double_softmax", ("cells", "mlp", "problems"), ["why"], "on mlp is not proved: why"),
         ("faults/loss/double_softmax", ("cells", "gone"), {}, "does not fit gone any more"),
-        ("faults/loss/double_softmax", ("cells", "mlp", "graded"), {}, "repairs and pretences are not graded"),
+        (
+            "faults/loss/double_softmax",
+            ("cells", "mlp", "graded"),
+            {"made": "0", "trials": {"correct": {"by hand": ["0-0", "passed"]}}},
+            "1 of its repairs and pretences have changed",
+        ),
         ("faults/loss/double_softmax", ("cells", "mlp", "not_graded"), "why", "is not so any more"),
         ("faults/loss/double_softmax", ("look_alikes", "gone"), {}, "has no look-alike gone any more"),
         (

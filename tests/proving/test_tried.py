@@ -125,6 +125,9 @@ def test_ctrl_c_loses_only_what_was_being_graded(runs, proofs) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         prove(progress=interrupt)
+    written = entry()
+    assert sum(map(len, written["graded"]["trials"].values())) == 5 and written["graded"]["made"] == ""
+    assert len(written["outcomes"]) == 5 and "| proved |" in ledger.matrix(), "the numbers are whole"
     report = prove()
     assert report.ok and report.graded == sum(kinds("mlp").values()) - 5
 
