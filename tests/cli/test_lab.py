@@ -213,5 +213,5 @@ def test_jupyter_starts_and_prints_its_address(source, tmp_path):
     finally:
         impatient.cancel()
         server.terminate()
-        server.wait(20)
+        server.wait(90)
         server.stdout.close()

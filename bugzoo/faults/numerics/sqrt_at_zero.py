@@ -30,7 +30,8 @@ FAULT = Fault(
     ),
     not_on={
         "amp_transformer": "The gradient scaler leaves out every step whose gradient is not finite: no loss is lost, nothing is "
-        "learnt any more. That is another symptom."
+        "learnt any more. That is another symptom.",
+        "image_pipeline": "Its tiny run ends before the step at which this sets in: nothing is seen on 5 of 5 seeds, measured.",
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
