@@ -137,7 +137,9 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
                 return [_failure(lesson, book)], {}
             except (CellTimeoutError, DeadKernelError) as error:
                 return [f"{lesson.file.name}: {error}"], {}
-    return [], json.loads(book.cells[-1].outputs[-1].text)
+    said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
+    # what still goes on in the kernel may say something there as well
+    return [], json.loads(next(line for line in reversed(said) if line.startswith("{")))
 
 
 def _failure(lesson: Lesson, book: Any) -> str:
