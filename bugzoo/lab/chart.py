@@ -1,18 +1,18 @@
 """The moving picture: loss above, gradient norm below, the healthy twin behind. Numbers in, plotly figure out.
 
-Each message holds whole curves, never changes to them, and all of it is sent again to a page that shows too little:
-plotly's widget forgets what it was sent before it had a view, and a server on a busy machine drops messages.
+Each message holds whole curves, never changes to them, and all of it is sent again to a page that has just loaded
+plotly: what comes before that is lost.
 """
 
 import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import anywidget
 import ipywidgets as w
 import numpy as np
+import plotly
 import plotly.graph_objects as go
 import traitlets
 
@@ -30,12 +30,37 @@ CLEAR = "rgba(0,0,0,0)"
 """The page's own colour shows; text, grid and axes take the notebook's in front/page.css."""
 
 
+CODE = Path(plotly.__file__).parent / "package_data" / "widgetbundle.js"
+"""Plotly's part in the browser."""
+
+
+class Code(w.Widget):
+    """That code. All figures of a kernel share one: it is five megabytes, and a page asks for the state of all widgets."""
+
+    text = traitlets.Unicode().tag(sync=True)
+    _made: "ClassVar[Code | None]" = None
+
+    @classmethod
+    def shared(cls) -> "Code":
+        """The one of this kernel."""
+        if cls._made is None or cls._made.comm is None:  # closed, as Widget.close_all() does
+            cls._made = cls(text=CODE.read_text(encoding="utf-8"))
+        return cls._made
+
+
 class Sheet(go.FigureWidget):
-    """A figure that does not listen: nothing that the page says of it is wanted here.
+    """A figure whose code is loaded by front/plot.js, and that does not listen: what the page says of it is not wanted.
 
     Plotly's page answers each message with all that it has drawn. Taken in, that removes curves from the figure, and
     a message that another thread sends meanwhile is lost.
     """
+
+    _esm = FRONT / "plot.js"
+    _code = traitlets.Instance(Code).tag(sync=True, **w.widget_serialization)
+
+    @traitlets.default("_code")
+    def _shared(self) -> Code:
+        return Code.shared()
 
     def set_state(self, sync_data: dict) -> None:
         """Take nothing in."""
@@ -50,15 +75,8 @@ class Sheet(go.FigureWidget):
         self._send_update_msg({"x": [one.x for one in curves], "y": [one.y for one in curves]}, change)
 
 
-class Seen(anywidget.AnyWidget):
-    """Stands unseen beside the figure; its page asks when the figure shows fewer than so many points."""
-
-    _esm = FRONT / "seen.js"
-    points = traitlets.Int(0).tag(sync=True)
-
-
 class Chart:
-    """A figure with four curves. `box` is what is shown."""
+    """A figure with four curves."""
 
     def __init__(self, height: int = 380) -> None:
         curves = [
@@ -83,9 +101,7 @@ class Chart:
         )  # fmt: skip
         self.figure: Any = Sheet(curves, layout)
         self.figure._config = self.figure._config | {"responsive": True, "displaylogo": False}  # as wide as the cell
-        self.seen = Seen()
-        self.seen.on_msg(self._asked)
-        self.box = w.VBox([self.figure, self.seen])
+        self.figure.on_msg(self._asked)
         self.mark: dict[str, Any] = {}
         """{"step", "text"} of the first non-finite step, where it is pointed at."""
         self._one = threading.RLock()  # the view's thread draws, the kernel's answers the page
@@ -93,7 +109,7 @@ class Chart:
     def clear(self) -> None:
         """An empty sheet for a new run."""
         with self._one:
-            self.mark, self.seen.points = {}, 0
+            self.mark = {}
             with self.figure.batch_update():
                 for curve in self.figure.data:
                     curve.x, curve.y = [], []
@@ -104,12 +120,9 @@ class Chart:
     def draw(self, which: str, points: Sequence[Point]) -> None:
         """`which`: "healthy" or "broken"; `points` from the start of that run."""
         steps, losses, norms = thinned(points)
-        with self._one:
-            with self.figure.batch_update():
-                for curve, values in zip(self._curves(which), (losses, norms), strict=True):
-                    curve.x, curve.y = steps.astype(np.int32), values.astype(np.float32)
-            if not self.seen.points:
-                self._expect()
+        with self._one, self.figure.batch_update():
+            for curve, values in zip(self._curves(which), (losses, norms), strict=True):
+                curve.x, curve.y = steps.astype(np.int32), values.astype(np.float32)
 
     def point_at(self, found: tuple[int, str] | None) -> None:
         """A dotted line and a note at the first non-finite step."""
@@ -132,13 +145,9 @@ class Chart:
         with self._one:
             if self.count("healthy") or self.count("broken"):
                 self.figure.again(axes)
-            self._expect()
 
     def _curves(self, which: str) -> Any:
         return self.figure.data[list(RUNS).index(which) :: len(RUNS)]
-
-    def _expect(self) -> None:
-        self.seen.points = sum(len(curve.x) for curve in self.figure.data)
 
     def _asked(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and content.get("ready"):

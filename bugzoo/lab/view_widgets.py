@@ -35,7 +35,7 @@ class ViewWidgets:
         self.run.on_click(self._run)
         self.pause.on_click(self._pause)
         self.stop.on_click(lambda _: self.view.stop())
-        self.box = w.VBox([self.status, self.chart.box, w.HBox([self.run, self.pause, self.stop])])
+        self.box = w.VBox([self.status, self.chart.figure, w.HBox([self.run, self.pause, self.stop])])
         for name in ("bugzoo-live", "bugzoo-keys"):
             self.box.add_class(name)
         if view.case.job is not None:
