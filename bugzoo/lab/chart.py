@@ -143,7 +143,7 @@ class Chart:
     def all_again(self, axes: bool = False) -> None:
         """Send all of it, for whoever missed some; `axes`: to a view that is new."""
         with self._one:
-            if self.count("healthy") or self.count("broken"):
+            if self.figure.layout.xaxis.autorange:  # a run has begun; its axes are to fit, also before the first point
                 self.figure.again(axes)
 
     def _curves(self, which: str) -> Any:

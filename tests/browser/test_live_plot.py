@@ -93,6 +93,8 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, written) -> None:
     assert until(lambda: ended(cell)), status(cell)
     sheet = cell.locator(".js-plotly-plot")
     assert until(lambda: cell.locator(".annotation").count() == 1), "the first bad step is pointed at"
+    first, last = sheet.evaluate("sheet => sheet.layout.xaxis.range")
+    assert first <= 1 and last >= 216, "all of the run is seen"
     light = sheet.evaluate(LOOK)
     lab.picture("live_light")
     lab.command("apputils:change-theme", {"theme": "JupyterLab Dark"})

@@ -234,6 +234,11 @@ def updates(sent: list) -> list[dict]:
 
 def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     drawn = chart.Chart()
+    drawn.figure._handle_custom_msg({"ready": True}, [])
+    assert updates(front_end) == [], "no run has begun: the axes keep their numbers"
+    drawn.clear()
+    drawn.figure._handle_custom_msg({"ready": True}, [])
+    assert updates(front_end)[-1]["layout_data"]["xaxis.autorange"], "the points that come will be seen whole"
     drawn.draw("healthy", [(1, 2.0, 1.0), (2, 1.0, 1.0), (3, 0.5, 0.0)])
     drawn.draw("broken", [(1, 2.0, 1.0), (2, float("nan"), 1.0)])
     drawn.point_at((2, "the loss is nan"))
