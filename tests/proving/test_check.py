@@ -187,10 +187,10 @@ def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
 @pytest.mark.slow
 def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
     tells = "print(repr(type('Case', (), {'__repr__': lambda self: 'loop/stale_gradients'})()))"
-    monkeypatch.setattr(leaks, "_PROBES", (*leaks._PROBES, tells))
+    monkeypatch.setattr(leaks, "_PROBES", (tells, *leaks._PROBES))  # the last one changes the program
     found = leaks.leaks(NAME)
     assert found["letters"] > 1000 and len(found["problems"]) >= 1
-    assert all(text.startswith(f"cell probe-{len(leaks._PROBES) - 1} shows") for text in found["problems"])
+    assert all(text.startswith("cell probe-0 shows") for text in found["problems"])
 
 
 def test_unknown_names() -> None:

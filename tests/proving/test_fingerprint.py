@@ -5,6 +5,8 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -138,19 +140,16 @@ def test_a_dump_is_the_same_under_every_python() -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
-def test_nothing_runs_that_was_not_reached(spec: str) -> None:
-    """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
+def called(spec: str) -> set[tuple[str, str]]:
+    """(file, function) of everything of ours that is called while a program runs and is measured."""
     from bugzoo.diagnostics import measure_all, names
-    from bugzoo.proving.code import CORE
     from bugzoo.running.here import execute
     from bugzoo.running.torch_state import preserved
     from bugzoo.scenario import Scenario
 
     program, settings = ("mini_transformer", {"steps": 20}) if "attention" in spec else ("mlp", {"epochs": 1})
     source = Scenario(program, (spec,) if spec else (), settings).source
-    root, seen = str(Path(bugzoo.__file__).parent) + os.sep, set()
+    root, seen = str(Path(bugzoo.__file__).parent) + os.sep, set[tuple[str, str]]()
 
     def look(frame, event, _) -> None:
         file = frame.f_code.co_filename
@@ -166,6 +165,19 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
+def test_nothing_runs_that_was_not_reached(spec: str) -> None:
+    """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
+    from bugzoo.diagnostics import names
+    from bugzoo.proving.code import CORE
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:  # what other tests imported is not there
+        seen = fresh.submit(called, spec).result()
+    root = str(Path(bugzoo.__file__).parent) + os.sep
     known = reached(*CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()))
     modules = {module for module, _ in known}
     missing = set()
