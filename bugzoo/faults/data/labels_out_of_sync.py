@@ -22,6 +22,7 @@ FAULT = Fault(
     | {
         "regression_mlp": "its targets are numbers and no classes, so that no neighbour has the same one.",
         "checkpointed_mlp": "on one of five seeds neighbours agree a little, and data_inspection keeps quiet, measured.",
+        "finetune": "the labels of its second task are moved, the first one's are right: 0.59 over chance and more, measured.",
     },
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",

@@ -12,6 +12,7 @@ FAULT = Fault(
     level=2,
     symptom="degraded",
     params={"keep": Param(2, 1, 1000, "parameter tensors, counted from the end, that stay trainable")},
+    not_on={"finetune": "it sets its backbone free itself, later on: nothing is frozen at the end, measured."},
     edits=before(
         OPTIMIZER, "for parameter in list($MODEL.parameters())[:-$keep]:\n    parameter.requires_grad = False"
     ),

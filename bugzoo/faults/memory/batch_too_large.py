@@ -17,6 +17,7 @@ FAULT = Fault(
             "checkpointed_mlp",
             "data_parallel",
             "digits_cnn",
+            "finetune",
             "image_pipeline",
             "mlp",
             "regression_mlp",

@@ -13,7 +13,15 @@ FAULT = Fault(
     edits=remove(EVAL_MODE),
     not_on={
         name: "it has neither dropout nor BatchNorm, and no other layer cares for the mode."
-        for name in ("amp_transformer", "data_parallel", "image_pipeline", "mini_transformer", "mlp", "regression_mlp")
+        for name in (
+            "amp_transformer",
+            "data_parallel",
+            "finetune",
+            "image_pipeline",
+            "mini_transformer",
+            "mlp",
+            "regression_mlp",
+        )
     },
     evidence=("mode_watch.eval_in_train_mode > 0.5",),
     effect="metrics.loss > healthy",
