@@ -14,7 +14,6 @@ from bugzoo.faults.idioms import (
     LEARNING_RATE,
     LOADER,
     LOSS,
-    NO_GRAD,
     OPTIMIZER,
     PAIRS,
     PERMUTATION,
@@ -44,7 +43,7 @@ PLANNED = {
     "precision/half_parameters": ("amp_transformer", before(OPTIMIZER, "$MODEL.half()")),
     "freezing/unfrozen_after_optimizer": (
         "mlp", rewrite(OPTIMIZER, PARAMETERS="[one for one in $MODEL.parameters() if one.dim() > 1]")),
-    "modes/no_grad_missing": ("mlp", remove(NO_GRAD)),
+
     "optimizer/lr_too_low": ("mlp", rewrite(LEARNING_RATE, LR="fold($LR / 1000)")),
     "optimizer/weight_decay_too_strong": ("mlp", rewrite(OPTIMIZER, LR="$LR, weight_decay=1.0")),
     "optimizer/momentum_reset_each_epoch": ("digits_cnn", before(TRAIN_LOOP, "$OPTIMIZER_STATEMENT", given=OPTIMIZER)),
