@@ -11,7 +11,6 @@ from bugzoo.faults.idioms import (
     CLIP,
     EPOCHS,
     HEAD,
-    LEARNING_RATE,
     LOADER,
     LOSS,
     OPTIMIZER,
@@ -19,7 +18,6 @@ from bugzoo.faults.idioms import (
     PERMUTATION,
     SCALED_STEP,
     STEP,
-    TRAIN_LOOP,
     ZERO_GRAD,
 )  # fmt: skip
 from bugzoo.faults.verbs import after, before, remove, rewrite
@@ -27,14 +25,7 @@ from bugzoo.injection import change
 
 TINY = "for parameter in $MODEL.parameters():\n    parameter.data.mul_(1e-3)"
 PLANNED = {
-    "loop/step_before_backward": ("mlp", (remove(STEP), before(BACKWARD, "$STEP_STATEMENT"))),
-    "loop/gradients_wiped": ("mlp", before(STEP, "$OPTIMIZER.zero_grad()")),
-    "loop/step_missing": ("digits_cnn", remove(STEP)),
-    "loop/step_every_n_never_zeroed": ("mlp", (remove(ZERO_GRAD), rewrite(STEP, PLACE="if step % 4 == 3:\n    $PLACE"))),
-    "loop/same_batch_forever": ("mlp", rewrite(TRAIN_LOOP, LOADER="[next(iter($LOADER))] * len($LOADER)")),
-    "loss/sum_reduction": ("sentiment_lstm", rewrite(LOSS, TARGETS='$TARGETS, reduction="sum"')),
     "loss/labels_off_by_one": ("mlp", rewrite(LOSS, TARGETS="(($TARGETS) + 1) % 10")),
-    "loss/sign_flipped": ("mini_transformer", rewrite(BACKWARD, LOSS="(-$LOSS)")),
     "loss/log_of_softmax": ("mlp", rewrite(LOSS, PLACE="-$F.softmax($LOGITS, dim=-1).log().mean()")),
     "precision/clip_without_unscale": (
         "amp_transformer",
@@ -44,13 +35,7 @@ PLANNED = {
     "freezing/unfrozen_after_optimizer": (
         "mlp", rewrite(OPTIMIZER, PARAMETERS="[one for one in $MODEL.parameters() if one.dim() > 1]")),
 
-    "optimizer/lr_too_low": ("mlp", rewrite(LEARNING_RATE, LR="fold($LR / 1000)")),
-    "optimizer/weight_decay_too_strong": ("mlp", rewrite(OPTIMIZER, LR="$LR, weight_decay=1.0")),
-    "optimizer/momentum_reset_each_epoch": ("digits_cnn", before(TRAIN_LOOP, "$OPTIMIZER_STATEMENT", given=OPTIMIZER)),
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
-    "clipping/clipped_before_backward": ("sentiment_lstm", (remove(CLIP), before(BACKWARD, "$CLIP_STATEMENT"))),
-    "clipping/clipped_after_step": ("sentiment_lstm", (remove(CLIP), after(STEP, "$CLIP_STATEMENT"))),
-    "clipping/threshold_too_low": ("sentiment_lstm", rewrite(CLIP, LIMIT="1e-6")),
     "data/no_shuffle": ("mlp", rewrite(LOADER, SHUFFLE="False")),
     "data/ordered_split": ("mlp", rewrite(PERMUTATION, PLACE="$TORCH.arange($COUNT)")),
     "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
