@@ -1,6 +1,7 @@
 # make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
 # make test   install, pass every test          make unit   only the quick ones
 # make check  prove what the ledger lacks       make prove  prove everything from nothing, and every case of sampled tests
+# make docs   the catalogue as a site, in site/
 # A machine with Python 3.11+ and git is enough; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -15,10 +16,10 @@ LAB_ARGS ?=
 TEST_ARGS ?=
 CASE := mlp --fault "numerics/log_at_step?step=50&eps=0" --seed 0
 
-.PHONY: help lab test unit check prove format clean
+.PHONY: help lab test unit check prove docs format clean
 
 help:
-	@sed -n '1,4s/^# //p' Makefile
+	@sed -n '1,5s/^# //p' Makefile
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "bugzoo needs Python 3.11 or newer; none was found. Name one: make lab PYTHON=/path/to/python3"; exit 1; }
@@ -59,9 +60,12 @@ prove: .venv/.installed-test
 	$(BIN)/bugzoo lessons check --fresh
 	BUGZOO_SAMPLE=all $(BIN)/python -m pytest -n 2 -m sampled
 
+docs: .venv/.installed-test
+	$(BIN)/bugzoo docs build site
+
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv build dist artefacts *.egg-info
+	rm -rf .venv build dist artefacts site *.egg-info

@@ -67,6 +67,70 @@ def verify(
     raise typer.Exit(0 if report.ok else 1)
 
 
+@app.command()
+def pairs(
+    faults: Annotated[
+        list[str] | None, typer.Argument(metavar="[FAULT]...", help="Only combinations that hold all of these.")
+    ] = None,
+    program: Annotated[list[str] | None, typer.Option(help="Only on this program; may be repeated.")] = None,
+    prove: Annotated[bool, typer.Option("--prove", help="Measure what the ledger does not know yet.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure all of them again.")] = False,
+    json: Json = None,
+) -> None:
+    """Show which faults can be put together: each still shows while the others are there, or which hides which.
+
+    Measured on three seeds: the evidence of every fault holds in the combination and is gone when that fault alone is
+    repaired. `bugzoo assign` proves any other combination, and refuses at once what is known to hide. Exit code 1 when
+    something was asked for that nobody has measured.
+
+    Examples:
+
+    - `bugzoo pairs`
+    - `bugzoo pairs loss/double_softmax --program mlp`
+    - `bugzoo pairs --prove`
+    """
+    for name in program or (None,):
+        check_faults(faults or (), name)
+    from bugzoo.instructor import combinations
+
+    chosen = list(combinations.listed(faults or (), program or ()))
+    if prove or fresh:
+        with progress("combinations", json) as tell:
+            combinations.prove(chosen, tell, fresh)
+    rows = [
+        {
+            "program": one.program,
+            "faults": one.faults,
+            "known": one.known,
+            "problems": one.problems,
+            "hidden": one.hidden,
+        }
+        for one in chosen
+    ]
+    if json:
+        emit(rows, json)
+    if json != "-":
+        _pairs(chosen)
+    raise typer.Exit(0 if all(one.known for one in chosen) else 1)
+
+
+def _pairs(chosen: list[Any]) -> None:
+    if not chosen:
+        print("No combination of the list holds these; `bugzoo assign` proves one of your own.")
+        return
+    lines = []
+    for one in chosen:
+        hidden = "; ".join(f"{' and '.join(others)} hides {name}" for name, others in one.hidden.items())
+        said = "not measured" if not one.known else hidden or "each shows beside the others"
+        lines.append([one.program, " + ".join(one.faults), said])
+    seen = sum(one.known and not one.problems for one in chosen)
+    table(
+        ["program", "together", "what was measured"], lines, f"{seen} of {len(chosen)} combinations can be put together"
+    )
+    if any(not one.known for one in chosen):
+        print("Type `bugzoo pairs --prove` to measure the others.")
+
+
 def _matrix(report: Any) -> None:
     lines, said = [], []
     for cell in report.cells:

@@ -18,7 +18,7 @@ from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.half_repairs import without
 from bugzoo.grading.model import Result
 from bugzoo.grading.repairs import pretences, repairs
-from bugzoo.instructor import handout, visible
+from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
 from bugzoo.proving.attacks import attacks
@@ -72,6 +72,8 @@ class Proof:
     sights: list[Sight]
     steps: list[Step] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    from_ledger: bool = False
+    """Refused without a run: the ledger says which of them hides which."""
     seconds: float = 0.0
     run_seconds: float = 5.0
     """The slowest run of a whole program, sandbox included: limits are set by it."""
@@ -140,6 +142,8 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     """
     started = time.perf_counter()
     handout.refuse_leaks(handout.build(assignment, "student", []), assignment)  # quick, so it comes first
+    if not fresh and (known := combinations.hides(assignment.program, assignment.faults)):
+        return Proof(assignment, visible.seeds_of(assignment), [], problems=known, from_ledger=True)
     texts = _texts(assignment)
     runs = len(visible.seeds_of(assignment)) * len({frozenset(), *map(frozenset, _taken(assignment))})
 
@@ -227,7 +231,7 @@ def refuse(proof: Proof) -> None:
     if proof.ok:
         return
     hidden = [sight for sight in proof.sights if sight.problem]
-    head = "This combination is refused: not every fault in it can be seen." if hidden else (
+    head = "This combination is refused: not every fault in it can be seen." if hidden or proof.from_ledger else (
         "This combination is refused: the grader does not tell its repairs apart."
     )  # fmt: skip
     said = "\n".join(f"  - {problem}" for problem in proof.problems)

@@ -14,9 +14,11 @@ import torch
 
 from bugzoo.errors import UserError
 from bugzoo.lab.borders import Border
+from bugzoo.lab.frontend import load
 from bugzoo.running import Job, Run, run_here, run_worker
 from bugzoo.running.worker import stop_all as stop_workers
 from bugzoo.watching import StopRun
+from bugzoo.watching.trace import Trace
 
 _turn = threading.Lock()
 """Generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
@@ -50,6 +52,8 @@ class Engine:
         self.pause_step: int | None = None
         self.first_point_seconds: float | None = None
         self._stop = threading.Event()
+        self._begun = threading.Event()
+        """What the run needs is imported: from here on it may be stopped in the middle of a statement."""
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
         self._border: Border | None = None
@@ -167,12 +171,19 @@ class Engine:
                 self.first_point_seconds = time.perf_counter() - begin
             self._step(info)
 
+        if self.job is None:
+            load()
         try:
+            self._begun.set()
+            if self._stop.is_set():
+                raise StopRun
             if self.job is not None:
                 self.run = run_worker(self.job, on_step=on_step)
             else:
                 self.run = run_here(self.source, self.file, on_step=on_step, own_thread=True)
             self.namespace = self.run.namespace
+        except StopRun:  # it came before the script's first line, or after its last one
+            self.run = self.run or Run(Trace(outcome="stopped"), self.source, self.file)
         finally:
             if self._border is not None:
                 self._border.end()
@@ -213,6 +224,8 @@ class Engine:
             thread = self._thread
             if thread is None or thread.ident is None:
                 return
+            if not self._begun.is_set():  # it imports; the script comes later, and hears of it then
+                continue
             if self.job is not None:
                 stop_workers()
                 continue

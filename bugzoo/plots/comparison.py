@@ -59,7 +59,7 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes, ink: str = "black
             [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
         )
         upper.text(lost[0], 0.045, "  loss is nan", transform=floor, color=BROKEN, fontsize=9)
-    upper.legend(frameon=False, loc="upper right", labelcolor=ink)
+    upper.legend(frameon=False, loc="best", labelcolor=ink)
     lower.set_xlabel("optimiser step", color=ink)
 
 

@@ -206,3 +206,19 @@ def test_a_recorded_curve_is_the_twin_and_a_job_gives_a_process_of_its_own(front
     assert view.widgets.chart.mark == {}
     with pytest.raises(UserError, match="processes of its own"):
         view.pause()
+
+
+def test_a_run_that_is_stopped_while_it_imports_leaves_no_module_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = []
+
+    def slow(names: tuple[str, ...] = ()) -> None:
+        for part in range(40):
+            time.sleep(0.01)
+            whole.append(part)
+
+    monkeypatch.setattr("bugzoo.lab.engine.load", slow)
+    engine = Engine(ENDLESS, "endless.py")
+    engine.start()
+    engine.stop(patience=0.05)  # insists several times while it imports, and ends what follows
+    assert engine.wait(30) and len(whole) == 40
+    assert engine.run is not None and engine.run.outcome == "stopped"

@@ -1,0 +1,133 @@
+"""Combinations that somebody would choose, and what was measured of each: does every fault in it show beside the others?
+
+COMBINATIONS is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. What hides what is
+written down as well: such a combination is no mistake of the list, and `bugzoo assign` refuses it without a run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bugzoo.fingerprint import code_of
+from bugzoo.proving import code, ledger
+from bugzoo.proving.cells import named
+from bugzoo.scenario import Scenario, parse_spec
+
+KIND = "combinations"
+SEEDS = (0, 1, 2)
+Progress = Callable[[int, int], None]
+
+COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "mlp": (
+        ("loop/stale_gradients", "loss/double_softmax"),
+        ("loop/stale_gradients", "freezing/frozen_layers"),
+        ("loss/double_softmax", "data/labels_out_of_sync"),
+        ("loss/double_softmax", "freezing/frozen_layers"),
+        ("loop/stale_gradients", "memory/losses_kept_with_graph"),
+        ("optimizer/lr_too_high", "loss/double_softmax"),
+        ("optimizer/lr_too_high", "loop/stale_gradients"),
+        ("data/labels_out_of_sync", "freezing/frozen_layers"),
+    ),
+    "digits_cnn": (
+        ("modes/eval_mode_missing", "data/labels_out_of_sync"),
+        ("modes/eval_mode_missing", "loss/double_softmax"),
+        ("modes/eval_mode_missing", "loop/stale_gradients"),
+        ("modes/eval_mode_missing", "freezing/frozen_layers", "loss/double_softmax"),
+    ),
+    "mini_transformer": (
+        ("attention/causal_mask_missing", "loss/double_softmax"),
+        ("attention/causal_mask_missing", "loop/stale_gradients"),
+        ("attention/causal_mask_missing", "freezing/frozen_layers"),
+        ("attention/causal_mask_missing", "loop/stale_gradients", "freezing/frozen_layers"),
+    ),
+}
+"""Program -> what stands together in it."""
+
+
+@dataclass
+class Combination:
+    """One of them, and what the ledger says of it. `problems`: who hides whom, in numbers; empty when all can be seen."""
+
+    program: str
+    faults: tuple[str, ...]
+    known: bool = False
+    problems: list[str] = field(default_factory=list)
+    hidden: dict[str, list[str]] = field(default_factory=dict)
+    """Fault that cannot be seen -> the others that hide it."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(parse_spec(spec)[0] for spec in self.faults)
+
+    @property
+    def name(self) -> str:
+        return " + ".join(self.faults)
+
+    @property
+    def key(self) -> str:
+        """Of the ledger: the texts of all seeds and what each fault claims, and the code that runs and measures."""
+        cases = [Scenario(self.program, self.faults, seed=seed) for seed in SEEDS]
+        faults = [fault for fault, _ in cases[0].specs]
+        said = [(fault.id, fault.evidence, fault.effect) for fault in faults]
+        names = code.everything().union(*map(named, faults))
+        by = code_of("bugzoo.instructor.visible:_sight")
+        return code.keyed(([case.source for case in cases], said), (code.core(), by, code.instruments(names)))
+
+    def read(self) -> "Combination":
+        """With what the ledger says, where that is of the same faults and texts."""
+        entry = ledger.read(KIND, self.program).get(self.name, {})
+        self.known = code.about(entry.get("key", "")) == code.about(self.key)
+        if self.known:
+            self.problems, self.hidden = entry["problems"], entry["hidden"]
+        return self
+
+    def entry(self) -> dict[str, Any]:
+        return {"key": self.key, "problems": self.problems, "hidden": self.hidden, "with": ledger.environment()}
+
+
+def listed(only: Iterable[str] = (), programs: Iterable[str] = ()) -> Iterator[Combination]:
+    """Those of the list that hold all faults of `only`, on `programs` (all by default), with what the ledger says."""
+    wanted, places = set(only), set(programs)
+    for program, found in COMBINATIONS.items():
+        for faults in found:
+            one = Combination(program, faults)
+            if wanted <= set(one.ids) and (not places or program in places):
+                yield one.read()
+
+
+def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh: bool = False) -> list[Combination]:
+    """Measure what the ledger does not know of the chosen ones, and write each down as soon as it is known."""
+    chosen = list(chosen)
+    for done, one in enumerate(chosen):
+        if progress:
+            progress(done, len(chosen))
+        if one.known and not fresh:
+            continue
+        from bugzoo.instructor.model import Assignment
+        from bugzoo.instructor.visible import look
+
+        sights = look(Assignment(one.program, one.faults), fresh=fresh)
+        one.problems = [sight.problem for sight in sights if sight.problem]
+        one.hidden = {sight.fault: sight.hidden_by for sight in sights if sight.problem}
+        one.known = True
+        entries = ledger.read(KIND, one.program) | {one.name: one.entry()}
+        ledger.write(KIND, one.program, dict(sorted(entries.items())))
+    if progress:
+        progress(len(chosen), len(chosen))
+    return chosen
+
+
+def hides(program: str, specs: Iterable[str]) -> list[str]:
+    """What the ledger says against these faults together on this program, with the same parameters; no run is made."""
+    asked = {_settled(spec) for spec in specs}
+    return [
+        problem
+        for one in listed(programs=[program])
+        if one.problems and {_settled(spec) for spec in one.faults} <= asked
+        for problem in one.problems
+    ]
+
+
+def _settled(spec: str) -> tuple[str, tuple[tuple[str, float | int], ...]]:
+    fault_id, values = parse_spec(spec)
+    return fault_id, tuple(sorted(values.items()))

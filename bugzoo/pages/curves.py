@@ -1,0 +1,84 @@
+"""The picture on a fault's page: its run over that of its healthy twin, one seed of those that proved it."""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bugzoo import kept
+from bugzoo.faults.model import Fault
+from bugzoo.proving.code import core
+from bugzoo.proving.tried import shortest
+from bugzoo.scenario import Scenario
+
+Progress = Callable[[int, int], None]
+
+
+def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None) -> dict[str, Path]:
+    """Run what was not run before, on this machine, and write a picture for each fault; fault -> file.
+
+    A fault that needs what is not here, a CUDA device, has none.
+    """
+    from bugzoo.plots._style import GREY, see_through
+    from bugzoo.plots.comparison import picture
+    from bugzoo.running.many import run_job
+    from bugzoo.running.pool import run_all
+
+    chosen = [fault for fault in faults if not fault.needs.cuda]
+    pairs = [_jobs(fault) for fault in chosen]
+    jobs = {_key(job): job for pair in pairs for job in pair}
+    found = {key: kept.read(key) for key in jobs}
+    todo = [key for key, known in found.items() if known is None]
+
+    if progress and todo:
+        progress(0, len(todo))
+    done = 0
+
+    def keep(index: int, run: Any) -> None:  # at once, so that Ctrl-C loses only what was running
+        nonlocal done
+        found[todo[index]] = known = _known(run)
+        if not run.trouble:
+            kept.write(todo[index], known)
+        done += 1
+        if progress:
+            progress(done, len(todo))
+
+    run_all(run_job, [jobs[key] for key in todo], on_done=keep)
+    drawn = {}
+    for fault, (broken, healthy) in zip(chosen, pairs, strict=True):
+        seen, twin = found[_key(broken)] or {}, found[_key(healthy)] or {}
+        file = folder / f"{fault.id}.svg"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        numbers = {"broken": _numbers(seen), "healthy": _numbers(twin), "first_non_finite": seen.get("first")}
+        figure = see_through(picture(numbers, ink=GREY))
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        drawn[fault.id] = file
+    return drawn
+
+
+def _jobs(fault: Fault) -> tuple[Any, Any]:
+    scenario = Scenario(shortest(fault), (fault.id,))
+    job = scenario.job()
+    return job, scenario.healthy().job(limits=job.limits)
+
+
+def _known(run: Any) -> dict[str, Any]:
+    """What is kept of a run: its curves, and the first number that was not finite."""
+    first = run.trace.first_non_finite()
+    return {
+        "losses": [float(value) for value in run.trace.loss],
+        "grad_norms": [float(value) for value in run.trace.grad_norm],
+        "first": {"step": first.step} | {name: first.data.get(name) for name in ("module", "op")} if first else None,
+    }
+
+
+def _key(job: Any) -> str:
+    return kept.key("curve", job, core(), version("torch"))
+
+
+def _numbers(known: dict[str, Any]) -> dict[str, list[float]]:
+    """What is kept, with nan where a number was not finite."""
+    return {
+        name: [float("nan") if value is None or isinstance(value, str) else value for value in known.get(name, [])]
+        for name in ("losses", "grad_norms")
+    }

@@ -1,0 +1,85 @@
+"""The page of one instrument: its question, what to make of its numbers, and on which faults it fires."""
+
+import ast
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from bugzoo import diagnostics
+from bugzoo import faults as catalogue
+from bugzoo.pages.text import code, fault_page, instrument_page, link, table
+from bugzoo.proving import ledger
+
+PRICES = {0: "It reads what the run left behind.", 1: "It calls the model once more, on a batch that was kept."}
+
+
+def page(name: str) -> str:
+    """Markdown."""
+    here, said = instrument_page(name), diagnostics.declared(name)
+    first, _, rest = (said["__doc__"] or "").strip().partition("\n")
+    reruns = said.get("RERUNS", 0)
+    price = (
+        f"It runs the script {reruns} more times."
+        if reruns > 1
+        else "It runs the script once more."
+        if reruns
+        else PRICES[said.get("COST", 0)]
+    )
+    shown = _shown(name)
+    parts = [
+        f"# {name}",
+        f"**{first}**",
+        price,
+        textwrap.dedent(rest).strip(),
+        *(["## Its numbers", table(["number", "what it is", "what is usual"], shown)] if shown else []),
+        "## Where it fires",
+        _fires(name, here),
+        "## Use it",
+        code(_use(name), "python"),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _shown(name: str) -> list[list[str]]:
+    """Rows of an instrument's SHOWN, read from its file."""
+    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "SHOWN":
+            found: dict[str, Any] = ast.literal_eval(node.value)
+            return [[f"`{key}`", title, usual] for key, (title, usual) in found.items()]
+    return []
+
+
+def _fires(name: str, here: str) -> str:
+    known, rows = catalogue.catalogue(), []
+    for fault_id in ledger.names("faults"):
+        cells = ledger.read("faults", fault_id).get("cells", {})
+        on = [program for program, cell in cells.items() if name in cell["fired"]]
+        if on and fault_id in known:
+            rows.append([link(known[fault_id].title, fault_page(fault_id), here), f"{len(on)} of {len(cells)}"])
+    silent = "On no fault of the catalogue by itself; it says more to somebody who reads its numbers."
+    return table(["fault", "programs"], rows) + "\n\nOn no healthy program and on no trap." if rows else silent
+
+
+def _use(name: str) -> str:
+    return "\n".join(
+        [
+            "import bugzoo",
+            "from bugzoo import diagnostics",
+            "",
+            "with bugzoo.watch() as trace:",
+            "    ...  # any training loop",
+            f'diagnostics.instrument("{name}").judge(diagnostics.read("{name}", bugzoo.Run(trace)).numbers)',
+            "diagnostics.examine(trace)  # or all of them, and the suspects ranked",
+        ]
+    )
+
+
+def overview(here: str = "instruments/index.md") -> str:
+    """All instruments."""
+    rows = []
+    for name in diagnostics.names():
+        said = diagnostics.declared(name)
+        cost = "runs it again" if said.get("RERUNS") else ("reads the run", "calls the model")[said.get("COST", 0)]
+        rows.append([link(name, instrument_page(name), here), (said["__doc__"] or "").split("\n")[0], cost])
+    return "\n\n".join(["# All instruments", table(["instrument", "what it answers", "cost"], rows)]) + "\n"

@@ -1,0 +1,116 @@
+"""The site: a page for everything, links that lead somewhere, spoilers folded, no exercise given away."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bugzoo import diagnostics, programs
+from bugzoo import faults as catalogue
+from bugzoo.errors import UserError
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.pages import curves, site, text
+from bugzoo.pages import faults as fault_pages
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("docs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("BUGZOO_PROOFS")  # the ledger of this checkout
+        made = site.write(folder, pictures=False)
+    found = {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in folder.rglob("*.md")}
+    assert made == {"pages": len(found), "pictures": 0}
+    return found
+
+
+def test_everything_has_a_page(pages: dict[str, str]) -> None:
+    for fault in catalogue.catalogue().values():
+        page = pages[text.fault_page(fault.id)]
+        assert page.startswith(f"# {fault.title}") and fault.report in page
+        assert all(source in page for source in fault.sources)
+        assert text.fault_page(fault.id).removeprefix("faults/") in pages["faults/index.md"]
+    assert {text.instrument_page(name) for name in diagnostics.names()} <= set(pages)
+    assert {text.program_page(name) for name in programs.names()} <= set(pages)
+
+
+def test_every_fault_is_found_by_its_symptom(pages: dict[str, str]) -> None:
+    for fault in catalogue.catalogue().values():
+        assert (
+            f"({text.fault_page(fault.id).replace('faults/', '../faults/')})" in pages[text.symptom_page(fault.symptom)]
+        )
+
+
+def test_spoilers_are_folded(pages: dict[str, str]) -> None:
+    """Why, repair, hints and what only looks like one stand in boxes that are closed."""
+    for fault in catalogue.catalogue().values():
+        lines = pages[text.fault_page(fault.id)].splitlines()
+        for spoiler in (fault.why, fault.fix, *fault.hints):
+            assert any(spoiler in line and line.startswith("    ") for line in lines)
+            assert not any(spoiler in line and not line.startswith("    ") for line in lines)
+
+
+def test_no_exercise_is_given_away(pages: dict[str, str]) -> None:
+    everything = "\n".join(pages.values())
+    for name in exercises():
+        exercise = load(name)
+        assert (
+            exercise.scenario.ticket not in everything and exercise.title not in everything and name not in everything
+        )
+
+
+def test_numbers_come_from_the_ledger(pages: dict[str, str]) -> None:
+    page = pages[text.fault_page("loop/stale_gradients")]
+    assert re.search(r"`fresh_gradient.stale_share > 0.5`\]\([^)]*\) \| 1 \| 0 \|", page)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([1.0, 3.0, 2.0], "1 to 3"), ([1.0, 1.0], "1"), ([0.5, "inf"], "0.5, inf"), ([None], "none"), ([], "none")],
+)
+def test_a_span(values: list, said: str) -> None:
+    assert text.span(values) == said
+
+
+def test_markdown_holds_whatever_stands_in_it() -> None:
+    assert text.table(["a"], [["x | y\nz"]]).splitlines()[-1] == "| x \\| y z |"
+    assert text.code("```\nfence").startswith("````python")
+    assert text.folded('say "it"', "one\n\ntwo") == "??? note \"say 'it'\"\n\n    one\n\n    two"
+
+
+@pytest.mark.slow
+def test_the_site_is_built_and_fetches_nothing_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BUGZOO_PROOFS")
+    made = site.build(tmp_path / "site", pictures=False)
+    assert made["pages"] > 50 and made["bytes"] > 10**6
+    page = (tmp_path / "site" / "faults" / "loss" / "double_softmax.html").read_text(encoding="utf-8")
+    assert "<details" in page and "softmax" in page and "md-search__input" in page
+    assert "flat, far above zero" in (tmp_path / "site" / "search" / "search_index.json").read_text(encoding="utf-8")
+    for file in (tmp_path / "site").rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(
+            r"<(?:script|img|iframe)[^>]*https?:|<link[^>]*stylesheet[^>]*https?:|https?://unpkg", text
+        ), file
+
+
+@pytest.mark.slow
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        fault_pages, "fault_page", lambda name: f"faults/{name}.md" if "double" not in name else "gone.md"
+    )
+    with pytest.raises(UserError, match=r"lead nowhere[\s\S]*gone\.md"):
+        site.build(tmp_path / "site", pictures=False)
+
+
+@pytest.mark.slow
+def test_a_picture_is_drawn_from_a_real_run_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "kept"))
+    fault = catalogue.load("loop/stale_gradients")
+    told: list[tuple[int, int]] = []
+    first = curves.draw([fault], tmp_path / "one", lambda done, of: told.append((done, of)))
+    assert told[0] == (0, 2) and told[-1] == (2, 2)
+    assert "svg" in first[fault.id].read_text(encoding="utf-8")[:200]
+    told.clear()
+    again = curves.draw([fault], tmp_path / "two", lambda done, of: told.append((done, of)))
+    assert told == [], "nothing is run twice"
+    assert first[fault.id].read_bytes().count(b"<path") == again[fault.id].read_bytes().count(b"<path")
