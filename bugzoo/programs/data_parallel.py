@@ -1,7 +1,8 @@
 """The digits perceptron on two processes: each rank trains on its half of every batch, DDP averages the gradients.
 
 Started alone it calls torch's own launcher for two copies of itself; `torchrun --nproc-per-node 2 data_parallel.py` is
-the same. gloo on the CPU; on CUDA nccl where every rank has a device of its own, else gloo.
+the same. gloo on the CPU; on CUDA nccl where every rank has a device of its own, else gloo. With `sharded = True` it is FSDP:
+no rank holds a whole parameter, they are gathered for each forward and backward pass.
 
 [facts]
 task = "classification"
@@ -28,6 +29,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
 from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.run import main as torchrun
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
@@ -41,6 +44,7 @@ learning_rate = 1e-3
 epochs = 20
 hidden_size = 128
 ranks = 2
+sharded = False
 
 # %% Ranks
 if "RANK" not in os.environ:
@@ -82,8 +86,11 @@ class Net(nn.Module):
 
 
 model = Net().to(device)
+if sharded:
+    fully_shard(model, mesh=init_device_mesh(device, (dist.get_world_size(),)))
 optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-model = DistributedDataParallel(model)
+if not sharded:
+    model = DistributedDataParallel(model)
 
 # %% Training
 step = 0

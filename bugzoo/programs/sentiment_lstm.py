@@ -1,4 +1,4 @@
-"""Tell praise from blame in film reviews with an embedding, an LSTM and a linear layer.
+"""Tell praise from blame in film reviews: an embedding, an LSTM of two layers over packed sequences, a linear layer.
 
 The reviews are generated: 5 to 60 words with negation ("not good"), contrast (what follows a "but" counts three times),
 intensifiers and rare words. The words settle the label, then 4 labels in 100 are turned, so nobody can beat 0.96.
@@ -13,27 +13,30 @@ chance = 0.5
 bayes = 0.96            # accuracy of whoever knows the rules of the generator
 floor = 0.168           # nats: entropy of a label that is turned 4 times in 100
 healthy = [0.88, 0.97]
-tiny_healthy = [0.72, 0.97]
-held_out = "encode(make_reviews(1500, 7_000_003 + seed))"
+tiny_healthy = [0.7, 0.97]
+held_out = "encode(make_reviews(1500, 7_000_003 + seed, negated, contrasted))"
 training = "encode(train)"
 validation = "validation_loader"
 
 [tiny]
 reviews = 3000
 epochs = 3
+batch_size = 64
+learning_rate = 1e-2
+hidden_size = 32
 """
 
 import argparse
-import csv
 import random
-import re
 from collections import Counter
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
 from torch.utils.data import DataLoader, TensorDataset
+
+from film_reviews import make_reviews, read_reviews, split_words
 
 # %% Settings
 seed = 0
@@ -47,6 +50,7 @@ contrasted = 0.4  # share of "but the ..."
 longest = 60  # words; what is beyond is cut off
 width = 32
 hidden_size = 64
+layers = 2
 dropout = 0.2
 max_norm = 1.0  # of the gradient
 data = ""  # a folder or a CSV of your own reviews
@@ -57,97 +61,20 @@ parser = argparse.ArgumentParser(allow_abbrev=False)
 parser.add_argument("--data", default=data, help="folder with pos/ and neg/, or a CSV with a text and a label column")
 data = parser.parse_known_args()[0].data
 
-GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty radiant sublime".split()
-BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless witless".split()
-THINGS = "film plot acting story music script ending cast pace dialogue camera humour".split()
-ASIDES = (
-    "i saw it on a friday with my sister|the cinema was almost empty|it runs for two hours|we had seats near the front"
-    "|my friend knew the book|it was made in the north|it is set in a small town by the sea|they filmed it last year"
-).split("|")
-
-
-def make_reviews(count, seed):
-    """List of `count` (text, label), 1 for praise and 0 for blame."""
-    draw = random.Random(seed)
-    rarity = [1 / rank for rank in range(1, len(GOOD) + 1)]  # Zipf: the last words of GOOD and BAD are rare
-    made = []
-    while len(made) < count:
-        clauses, score = [], 0
-        for _ in range(draw.randint(1, 6)):
-            if draw.random() < 0.3:
-                clauses.append(draw.choice(ASIDES))
-                continue
-            sign, weight = draw.choice((1, -1)), 1
-            words = ["the", draw.choice(THINGS), "was", draw.choices(GOOD if sign > 0 else BAD, rarity)[0]]
-            if draw.random() < 0.3:
-                words.insert(3, "very")
-                weight = 2
-            if draw.random() < negated:
-                words.insert(3, "not")
-                sign = -sign
-            if score and draw.random() < contrasted:
-                words.insert(0, "but")
-                weight *= 3
-            score += sign * weight
-            clauses.append(" ".join(words))
-        text = " . ".join(clauses)
-        if score and 5 <= len(text.split()) <= 60:
-            made.append((text, int((score > 0) != (draw.random() < 0.04))))
-    return made
-
-
-def read_reviews(path):
-    """List of (text, label) from a folder with pos/ and neg/ or from a CSV."""
-    path = Path(path)
-    if not path.exists():
-        raise SystemExit(f"--data {path}: there is no such file or folder.")
-    if path.is_dir():
-        root = path / "train" if (path / "train").is_dir() else path  # aclImdb holds train/ and test/
-        for kind in ("pos", "neg"):
-            if not any((root / kind).glob("*.txt")):
-                raise SystemExit(f"--data {path}: no .txt files in {root / kind}. Needed: pos/*.txt and neg/*.txt.")
-        found = [(file, kind == "pos") for kind in ("pos", "neg") for file in sorted((root / kind).glob("*.txt"))]
-        return [(file.read_text(encoding="utf-8", errors="replace"), int(label)) for file, label in found]
-    with path.open(newline="", encoding="utf-8", errors="replace") as lines:
-        table = csv.DictReader(lines)
-        names = {name.strip().lower(): name for name in table.fieldnames or () if name}
-        text = next((names[name] for name in ("text", "review", "sentence") if name in names), None)
-        label = next((names[name] for name in ("label", "sentiment", "target") if name in names), None)
-        if text is None or label is None:
-            has = ", ".join(names) or "nothing"
-            raise SystemExit(
-                f"--data {path}: the first line names {has}; needed: text (or review) and label (or sentiment)."
-            )
-        meaning = {"1": 1, "pos": 1, "positive": 1, "0": 0, "neg": 0, "negative": 0}
-        read = []
-        for row in table:
-            value = (row[label] or "").strip().lower()
-            if value not in meaning:
-                allowed = ", ".join(meaning)
-                raise SystemExit(f"--data {path}, line {table.line_num}: label {value!r} is none of {allowed}.")
-            read.append((row[text] or "", meaning[value]))
-    return read
-
-
-def split_words(text):
-    return re.findall(r"[a-z']+|\d+|[.,!?]", text.lower().replace("<br />", " "))[:longest]
-
 
 def encode(pairs):
     """(count, longest) word numbers, 0 where the text has ended, and (count,) labels."""
     numbers = torch.zeros(len(pairs), longest, dtype=torch.long)
     for row, (text, _) in zip(numbers, pairs, strict=True):
-        words = [vocabulary.get(word, 1) for word in split_words(text)] or [1]
+        words = [vocabulary.get(word, 1) for word in split_words(text)[:longest]] or [1]
         row[: len(words)] = torch.tensor(words)
     return numbers, torch.tensor([label for _, label in pairs])
 
 
-pairs = read_reviews(data) if data else make_reviews(reviews, seed)
-if min(Counter(label for _, label in pairs).get(kind, 0) for kind in (0, 1)) < 5:
-    raise SystemExit(f"--data {data}: at least 5 reviews of each kind are needed to train and to validate.")
+pairs = read_reviews(data) if data else make_reviews(reviews, seed, negated, contrasted)
 random.Random(seed).shuffle(pairs)
 train, validation = pairs[: len(pairs) * 4 // 5], pairs[len(pairs) * 4 // 5 :]
-counts = Counter(word for text, _ in train for word in split_words(text))
+counts = Counter(word for text, _ in train for word in split_words(text)[:longest])
 frequent = [word for word, count in counts.most_common(20_000) if count > 1]
 vocabulary = {word: number for number, word in enumerate(frequent, 2)}  # 0 is padding, 1 an unknown word
 
@@ -167,15 +94,17 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.words = nn.Embedding(len(vocabulary) + 2, width, padding_idx=0)
-        self.lstm = nn.LSTM(width, hidden_size, batch_first=True)
+        self.lstm = nn.LSTM(width, hidden_size, layers, batch_first=True)
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(hidden_size, 2)
+        self.head = nn.Linear(width + hidden_size, 2)
 
     def forward(self, inputs):  # (batch, time)
         lengths = (inputs != 0).sum(1)  # (batch,)
-        states, _ = self.lstm(self.dropout(self.words(inputs)))  # (batch, time, hidden_size)
-        last = states[torch.arange(len(inputs), device=inputs.device), lengths - 1]  # the state at the last word
-        return self.head(self.dropout(last))  # (batch, 2) logits
+        embedded = self.dropout(self.words(inputs))  # (batch, time, width), zeros where the review has ended
+        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        _, (hidden, _) = self.lstm(packed)  # (layers, batch, hidden_size), each review's at its last word
+        mean = embedded.sum(1) / lengths.unsqueeze(1)  # of its words
+        return self.head(self.dropout(torch.cat([hidden[-1], mean], 1)))  # (batch, 2) logits
 
 
 model = Net().to(device)

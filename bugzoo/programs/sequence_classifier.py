@@ -13,7 +13,7 @@ bayes = 0.96            # accuracy of whoever knows the rules of the generator
 floor = 0.168           # nats: entropy of a label that is turned 4 times in 100
 healthy = [0.78, 0.97]
 tiny_healthy = [0.68, 0.97]
-held_out = "encode(make_reviews(1500, 7_000_003 + seed))"
+held_out = "encode(make_reviews(1500, 7_000_003 + seed, negated, contrasted))"
 training = "encode(train)"
 validation = "validation_loader"
 
@@ -24,13 +24,14 @@ epochs = 3
 
 import math
 import random
-import re
 from collections import Counter
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
+
+from film_reviews import make_reviews, split_words
 
 # %% Settings
 seed = 0
@@ -49,62 +50,21 @@ dropout = 0.1
 
 # %% Data
 torch.manual_seed(seed)
-GOOD = "good great fine lovely funny clever moving bright warm sharp superb gripping witty radiant sublime".split()
-BAD = "bad poor dull awful boring clumsy silly weak flat dreary tedious hollow messy lifeless witless".split()
-THINGS = "film plot acting story music script ending cast pace dialogue camera humour".split()
-ASIDES = (
-    "i saw it on a friday with my sister|the cinema was almost empty|it runs for two hours|we had seats near the front"
-    "|my friend knew the book|it was made in the north|it is set in a small town by the sea|they filmed it last year"
-).split("|")
-
-
-def make_reviews(count, seed):
-    """List of `count` (text, label), 1 for praise and 0 for blame."""
-    draw = random.Random(seed)
-    rarity = [1 / rank for rank in range(1, len(GOOD) + 1)]  # Zipf: the last words of GOOD and BAD are rare
-    made = []
-    while len(made) < count:
-        clauses, score = [], 0
-        for _ in range(draw.randint(1, 6)):
-            if draw.random() < 0.3:
-                clauses.append(draw.choice(ASIDES))
-                continue
-            sign, weight = draw.choice((1, -1)), 1
-            words = ["the", draw.choice(THINGS), "was", draw.choices(GOOD if sign > 0 else BAD, rarity)[0]]
-            if draw.random() < 0.3:
-                words.insert(3, "very")
-                weight = 2
-            if draw.random() < negated:
-                words.insert(3, "not")
-                sign = -sign
-            if score and draw.random() < contrasted:
-                words.insert(0, "but")
-                weight *= 3
-            score += sign * weight
-            clauses.append(" ".join(words))
-        text = " . ".join(clauses)
-        if score and 5 <= len(text.split()) <= 60:
-            made.append((text, int((score > 0) != (draw.random() < 0.04))))
-    return made
-
-
-def split_words(text):
-    return re.findall(r"[a-z']+|\d+|[.,!?]", text.lower().replace("<br />", " "))[:longest]
 
 
 def encode(pairs):
     """(count, longest) word numbers, 0 where the text has ended, and (count,) labels."""
     numbers = torch.zeros(len(pairs), longest, dtype=torch.long)
     for row, (text, _) in zip(numbers, pairs, strict=True):
-        words = [vocabulary.get(word, 1) for word in split_words(text)] or [1]
+        words = [vocabulary.get(word, 1) for word in split_words(text)[:longest]] or [1]
         row[: len(words)] = torch.tensor(words)
     return numbers, torch.tensor([label for _, label in pairs])
 
 
-pairs = make_reviews(reviews, seed)
+pairs = make_reviews(reviews, seed, negated, contrasted)
 random.Random(seed).shuffle(pairs)
 train, validation = pairs[: len(pairs) * 4 // 5], pairs[len(pairs) * 4 // 5 :]
-counts = Counter(word for text, _ in train for word in split_words(text))
+counts = Counter(word for text, _ in train for word in split_words(text)[:longest])
 frequent = [word for word, count in counts.most_common(20_000) if count > 1]
 vocabulary = {word: number for number, word in enumerate(frequent, 2)}  # 0 is padding, 1 an unknown word
 

@@ -99,6 +99,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     package = Path(bugzoo.__file__).parent
     for name in ROOMS:
         _show(package / name, root)
+    _show(package.parent / "film_reviews", root)  # what two of the programs read
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
         _show(Path(device), root, read_only=False)
     (root / "proc").mkdir()

@@ -42,7 +42,7 @@ def text_of(name: str, seed: int = 0, size: str = "tiny", **settings: object) ->
 def test_all_of_them_are_there():
     wanted = (
         "amp_transformer checkpointed_mlp data_parallel digits_cnn finetune image_pipeline mini_transformer mlp "
-        "regression_mlp sentiment_lstm sequence_classifier"
+        "modular_addition regression_mlp sampler sentiment_lstm sequence_classifier"
     )
     assert set(wanted.split()) <= set(programs.names())
 
@@ -75,7 +75,6 @@ def test_facts_are_complete(name):
 SHARED = """
     torch.manual_seed(seed)
     model = Net().to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate
     step = 0
     losses = []
     model.train()
@@ -110,6 +109,8 @@ def test_shared_phrases_are_shared(name):
     wanted += NUMBERS if programs.load(name).facts["task"] == "regression" else CLASSES
     wanted += EPOCHS if "epochs" in programs.load(name).settings else ["for _ in range(steps):"]
     wanted += ATTENTION if "class Attention" in source else []
+    adam = "optimizer = torch.optim.Adam{}(model.parameters(), lr=learning_rate"
+    wanted += [adam.format("W" if "weight_decay" in source else "")]
     wanted += [] if name == "amp_transformer" else ["loss.backward()", "optimizer.step()"]
     lines = [line.strip() for line in source.splitlines()]
     for phrase in wanted:
@@ -124,11 +125,12 @@ def part(name: str, start: str, stop: str) -> str:
 @pytest.mark.parametrize(
     ("one", "other", "start", "stop"),
     [
-        ("sentiment_lstm", "sequence_classifier", "def make_reviews", "\n\n\n"),
         ("sentiment_lstm", "sequence_classifier", "def encode", "\n\n\n"),
-        ("sentiment_lstm", "sequence_classifier", "GOOD =", "def "),
+        ("sentiment_lstm", "sequence_classifier", "random.Random(seed)", "# %% Model"),
+        ("mlp", "modular_addition", "# %% Training", "print(metrics)"),
+        ("mini_transformer", "sampler", "# %% Data", "# %% Model"),
         ("mini_transformer", "amp_transformer", "# %% Model", "optimizer ="),
-        ("mlp", "data_parallel", "# %% Model", "optimizer ="),
+        ("mlp", "data_parallel", "# %% Model", "model = "),
         ("mlp", "digits_cnn", "# %% Training", "inputs, targets = "),
         ("mlp", "finetune", "    def forward", "return self.head"),
         ("mlp", "finetune", "    model.train()", "# %% Evaluation"),

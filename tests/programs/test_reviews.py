@@ -1,10 +1,10 @@
-"""sentiment_lstm: the generator keeps its promises; reviews of the user's own, good and bad."""
+"""film_reviews: the generator keeps its promises; reviews of the user's own, good and bad, as sentiment_lstm reads them."""
 
 import csv
-import random
-from pathlib import Path
 
 import pytest
+
+from film_reviews import BAD, GOOD, make_reviews, read_reviews
 
 from .test_programs import metrics_of, run_text, text_of
 
@@ -12,16 +12,7 @@ PRAISE = "the film was lovely and the acting was bright"
 BLAME = "the film was dull and the acting was clumsy"
 
 
-@pytest.fixture(scope="module")
-def make_reviews():
-    source = text_of("sentiment_lstm")
-    start = source.index("GOOD =")
-    names = {"random": random, "negated": 0.35, "contrasted": 0.4}
-    exec(source[start : source.index("def read_reviews")], names)
-    return names["make_reviews"]
-
-
-def test_generated_reviews_vary_as_stated(make_reviews):
+def test_generated_reviews_vary_as_stated():
     made = make_reviews(2000, 1)
     lengths = [len(text.split()) for text, _ in made]
     assert min(lengths) >= 5 and max(lengths) <= 60 and len(set(lengths)) > 30
@@ -31,18 +22,15 @@ def test_generated_reviews_vary_as_stated(make_reviews):
     assert made == make_reviews(2000, 1) != make_reviews(2000, 2)
 
 
-def test_the_rules_settle_the_label_up_to_the_stated_share(make_reviews):
+def test_the_rules_settle_the_label_up_to_the_stated_share():
     """Whoever knows the rules is right 96 times in 100: the Bayes rate of the docstring."""
-    source = text_of("sentiment_lstm")
-    good = set(source.split('GOOD = "')[1].split('"')[0].split())
-    bad = set(source.split('BAD = "')[1].split('"')[0].split())
     right = 0
     made = make_reviews(4000, 3)
     for text, label in made:
         score = 0
         for clause in text.split(" . "):
             words = clause.split()
-            sign = sum((word in good) - (word in bad) for word in words if words[-1] == word)
+            sign = sum((word in GOOD) - (word in BAD) for word in words if words[-1] == word)
             weight = (3 if words[0] == "but" else 1) * (2 if "very" in words else 1)
             score += (-sign if "not" in words else sign) * weight
         right += (score > 0) == bool(label)
@@ -75,15 +63,6 @@ def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
     assert metrics_of(done)["accuracy"] > 0.9
 
 
-@pytest.fixture(scope="module")
-def read_reviews():
-    source = text_of("sentiment_lstm")
-    start = source.index("def read_reviews")
-    names = {"csv": csv, "Path": Path}
-    exec(source[start : source.index("def split_words")], names)
-    return names["read_reviews"]
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -93,7 +72,7 @@ def read_reviews():
         ("text,label\nfine,4\n", ["line 2", "label '4' is none of 1, pos, positive, 0, neg, negative"]),
     ],
 )
-def test_bad_data_says_what_is_needed(tmp_path, read_reviews, content, words):
+def test_bad_data_says_what_is_needed(tmp_path, content, words):
     if content is not None:
         (tmp_path / "mine.csv").write_text(content, encoding="utf-8")
     with pytest.raises(SystemExit) as caught:
@@ -102,7 +81,7 @@ def test_bad_data_says_what_is_needed(tmp_path, read_reviews, content, words):
         assert word in str(caught.value)
 
 
-def test_a_folder_without_texts(tmp_path, read_reviews):
+def test_a_folder_without_texts(tmp_path):
     (tmp_path / "mine" / "pos").mkdir(parents=True)
     with pytest.raises(SystemExit, match=r"Needed: pos/\*.txt and neg/\*.txt"):
         read_reviews(tmp_path / "mine")
