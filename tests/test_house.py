@@ -149,6 +149,19 @@ def test_make_has_the_targets_that_the_readme_names():
         assert (ROOT / path).exists(), path
 
 
+def test_make_lab_works_in_a_fresh_clone_and_tells_no_answer():
+    text = (ROOT / "Makefile").read_text()
+    rule = text.split("\nlab:")[1].split("\n\n")[0]
+    folder = re.search(r"--picture (\w+)/", rule)[1]
+    assert f"{folder}/\n" in (ROOT / ".gitignore").read_text(), "git does not bring it"
+    assert f"mkdir -p {folder}" in rule, "bugzoo run makes no folder"
+    fault = re.search(r'^CASE := .*--fault "?([\w/]+)', text, re.MULTILINE)[1]
+    files = [*(ROOT / "bugzoo/grading/exercises").glob("e*.py"), *(ROOT / "bugzoo/lessons").glob("[0-9]*.py")]
+    asked = "".join(path.read_text() for path in files)
+    assert "loss/double_softmax" in asked
+    assert fault not in asked, "its verdict is the first thing that a learner reads"
+
+
 def test_commands_in_the_readme_exist():
     from typer.main import get_command
 

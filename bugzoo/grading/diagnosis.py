@@ -125,7 +125,12 @@ def _cause(right: Right, given: Any) -> Part:
         good = known_cause(given) in right.causes
     except UserError:
         good = False
-    return Part("cause", float(good), str(given or ""), "a cause that the run shows, or none")
+    return Part(
+        "cause",
+        float(good),
+        str(given or ""),
+        "the cause that this run shows, or that nothing is wrong where it shows none",
+    )
 
 
 def near(right: Right, line: int | None) -> bool:

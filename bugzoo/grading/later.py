@@ -1,8 +1,9 @@
 """A fault that waits for a step, beyond the steps of the training: is it gone, or was it only put off?
 
 Where a fault has a parameter `step`, a repair is run once more as if that many steps lay behind it: what counts in its text
-begins there. A condition that no training of this length reaches is met then. The run is short and judged by the fault's
-own sign alone: a repair may count in another way, and who cannot be started later is trained for twice as long instead.
+begins there. A condition that no training of this length reaches is met then. It is run from the numbers that the repair
+brings with it, too: `4400 <= step < 5000` is over at step 100000. The runs are as long as any and judged by the fault's own
+sign alone: a repair may count in another way, and who cannot be started later is trained for twice as long instead.
 """
 
 import ast
@@ -22,8 +23,10 @@ from bugzoo.syntax import parse
 
 TRIGGER = "step"
 """The name of the parameter by which a fault says when it sets in."""
-SHORT = {"epochs": 1, "steps": 40}
-"""Settings that say how long a program trains, and how long it does when it starts later."""
+LENGTH = ("epochs", "steps")
+"""Settings that say how long a program trains. A program that starts later keeps them: a condition may look at them, too."""
+FEW, MANY, MOST = 40, 10**7, 3
+"""A submission's own numbers between these are looked behind, and so many of them at most."""
 
 
 def waiting(case: Scenario) -> list[Fault]:
@@ -42,14 +45,45 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
     first = int(max(fault.params[TRIGGER].high for fault in faults))
     named = {evidence(text).instrument for fault in faults for text in fault.evidence}
     live = any(instrument(name).COST > 0 for name in named if name not in ("outcome", "metrics"))
-    for where, text in _texts(job.source, first):
-        found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
-        if any(shows(fault, found.readings) for fault in faults):
-            saw = f"what was wrong shows {where}: {_seen(named, found)}"
-            return [Check("later steps", "wrong", saw, "it is gone at every step", float(first))]
-        if found.outcome == "finished" and len(found.trace.step):
-            return [Check("later steps", "passed", f"nothing of what was wrong shows {where}", "", 0.0)]
-    return []  # a program that is finished after so many steps, or that is written in another way
+    passed = None
+    for start in (first, *own_numbers(job.source, case.source)):
+        for where, text in _texts(job.source, start, longer=start == first):
+            found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
+            if any(shows(fault, found.readings) for fault in faults):
+                saw = f"what was wrong shows {where}: {_seen(named, found)}"
+                return [Check("later steps", "wrong", saw, "it is gone at every step", float(start))]
+            if found.outcome == "finished" and len(found.trace.step):
+                passed = passed or Check("later steps", "passed", f"nothing of what was wrong shows {where}", "", 0.0)
+                break
+    return [passed] if passed else []  # a program that ends after so many steps, or that is written in another way
+
+
+def own_numbers(source: str, handed_out: str) -> list[int]:
+    """Whole numbers of a submission that the text handed out has not: where its own counts may wait for something.
+
+    They only say from where to run once more; what is judged is what the run shows. The largest ones, a few. `100 * 44` is one.
+    """
+    found = [_numbers(text) for text in (source, handed_out)]
+    return sorted(found[0] - found[1], reverse=True)[:MOST]
+
+
+def _numbers(source: str) -> set[int]:
+    try:
+        values = [_folded(node) for node in ast.walk(parse(source)) if isinstance(node, ast.Constant | ast.BinOp)]
+    except (SyntaxError, RecursionError):
+        return set()
+    return {int(value) for value in values if value is not None and FEW < value <= MANY}
+
+
+def _folded(node: ast.expr) -> float | None:
+    """The value of a number, or of a sum or a product of numbers."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Mult):
+        left, right = _folded(node.left), _folded(node.right)
+        if left is not None and right is not None and max(abs(left), abs(right)) <= MANY:
+            return left + right if isinstance(node.op, ast.Add) else left * right
+    return None
 
 
 def _seen(named: set[str], run: Run) -> str:
@@ -57,18 +91,18 @@ def _seen(named: set[str], run: Run) -> str:
     return "; ".join(symptom(name, run.readings[name].numbers) for name in read) or f"it ended as {run.outcome}"
 
 
-def _texts(source: str, first: int) -> Iterator[tuple[str, str]]:
-    """(where it is looked, text), the most telling one first."""
+def _texts(source: str, first: int, longer: bool) -> Iterator[tuple[str, str]]:
+    """(where it is looked, text), the most telling one first. `longer`: also that of a training of twice the length."""
     behind = f"when the program counts from step {first} on"
     try:
         for change in (("names", "lists", "loops"), ("names", "loops"), ("names",)):
             text = started_later(source, first, change)
             if text is not None:
-                yield behind, _with(text, SHORT)
+                yield behind, text
     except (SyntaxError, RecursionError):
         return
     try:
-        settings = _budget(source)
+        settings = _budget(source) if longer else {}
         if settings:
             yield "when the program trains for twice as long", _with(source, settings)
     except SyntaxError:
@@ -84,7 +118,7 @@ def _budget(source: str) -> dict[str, int]:
             and isinstance(node.targets[0], ast.Name)
             and isinstance(node.value, ast.Constant)
         ):
-            if node.targets[0].id in SHORT and isinstance(node.value.value, int):
+            if node.targets[0].id in LENGTH and isinstance(node.value.value, int):
                 found[node.targets[0].id] = 2 * node.value.value
     return found
 

@@ -56,10 +56,9 @@ def _say_verdict(name: str, reading: Reading) -> None:
 
 
 def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: bool) -> None:
-    from IPython.display import display
     from matplotlib.figure import Figure
 
-    from bugzoo import plots
+    from bugzoo import lab, plots
     from bugzoo.plots._style import bars, prepare
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
@@ -75,7 +74,7 @@ def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: b
             ax.set_xscale("symlog", linthresh=1e-3)
     else:
         return
-    display(figure)
+    lab.picture(figure)  # as PNG: a kernel that never loaded pyplot shows a bare figure as its repr
 
 
 def _nan(value: Any) -> bool:

@@ -9,8 +9,10 @@ view = program.run()                 # a fresh process, a live plot
 """
 
 import base64
+import textwrap
 import threading
 import zlib
+from itertools import zip_longest
 from typing import Any
 
 from bugzoo import record
@@ -51,6 +53,7 @@ class Program:
         about = {"exercise": exercise.name, "program": exercise.program}
         self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
         self.ranks = exercise.scenario.ranks
+        print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
 
     def hand_out(
         self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
@@ -116,7 +119,8 @@ class Program:
 
         width = max(map(len, names()))
         for name in names():
-            print(f"{name:{width}}  {question(name)}")
+            lines = textwrap.wrap(question(name), 96 - width)  # a page is that wide: a longer line is cut within a word
+            print("\n".join(f"{head:{width}}  {line}" for head, line in zip_longest([name], lines, fillvalue="")))
 
     def instrument(self, name: str) -> dict[str, Any]:
         """Run the program once and print one instrument's question, numbers and what is usual; returns the numbers.
@@ -237,6 +241,8 @@ def load_ipython_extension(shell: Any) -> None:
 
     What a cell raises is shown once, without our own frames; the magic raises it again so that the cell counts as failed.
     """
+    from bugzoo import lab  # noqa: F401  its import makes a mistake of the user's one message
+
     program = Program()
     show, shown = shell._showtraceback, []  # both of the shell's ways to show an error, a syntax error's too, end there
 

@@ -13,7 +13,7 @@ from typing import Any
 from bugzoo import lessons
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
-from bugzoo.lab.frontend import headless, kernel, warm_up
+from bugzoo.lab.frontend import headless, kernel, plain_errors, warm_up
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
 from bugzoo.lab.hypothesis import Hypothesis
@@ -31,6 +31,7 @@ __all__ = [
     "timer", "try_out",
 ]  # fmt: skip
 
+plain_errors()
 warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
 
 

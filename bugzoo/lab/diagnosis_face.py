@@ -21,7 +21,7 @@ class Face:
     def __init__(self, form: "DiagnosisForm") -> None:
         self.form, given = form, form.diagnosis
         self.cause = _choice([(cause, cause) for cause in form.causes], given.cause)
-        self.test = _choice([(f"{LETTERS[i]}  {text}", LETTERS[i]) for i, text in enumerate(form.tests)], given.test)
+        self.test = _choice([(f"{LETTERS[i]}) {text}", LETTERS[i]) for i, text in enumerate(form.tests)], given.test)
         self.place = self._place(given.place)
         self.step = w.Text(
             value=str(given.step or ""), placeholder="1 where it is there from the start", layout={"width": "260px"}
@@ -34,6 +34,7 @@ class Face:
         self.button = w.Button(
             description="Hand in", button_style="primary", icon="check", layout={"margin": "10px 0 0 0"}
         )
+        self.carried = page.Carried(self.button, cause=self.cause, place=self.place, step=self.step, test=self.test)
         self.told = w.HTML()
         self.button.on_click(self._pressed)
         looked = []
@@ -50,7 +51,7 @@ class Face:
             page.ask("At which step does it first show?"), self.step,
             *looked,
             page.ask("Which test tells this cause from the one that looks most like it?"), self.test,
-            self.button, self.told,
+            self.button, self.carried.box, self.told,
         ])  # fmt: skip
         self.handle = page.put(self.box)
         if form.handed_in:
@@ -75,20 +76,20 @@ class Face:
         self._ticked = [one for one in self._ticked if one != name] + ([name] if change["new"] else [])
 
     def _pressed(self, _: Any) -> None:
-        numbers, wrong = {}, []
-        for name, label, control in (("place", "The line", self.place), ("step", "The step", self.step)):
-            value = control.value.strip() if isinstance(control.value, str) else control.value
+        numbers, wrong, chosen = {}, [], self.carried.values()
+        for name, label in (("place", "The line"), ("step", "The step")):
+            value = chosen[name].strip() if isinstance(chosen[name], str) else chosen[name]
             if isinstance(value, str) and value and not (value.isdigit() and int(value)):
                 wrong.append(f"{label} is a whole number from 1 on, not {value!r}.")
             else:
                 numbers[name] = int(value) if value else None
-        if not self.cause.value:
+        if not chosen["cause"]:
             wrong.append("Nothing was handed in: choose what is wrong first.")
         if wrong:
             self.told.value = page.say("\n".join(wrong))
             return
         extra = {"evidence": list(self._ticked)} if self.form.ask_evidence else {}
-        self.form.hand_in(cause=self.cause.value, test=self.test.value or "", **numbers, **extra)
+        self.form.hand_in(cause=chosen["cause"], test=chosen["test"] or "", **numbers, **extra)
         found = self.form.diagnosis
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
         when = time.strftime("%H:%M")

@@ -2,10 +2,12 @@
 
 import importlib
 import threading
+from typing import Any
 
+from bugzoo.errors import UserError
 from bugzoo.frontend import headless, kernel
 
-__all__ = ["headless", "kernel", "load", "warm_up"]
+__all__ = ["headless", "kernel", "load", "plain_errors", "warm_up"]
 
 RUN = ("sklearn.datasets", "torch._dynamo")
 """What a first run imports on its way, and torch only when the first optimiser steps."""
@@ -22,6 +24,18 @@ def load(names: tuple[str, ...] = RUN) -> None:
     with _one:
         for name in names:
             importlib.import_module(name)
+
+
+def plain_errors() -> None:
+    """In a kernel: a mistake of the user's is one message, without the lines of ours that found it."""
+    running = kernel()
+    if running is None:
+        return
+
+    def tell(shell: Any, kind: Any, error: BaseException, *_: Any, **__: Any) -> None:
+        shell._showtraceback(kind, error, [f"{kind.__name__}: {error}"])
+
+    running.shell.set_custom_exc((UserError,), tell)
 
 
 def warm_up() -> None:

@@ -50,9 +50,11 @@ class Hypothesis:
         self.sure = w.IntSlider(value=50, min=0, max=100, step=5, description="", layout={"width": "360px"})
         self.button = w.Button(description="Note it", icon="pencil")
         self.told = w.HTML()
+        self.carried = page.Carried(self.button, cause=self.cause, sure=self.sure)
         self.button.on_click(self._pressed)
         rows = [page.ask("What do you think it is, before you look further?"), self.cause]
-        rows += [page.ask("How sure are you, from 0 (a guess) to 100 (certain)?"), self.sure, self.button, self.told]
+        rows += [page.ask("How sure are you, from 0 (a guess) to 100 (certain)?"), self.sure]
+        rows += [self.button, self.carried.box, self.told]
         self.face = page.put(page.form(rows))
         self._tell()
         return self
@@ -60,12 +62,14 @@ class Hypothesis:
     def _pressed(self, _: Any) -> None:
         from bugzoo.lab import page
 
-        if self.cause.value is None:
+        chosen = self.carried.values()
+        cause, sure = chosen["cause"], chosen["sure"]
+        if cause is None:
             self.told.value = page.say(
                 "Nothing was noted: choose a cause first. One that you hold for unlikely is fine."
             )
             return
-        self.note(self.cause.value, self.sure.value)
+        self.note(cause, sure)
         self._tell()
 
     def _tell(self) -> None:

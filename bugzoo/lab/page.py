@@ -1,6 +1,7 @@
 """Widgets in a notebook's page: what stays of them in the saved file, and JupyterLab's shortcuts kept out of them."""
 
 import html
+import json
 import uuid
 from typing import Any
 
@@ -31,6 +32,42 @@ def form(rows: list[Any]) -> Any:
     for name in ("bugzoo-form", "bugzoo-keys"):
         box.add_class(name)
     return box
+
+
+class Carried:
+    """The controls of a form as they stood on the page when its button was pressed.
+
+    The press itself may reach the kernel before the last choices do. The page writes all of them into a hidden control just
+    before (`keys.js`); where nothing was written, in a front end without that script, the kernel's own values count.
+    """
+
+    def __init__(self, button: Any, **controls: Any) -> None:
+        import ipywidgets as w
+
+        self.controls = controls
+        self.box = w.Text(layout={"display": "none"})
+        self.box.add_class("bugzoo-carried")
+        button.add_class("bugzoo-press")
+        for name, control in controls.items():
+            control.add_class(f"bugzoo-is-{name}")
+
+    def values(self) -> dict[str, Any]:
+        """Name of a control -> its value."""
+        try:
+            seen = json.loads(self.box.value or "{}")
+        except ValueError:
+            seen = {}
+        self.box.value = ""
+        return {name: _carried(control, seen.get(name)) for name, control in self.controls.items()}
+
+
+def _carried(control: Any, seen: Any) -> Any:
+    if seen is None:
+        return control.value
+    options = getattr(control, "_options_values", None)
+    if options is None:
+        return seen
+    return options[seen] if isinstance(seen, int) and 0 <= seen < len(options) else None
 
 
 def ask(text: str) -> Any:

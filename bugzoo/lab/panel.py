@@ -141,12 +141,10 @@ class Panel:
 
 
 def _coloured(diff: str) -> str:
-    """The diff on a sheet of its own, with signs as well as colours."""
+    """The diff in the colours of the page, with signs as well as colours."""
     lines = []
     for line in source_lines(diff):
         added, removed = line.startswith("+") and line[:3] != "+++", line.startswith("-") and line[:3] != "---"
-        colour = "#dcefe3" if added else "#fbe3d6" if removed else "#ffffff"
-        text = html.escape(line) or "&nbsp;"
-        lines.append(f'<div style="background:{colour};color:#24292f">{text}</div>')
-    sheet = "font-family:monospace;white-space:pre;line-height:1.4;padding:8px;background:#ffffff;overflow-x:auto"
-    return f'<div style="{sheet}">{"".join(lines)}</div>'
+        kind = "added" if added else "removed" if removed else "same"
+        lines.append(f'<div class="{kind}">{html.escape(line) or "&nbsp;"}</div>')
+    return f'<div class="bugzoo-diff">{"".join(lines)}</div>'

@@ -152,8 +152,10 @@ class Prediction:
         if not self.said:
             return ["**You said** nothing beforehand.", was, answers[right].why]
         mine = LETTERS.index(self.said)
-        lines = [f"**You said:** {self.said}) {answers[mine].text}", was, answers[mine].why]
-        return lines if mine == right else [*lines, answers[right].why]
+        said = f"**You said:** {self.said}) {answers[mine].text}"
+        if mine == right:
+            return [said, was, answers[right].why]
+        return [said, answers[mine].why, was, answers[right].why]  # each reason below what it belongs to
 
     def _keep(self) -> None:
         if self.key:

@@ -39,8 +39,8 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # > *Monday, 23:40.* "The digits model trains for a while, then from one step to the next every loss is `nan`. I lowered the
 # > learning rate tenfold: the same. The code review is tomorrow at nine."
 #
-# You know this program: three linear layers, ReLU, cross-entropy, Adam, small pictures of digits. We will not read the code
-# yet. Reading code for something you cannot name is slow; first find out *when* and *where*.
+# The program is an ordinary one: three linear layers, ReLU, cross-entropy, Adam, small pictures of digits. We will not read
+# its code yet. Reading code for something you cannot name is slow; first find out *when* and *where*.
 
 # %% [predict] guess
 # What will you see in the last steps before the loss is nan?
@@ -168,7 +168,8 @@ for step in range(bad - 3, bad + 3):
 
 same = trace.loss[: bad - 1] == healthy.loss[: bad - 1]
 print(f"steps 1 to {bad - 1} equal the healthy run to the last bit:", same.all())
-guess.reveal(f"loss {trace.loss[bad - 2]:.2f} and gradient norm {trace.grad_norm[bad - 2]:.2f} in step {bad - 1}")
+loss, norm = trace.loss[bad - 2], trace.grad_norm[bad - 2]  # of the last good step
+guess.reveal(f"loss {loss:.2f} and gradient norm {norm:.2f} in step {bad - 1}")
 last_good.reveal(f"step {bad}: loss {trace.loss[bad - 1]:.2f}, gradient {trace.grad_norm[bad - 1]}")
 
 # %% [proof] table
@@ -206,7 +207,7 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 # `nan`. Whoever stares at step {52 = bad_loss}, the first `nan` on the curve, looks at the wrong step.
 
 # %% [predict] finite_loss
-# At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be? (You will know three sections below.)
+# At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be? (The answer comes when an instrument has looked, some cells below.)
 #
 # ( ) Something broke in the backward pass only: the forward pass is clean
 #     It is where the nan appears. But the backward pass only follows the forward pass back: it computes the slopes of what
@@ -223,8 +224,8 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 # model and take it off again; the training does not notice:
 #
 # ```python
-# handle = layer.register_forward_hook(hook)   # calls hook(layer, inputs, output) after each forward pass
-# handle.remove()
+# handle = layer.register_forward_hook(hook)  # from now on hook(layer, inputs, output) is called
+# handle.remove()                             # and now no more
 # ```
 #
 # `model.named_children()` gives the name and the layer of each, and `output.isfinite().all()` is false if one number in it is
@@ -303,9 +304,10 @@ def judge(answer):
 
         gave = answer(model, make_step)
         left = sum(len(layer._forward_hooks) for layer in model.children())
-        said = ", ".join(f"{name} {'all finite' if value is None else value}" for name, value in values.items())
+        said = ", ".join(f"{name} puts out {'numbers' if value is None else value}" for name, value in values.items())
         run = f" (run in the order {', '.join(order)})" if order else ""
-        yield gave == wanted, f"a model of {said}{run}: {wanted}, yours says {gave}"
+        told = "a layer, and its name is asked for" if isinstance(gave, nn.Module) else gave
+        yield gave == wanted, f"{said}{run}: {wanted}, yours says {told}"
         yield (len(steps), left) == (1, 0), f"    steps made: 1, yours {len(steps)}; hooks left: 0, yours {left}"
 
 
@@ -618,7 +620,7 @@ rectified.sum().backward()
 print("log :", logarithm.tolist())
 print("relu:", rectified.tolist())
 print("grad:", x.grad.tolist())
-slope_at_zero.reveal(f"{x.grad[0].item()}")
+slope_at_zero.reveal(f"x.grad[0] is {x.grad[0].item()}")
 
 # %% slope-figure
 from bugzoo.plots import slope
@@ -1007,8 +1009,7 @@ assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried
 
 # %% turn
 second = lab.case("03/second")
-run = second.run()
-print(run)
+run = lab.live(second, explain=False, show_twin=False).result
 clock = lab.timer(8)
 
 # %% [proof] second
@@ -1037,8 +1038,8 @@ form = lab.diagnose(second, hints=hints)
 # %% turn-answer
 from bugzoo.grading.case import judged
 
-clock.stop()
 if form.handed_in:
+    clock.stop()
     print(judged(second, form.diagnosis.record()))
     print(second.diff())
 else:

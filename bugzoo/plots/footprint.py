@@ -47,6 +47,8 @@ def picture(model: Any) -> Figure:
     figure = Figure(figsize=(3.0 * len(found), 3.4), layout="constrained")
     for ax, (name, lost) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
         draw(name, lost, ax)
-    figure.supxlabel("blue: finite · red: not finite · the backward pass comes from the right", color=GREY, fontsize=9)
+    figure.supxlabel(
+        "blue: finite · orange: not finite · the backward pass comes from the right", color=GREY, fontsize=9
+    )
     figure.patch.set_alpha(0.0)
     return figure

@@ -15,12 +15,18 @@ def graded(source):
     return grade(source, CASE, seeds=(0,), seconds=30)
 
 
-def must_be_seen(after):
+def must_be_seen(after, behind=100000):
     assert CASE.source.count(WAITS) == 1
     result = graded(CASE.source.replace(WAITS, after))
     failed = [check for check in result.checks if not check.passed]
     assert [check.name for check in failed] == ["later steps"], str(result)
-    assert "100000" in failed[0].saw and result.share == 0
+    assert str(behind) in failed[0].saw and result.share == 0
+
+
+def test_numbers_of_its_own_are_those_that_were_not_handed_out():
+    text = "a = 256\nif 44 * 100 <= step < 1e5 and 7 < a:\n    pass"
+    assert later.own_numbers(text, "a = 256") == [100000, 4400, 100]
+    assert later.own_numbers(CASE.healthy().source, CASE.source) == [] == later.own_numbers("(", CASE.source)
 
 
 def test_what_is_put_off_does_not_pass():
@@ -38,6 +44,19 @@ def test_what_is_put_off_does_not_pass():
 )
 def test_whatever_it_counts_by(after):
     must_be_seen(after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("after", "behind"),
+    [
+        ("if 4400 <= step < 100000:", 4400),
+        ("if step >= 4400 and epochs > 1:", 100000),
+        ("if epochs > 1 and 44 * 100 <= step < 44 * 200:", 4400),
+    ],
+)
+def test_a_window_and_a_condition_on_the_length_are_met(after, behind):
+    must_be_seen(after, behind)
 
 
 def test_a_repair_passes_and_is_told_so():

@@ -186,6 +186,26 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     assert not lab.DiagnosisForm("Z-018").handed_in
 
 
+def test_a_press_carries_what_was_chosen_in_the_blink_before_it(front_end) -> None:
+    form = lab.DiagnosisForm("Z-021", causes=CAUSES, tests=TESTS, source="a = 1\nb = 2\n").show()
+    form.face.cause.value, form.face.step.value = CAUSES[0], "5"  # what the kernel has heard so far
+    form.face.carried.box.value = '{"cause": 1, "place": 2, "step": "51", "test": -1}'
+    form.face.button.click()
+    found = form.diagnosis
+    assert (found.cause, found.place, found.step, found.test) == (CAUSES[1], 2, 51, "")
+    form.face.button.click()  # of a page that carries nothing: the controls' own values
+    assert (form.diagnosis.cause, form.diagnosis.step) == (CAUSES[0], 5)
+
+
+def test_what_was_expected_and_what_was_seen_each_have_their_reason_below_them(front_end) -> None:
+    asked = lab.predict("03/guess")
+    asked.say("a")
+    lines = asked._told("")
+    assert [line[:8] for line in lines] == ["**You sa", "A climb ", "**It was", "No numbe"], lines
+    asked.said = "c"
+    assert len(asked._told("")) == 3
+
+
 def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
     form = lab.diagnose("Z-020", causes=CAUSES)
     boxes = {box.description: box for box in form.face.seen}

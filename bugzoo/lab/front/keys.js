@@ -8,6 +8,23 @@ if (!window.bugzooKeys) {
     const inside = event.target.closest?.(".bugzoo-keys");
     if (inside) event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
   }, true);
+  // A press may overtake what was chosen in the blink before it: ipywidgets holds a control's later changes back while the
+  // kernel has not answered to an earlier one. So a press carries the whole form, in a control that is changed by nothing else.
+  window.addEventListener("click", (event) => {
+    const form = event.target.closest?.(".bugzoo-press")?.closest(".bugzoo-form");
+    const carried = form?.querySelector(".bugzoo-carried input");
+    if (!carried) return;
+    const seen = {};
+    for (const box of form.querySelectorAll("[class*=bugzoo-is-]")) {
+      const name = box.className.match(/bugzoo-is-(\w+)/)[1];
+      const list = box.querySelector("select"), text = box.querySelector("input:not([type=radio]), textarea");
+      const chosen = box.querySelector("input[type=radio]:checked"), slider = box.querySelector(".widget-readout");
+      seen[name] = list ? list.selectedIndex : text ? text.value : slider ? Number(slider.textContent) : chosen ? Number(chosen.value) : -1;
+    }
+    carried.value = JSON.stringify(seen);
+    carried.dispatchEvent(new Event("input", { bubbles: true }));
+    carried.dispatchEvent(new Event("change", { bubbles: true }));
+  }, true);
   window.addEventListener("focusin", (event) => {
     if (event.target.matches?.(".bugzoo-number input")) Object.assign(event.target, { type: "number", min: 1 });
     // radio buttons without a name are no group: arrow keys would go on into the next question
