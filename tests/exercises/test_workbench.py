@@ -41,6 +41,7 @@ def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
 def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
     shell.program.begin("01")
     assert shell.program.source == handed_out(load("01")), "it can be run before its cells were"
+    assert "the program as it was handed out. Run the next cells" in capsys.readouterr().out
     shell.magic("Training", split(handed_out(load("01")))["Training"])
     assert capsys.readouterr().out == "Training: kept; run it with program.run()\n"
     shell.magic("Training", "raise SystemExit\n")
