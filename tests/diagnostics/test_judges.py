@@ -49,6 +49,17 @@ HEALTHY = {
         "neighbour_agreement": 0.85, "chance_agreement": 0.1, "agreement_over_chance": 0.75, "agreement_sigmas": 60.0,
         "label_entropy": 2.3, "final_loss": 0.2, "early_loss": 2.0},
     "replay": {"found": 0.0, "faithful": 1.0, "step": 3.0},
+    "clip_rate": {"used_share": 1.0, "late_share": 0.0, "limit": 1.0, "by_value": 0.0, "cosine": 1.0, "touched_share": 0.0,
+                  "times_over": 3.0, "bites_share": 0.03, "over_share": 0.0},
+    "learning_rate_log": {
+        "steps": 216.0, "first_rate": 2e-3, "last_rate": 1e-4, "largest_rate": 2e-3, "changes": 5.0, "update_ratio": 0.01,
+        "loss_left": 0.1, "takeovers": 0.0, "schedulers": 1.0, "scheduler_steps": 6.0, "planned": 6.0, "of_plan": 1.0,
+        "intended_first_rate": 2e-3, "first_skipped": 0.0},
+    "fresh_batches": {"batches": 7.0, "repeated_share": 0.0, "loader_batches": 36.0},
+    "output_gradient": {
+        "answers": 32.0, "classes": 10.0, "passes": 1.0, "row_sum": 1e-7, "column_sum": 0.14, "even_share": 0.03, "fit": 1.0,
+        "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0},
+    "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
 }  # fmt: skip
 
 SICK = [
@@ -98,6 +109,24 @@ SICK = [
     ("data_inspection", {"agreement_sigmas": 0.2, "agreement_over_chance": 0.01, "final_loss": 2.3, "early_loss": 2.3},
      "data/labels_out_of_sync"),
     ("replay", {"found": 1.0, "op": "log", "file": "train.py", "line": 7}, "numerics/log_at_step"),
+    ("clip_rate", {"used_share": 0.0, "over_share": 0.4}, "clipping/clipped_before_backward"),
+    ("clip_rate", {"used_share": 0.0, "late_share": 1.0}, "clipping/clipped_after_step"),
+    ("clip_rate", {"by_value": 1.0, "cosine": 0.5, "touched_share": 0.9}, "clipping/clipped_by_value"),
+    ("clip_rate", {"times_over": 250.0, "bites_share": 1.0}, "clipping/threshold_too_low"),
+    ("learning_rate_log", {"scheduler_steps": 0.0, "changes": 0.0}, "loop/scheduler_never_stepped"),
+    ("learning_rate_log", {"scheduler_steps": 216.0, "of_plan": 36.0}, "loop/scheduler_per_microbatch"),
+    ("learning_rate_log", {"first_skipped": 1.0}, "loop/scheduler_before_optimizer"),
+    ("learning_rate_log", {"takeovers": 5.0}, "optimizer/momentum_reset_each_epoch"),
+    ("learning_rate_log", {"update_ratio": 1e-6, "loss_left": 0.99}, "optimizer/lr_too_low"),
+    ("fresh_batches", {"repeated_share": 1.0}, "loop/same_batch_forever"),
+    ("output_gradient", {"column_sum": 1e-8, "row_sum": 2e-3}, "loss/wrong_softmax_dim"),
+    ("output_gradient", {"even_share": 1.0, "fit": 0.1}, "loss/log_of_softmax"),
+    ("output_gradient", {"asked_label_share": 0.0, "label_shift_share": 1.0}, "loss/labels_off_by_one"),
+    ("output_gradient", {"asked_label_share": 0.1, "asked_input_share": 1.0}, "loss/next_token_not_shifted"),
+    ("output_gradient", {"weight": 32.0}, "loss/sum_reduction"),
+    ("output_gradient", {"weight": 3.2}, "loss/wrong_axis_reduction"),
+    ("output_gradient", {"weight": 4.0, "passes": 4.0}, "loop/accumulation_not_scaled"),
+    ("weight_size", {"loss_left": 0.99}, "optimizer/weight_decay_too_strong"),
 ]  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from bugzoo.faults.idioms import (
     EPOCHS,
     HEAD,
     LOADER,
-    LOSS,
     OPTIMIZER,
     PAIRS,
     PERMUTATION,
@@ -25,8 +24,6 @@ from bugzoo.injection import change
 
 TINY = "for parameter in $MODEL.parameters():\n    parameter.data.mul_(1e-3)"
 PLANNED = {
-    "loss/labels_off_by_one": ("mlp", rewrite(LOSS, TARGETS="(($TARGETS) + 1) % 10")),
-    "loss/log_of_softmax": ("mlp", rewrite(LOSS, PLACE="-$F.softmax($LOGITS, dim=-1).log().mean()")),
     "precision/clip_without_unscale": (
         "amp_transformer",
         before(SCALED_STEP, "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), 1.0)", given=OPTIMIZER),

@@ -50,7 +50,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "loop/step_missing",
-            "Count the steps of the optimiser over the whole run.",
+            "Count the steps that the optimiser makes over the whole run.",
             "As many as there are batches: `fresh_gradient.empty_share > 0.9`.",
             "None: `fresh_gradient.never_stepped > 0.5`.",
         ),

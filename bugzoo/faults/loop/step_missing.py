@@ -38,7 +38,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "loop/step_before_backward",
-            "Count the steps of the optimiser over the whole run.",
+            "Count the steps that the optimiser makes over the whole run.",
             "None: `fresh_gradient.never_stepped > 0.5`.",
             "As many as there are batches: `fresh_gradient.empty_share > 0.9`.",
         ),

@@ -1,0 +1,84 @@
+"""The loop's own body, run again a few times on its first batch, while somebody listens to what it calls."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.nn.utils import clip_grad
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from bugzoo.diagnostics._tools import live
+from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.errors import UserError
+from bugzoo.running.result import Run
+
+SECONDS = 4.0
+
+
+def again(run: Run, times: int) -> None:
+    """Run the body so often, from the weights that the training began with. Raises NotApplicable where it cannot be."""
+    kept = live(run)
+    if kept.by_heart is None:
+        raise NotApplicable("needs the live loop; this trace has numbers only")
+    try:
+        found = kept.by_heart(times, SECONDS, 0.0)
+    except UserError as why:
+        raise NotApplicable(str(why)) from None
+    if not len(found.losses):
+        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'it made no step'})")
+
+
+@contextlib.contextmanager
+def calls() -> Iterator[list[tuple[str, dict[str, Any]]]]:
+    """What is called in it, in its order: ("backward", {}), ("step", {}), and ("norm" or "value", numbers) of a clipping.
+
+    A clipping's numbers: `limit`, `before` (L2 norm of what it is given, 0 for nothing), `after`, `cosine` of the two,
+    `touched` (share of the elements that changed).
+    """
+    heard: list[tuple[str, dict[str, Any]]] = []
+    backward, by_norm, by_value = torch.autograd.backward, clip_grad._clip_grads_with_norm_, clip_grad.clip_grad_value_
+
+    def listening(*args: Any, **kwargs: Any) -> Any:
+        result = backward(*args, **kwargs)
+        heard.append(("backward", {}))
+        return result
+
+    def norm_clipped(parameters: Any, max_norm: Any, *args: Any, **kwargs: Any) -> Any:
+        return _clipped(heard, "norm", by_norm, parameters, max_norm, *args, **kwargs)
+
+    def value_clipped(parameters: Any, clip_value: Any, *args: Any, **kwargs: Any) -> Any:
+        return _clipped(heard, "value", by_value, parameters, clip_value, *args, **kwargs)
+
+    handle = register_optimizer_step_pre_hook(lambda *_: heard.append(("step", {})))
+    torch.autograd.backward, clip_grad._clip_grads_with_norm_ = listening, norm_clipped  # pyright: ignore
+    clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = value_clipped
+    try:
+        yield heard
+    finally:
+        handle.remove()
+        torch.autograd.backward, clip_grad._clip_grads_with_norm_ = backward, by_norm  # pyright: ignore
+        clip_grad.clip_grad_value_ = torch.nn.utils.clip_grad_value_ = by_value
+
+
+def _clipped(heard: list[Any], kind: str, clip: Any, parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+    held = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+    before = _gradient(held)
+    result = clip(held, limit, *args, **kwargs)
+    after = _gradient(held)
+    sizes = before.norm().item(), after.norm().item()
+    product = sizes[0] * sizes[1]
+    heard.append((kind, {
+        "limit": float(limit),
+        "before": sizes[0],
+        "after": sizes[1],
+        "cosine": (before @ after).item() / product if product > 0 else 1.0,
+        "touched": (before != after).float().mean().item() if len(before) else 0.0,
+    }))  # fmt: skip
+    return result
+
+
+def _gradient(parameters: list[torch.Tensor]) -> torch.Tensor:
+    """(elements,) in float64; empty where there is none."""
+    found = [p.grad.detach().double().flatten() for p in parameters if p.grad is not None]
+    return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)

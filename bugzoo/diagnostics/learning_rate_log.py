@@ -1,0 +1,154 @@
+"""Which learning rate did each step have, which one was intended, and what came of it?
+
+A scheduler is stepped once for each unit that it is laid out for (an epoch, an update), behind the optimiser. Never stepped, the
+rate stays where it began; stepped for each micro-batch, the schedule is over before the training is, and a cosine rises
+again; stepped first, its first value is never used. One update usually changes the parameters by about 1e-3 of their size:
+at a millionth of that nothing is learnt in this life. An optimiser that is made anew begins without its momentum.
+"""
+
+import gc
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 0
+SHOWN = {
+    "steps": ("steps of the optimiser", ""),
+    "scheduler_steps": ("steps of the scheduler", "one for each unit of its plan"),
+    "planned": ("steps that its plan is laid out for", "those that it made"),
+    "first_rate": ("learning rate of the first step", ""),
+    "intended_first_rate": ("what the plan begins with", "the same"),
+    "last_rate": ("learning rate of the last step", ""),
+    "update_ratio": ("change of the parameters in a step, relative to their size", "about 1e-3"),
+    "takeovers": ("times that a new optimiser took over", "0"),
+}
+_SCHEDULED = "lr=1e-2)\nscheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, {})"
+HEALTHY = example(("lr=1e-2)", _SCHEDULED.format(5)), ("    model.eval()", "    scheduler.step()\n    model.eval()"))
+SICK = example(("lr=1e-2)", _SCHEDULED.format(5)))
+_PLANS = ("T_max", "total_steps", "total_iters")
+TINY = 3e-5
+"""Median relative update below which nothing is learnt in any time."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Rates as they were at the steps; counts of the schedulers that are alive. Raises NotApplicable below 3 steps."""
+    trace = run.trace
+    steps = need_steps(run, 3)
+    rates = column(trace.learning_rate)
+    rates = rates[np.isfinite(rates)]
+    if not len(rates):
+        raise NotApplicable("no learning rate was seen")
+    loss = column(trace.loss)
+    loss = loss[np.isfinite(loss)]
+    numbers: dict[str, Any] = {
+        "steps": float(steps),
+        "first_rate": float(rates[0]),
+        "last_rate": float(rates[-1]),
+        "largest_rate": float(rates.max()),
+        "changes": float((np.abs(np.diff(rates)) > 1e-9 * rates.max()).sum()),
+        "update_ratio": median(trace.update_ratio),
+        "loss_left": _left(loss),
+        "takeovers": 0.0,
+    }
+    live = getattr(trace, "live", None)
+    if live is not None:
+        numbers["takeovers"] = _takeovers(live.optimizers, column(trace.optimizer))
+        numbers |= _schedule(live.optimizers, rates)
+    return numbers
+
+
+def _left(loss: np.ndarray) -> float:
+    """Loss at the end over that at the start; NaN where that says nothing."""
+    start = float(loss[:3].mean()) if len(loss) >= 6 else 0.0
+    return float(loss[-max(3, len(loss) // 10) :].mean()) / start if start > 0 else math.nan
+
+
+def _takeovers(optimizers: list[Any], turns: np.ndarray) -> float:
+    """How often a new optimiser of the same class went on with the same parameters."""
+    order = [int(i) for i in turns[np.isfinite(turns)]]
+    order = [i for place, i in enumerate(order) if place == 0 or order[place - 1] != i]
+    if len(set(order)) < len(order) or max(order, default=0) >= len(optimizers):
+        return 0.0  # they take turns
+    held = [
+        (type(optimizers[i]), {id(p) for group in optimizers[i].param_groups for p in group["params"]}) for i in order
+    ]
+    return float(sum(one == two for one, two in pairwise(held)))
+
+
+def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
+    """Numbers of the one scheduler of an optimiser that stepped; nothing where there is none, or more than one."""
+    mine = {id(optimizer) for optimizer in optimizers}
+    found = [
+        one
+        for one in gc.get_objects()
+        if issubclass(type(one), LRScheduler) and id(getattr(one, "optimizer", 0)) in mine
+    ]
+    if len(found) != 1:
+        return {}
+    scheduler = found[0]
+    planned = next((getattr(scheduler, name) for name in _PLANS if isinstance(getattr(scheduler, name, None), int)), 0)
+    numbers = {"schedulers": 1.0, "scheduler_steps": float(scheduler.last_epoch)}
+    if planned:
+        numbers |= {"planned": float(planned), "of_plan": scheduler.last_epoch / planned}
+    values = [_value(scheduler, place) for place in (0, 1)]
+    if all(value is not None for value in values):
+        first, second = (float(value or 0.0) for value in values)
+        numbers["intended_first_rate"] = first
+        skipped = abs(rates[0] - second) < 1e-6 * abs(first) < abs(first - second)
+        numbers["first_skipped"] = float(skipped and scheduler.last_epoch > 0)
+    return numbers
+
+
+def _value(scheduler: Any, place: int) -> float | None:
+    """The rate that the plan has at a place, of the first group; None where it does not say so in a formula."""
+    if isinstance(scheduler, LambdaLR):
+        return float(scheduler.base_lrs[0] * scheduler.lr_lambdas[0](place))
+    formula = getattr(scheduler, "_get_closed_form_lr", None)
+    if formula is None:
+        return None
+    now = scheduler.last_epoch
+    try:
+        scheduler.last_epoch = place
+        return float(formula()[0])
+    finally:
+        scheduler.last_epoch = now
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on a schedule that stands still, runs ahead or begins late, on lost momentum, and on updates of nothing."""
+    shown = pick(
+        numbers, "first_rate", "last_rate", "scheduler_steps", "planned", "first_skipped", "takeovers", "update_ratio"
+    )
+    text, cause, score = "", "", 0.9
+    rate = numbers["first_rate"]
+    if numbers.get("schedulers") and numbers["scheduler_steps"] < 1 and numbers["changes"] < 1:
+        cause = "loop/scheduler_never_stepped"
+        text = (
+            f"there is a scheduler, and it was never stepped: all {numbers['steps']:.0f} steps had the rate {rate:.3g}"
+        )
+    elif numbers.get("of_plan", 0.0) > 1.5:
+        cause, score = "loop/scheduler_per_microbatch", 0.8
+        text = f"the scheduler made {numbers['scheduler_steps']:.0f} steps, and its plan is laid out for {numbers['planned']:.0f}"
+    elif numbers.get("first_skipped"):
+        cause, score = "loop/scheduler_before_optimizer", 0.8
+        intended = numbers["intended_first_rate"]
+        text = f"the plan begins with a rate of {intended:.3g}, and the first step had its second value, {rate:.3g}"
+    elif numbers["takeovers"] >= 2:
+        cause, score = "optimizer/momentum_reset_each_epoch", 0.85
+        text = f"{numbers['takeovers']:.0f} times a new optimiser took the same parameters over, with an empty memory"
+    elif numbers["update_ratio"] < TINY and numbers["loss_left"] > 0.8 and numbers["largest_rate"] > 0:
+        cause, score = "optimizer/lr_too_low", 0.8
+        text = f"one step changes the parameters by {numbers['update_ratio']:.1g} of their size (usual: about 1e-3)"
+        text += f", at a rate of {rate:.3g}"
+    if cause:
+        return Verdict("learning_rate_log", True, text, shown, (Suspect(cause, score, text),))
+    text = f"the learning rate went from {rate:.3g} to {numbers['last_rate']:.3g}"
+    return Verdict("learning_rate_log", False, text, shown)
