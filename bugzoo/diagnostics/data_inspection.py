@@ -32,6 +32,8 @@ SHOWN = {
 HEALTHY = example()
 SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
+TINY = 0.1
+"""Inputs are all smaller where somebody scaled them once too often; scaled once they reach about 1."""
 
 
 def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -128,7 +130,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on NaN in the inputs, and on labels at chance among neighbours that the loss does not get below either."""
+    """Fires on NaN in the inputs, on inputs that are all tiny, and on labels at chance that the loss does not beat."""
     shown = pick(
         numbers, "samples", "min", "max", "classes", "neighbour_agreement", "agreement_over_chance", "final_loss"
     )
@@ -141,6 +143,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers.get("outer_broadcast"):
         text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
+    largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
+    if numbers["dtype"].startswith(("float", "bfloat")) and largest < TINY:
+        text += f"; no input is larger than {TINY:g}: they were made small twice"
+        return Verdict("data_inspection", True, text, shown, (Suspect("data/double_scaling", 0.7, text),))
     agreement = numbers.get("neighbour_agreement")
     if agreement is not None:
         text += f"; neighbours share their label in {share(agreement)} (shuffled: {share(numbers['chance_agreement'])})"

@@ -1,0 +1,62 @@
+"""Do single batches stick out of the loss?
+
+The loss of each step is held against the median of its neighbours, in units of how far losses usually are from theirs. Noise
+from batch to batch reaches four or five. A step at twenty had data of another kind in it: look at its batch. One that sticks
+out again and again, once an epoch, is the same batch, or the same sample, each time.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, need_steps, pick
+from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 0
+SHOWN = {
+    "height": ("highest loss above its neighbours, in usual distances", "below 10"),
+    "step": ("step of that loss", ""),
+    "times": ("loss there, over the median of its neighbours", "1 to 2"),
+    "spikes": ("steps above 20 usual distances", "0"),
+}
+HEALTHY = example()
+SICK = example(
+    ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (50 if epoch == 3 and 7 in rows else 1))")
+)
+NEIGHBOURS, HIGH, TIMES = 5, 20.0, 2.0
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Height in median distances, and the step it is at. Raises NotApplicable below 20 steps."""
+    need_steps(run, 20)
+    loss = column(run.trace.loss)
+    loss = np.where(np.isfinite(loss), loss, np.nan)
+    padded = np.pad(loss, NEIGHBOURS, mode="reflect")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1)
+    others = np.delete(windows, NEIGHBOURS, axis=1)
+    usual = np.nanmedian(others, axis=1)
+    away = np.nan_to_num(loss - usual)
+    heights = away / (float(np.median(np.abs(away))) + 1e-3 * float(np.nanmedian(np.abs(loss))) + 1e-12)
+    ratios = np.nan_to_num(loss / np.maximum(np.abs(usual), 1e-12))
+    top = int(np.argmax(heights))
+    return {
+        "height": float(heights[top]),
+        "step": float(top + 1),
+        "times": float(ratios[top]),
+        "spikes": float(((heights > HIGH) & (ratios > TIMES)).sum()),
+        "steps": float(len(loss)),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on a loss 20 usual distances, and twice as high as its neighbours."""
+    shown = pick(numbers, "height", "step", "times", "spikes")
+    text = (
+        f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"
+    )
+    if not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
+        return Verdict("loss_spikes", False, text, shown)
+    text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stand out like that: look at their batches"
+    return Verdict("loss_spikes", True, text, shown, (Suspect("data/corrupt_batch", 0.6, text),))

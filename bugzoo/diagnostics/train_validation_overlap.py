@@ -1,0 +1,66 @@
+"""Is the validation data other data than the training data?
+
+Every sample of the loader that the evaluation reads is looked for among those of the loader that the training reads. What
+was trained on is known by heart, and says nothing of what is new. Short texts and coarse images repeat themselves, so that a
+few samples in both are usual.
+"""
+
+from typing import Any
+
+from bugzoo.diagnostics._evaluation import evaluated, rows, training_loader
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "shared": ("share of the validation samples that were trained on as well", "near 0"),
+    "validated": ("validation samples looked at", ""),
+    "trained": ("training samples looked at", ""),
+}
+_LOADERS = (
+    ("import torch\nimport", "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\nimport"),
+    ("model = nn", "train_loader = DataLoader(TensorDataset(inputs[:200], targets[:200]), 32, shuffle=True)\n"
+     "validation_loader = DataLoader(TensorDataset(inputs[200:], targets[200:]), 32)\nmodel = nn"),
+    ("for rows in torch.randperm(256).split(32):", "for some, classes in train_loader:"),
+    ("model(inputs[rows])", "model(some)"),
+    ("targets[rows])", "classes)"),
+    ("        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n",
+     "        pass\nmodel.eval()\nwith torch.no_grad():\n    for some, classes in validation_loader:\n"
+     "        validation_loss = F.cross_entropy(model(some), classes)\n"),
+)  # fmt: skip
+HEALTHY = example(*_LOADERS)
+SICK = example(*_LOADERS[:5], (_LOADERS[5][0], _LOADERS[5][1].replace("in validation_loader", "in train_loader")))
+MUCH = 0.4
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Shares of samples. Raises NotApplicable where training or evaluation reads no DataLoader with a length."""
+    loader = training_loader(run)
+    if loader is None:
+        raise NotApplicable("the training loop reads no DataLoader, so that its samples cannot be listed")
+    found = evaluated(run).loaders
+    if not found:
+        raise NotApplicable("the evaluation reads no DataLoader, so that its samples cannot be listed")
+    known, _ = rows(loader.dataset)
+    asked, _ = rows(found[-1].dataset)
+    if not known or not asked:
+        raise NotApplicable("one of the two has no samples")
+    trained = set(known)
+    return {
+        "shared": sum(one in trained for one in asked) / len(asked),
+        "same_loader": float(found[-1].dataset is loader.dataset),
+        "validated": float(len(asked)),
+        "trained": float(len(known)),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when more than 40 % of the validation samples were trained on."""
+    shown = pick(numbers, "shared", "validated", "trained")
+    text = f"{share(numbers['shared'])} of {numbers['validated']:.0f} validation samples are among the training samples"
+    if numbers["shared"] <= MUCH:
+        return Verdict("train_validation_overlap", False, text, shown)
+    cause = "fit/metric_on_train_set" if numbers["same_loader"] else "data/leaky_split"
+    return Verdict("train_validation_overlap", True, text, shown, (Suspect(cause, 0.85, text),))

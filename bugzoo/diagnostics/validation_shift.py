@@ -1,0 +1,110 @@
+"""Does the model get the same kind of data when it is evaluated as when it was trained?
+
+Three differences, between what the model was called with in training and in the script's evaluation: classes that come in the
+one only (a split that nobody shuffled), inputs of another mean or spread (a preparation that one of the two forgot), and
+evaluation inputs that are others when the evaluation is run a second time (an augmentation that is left on).
+"""
+
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._evaluation import evaluated, rows, training_loader
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._sequences import Call
+from bugzoo.diagnostics._tools import batches, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "label_distance": ("share of the labels that would have to change to make both alike", "near 0"),
+    "unseen_classes": ("share of the validation labels that never came in training", "0"),
+    "mean_shift": ("difference of the mean inputs, over their spread", "near 0"),
+    "spread_ratio": ("spread of the inputs in evaluation, over that in training", "near 1"),
+    "redrawn": ("share of evaluation inputs that are others the second time", "0"),
+}
+_TAIL = """\
+model.eval()
+with torch.no_grad():
+    for rows in torch.arange(256).split(100):
+        validation_loss = F.cross_entropy(model(inputs[rows]), targets[rows])
+"""
+_LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
+HEALTHY = example((_LAST, _LAST + _TAIL))
+SICK = example((_LAST, _LAST + _TAIL.replace("model(inputs[rows])", "model(inputs[rows] * 16)")))
+FAR, OTHER_CLASSES, SPREADS = 0.3, 0.3, (0.5, 2.0)
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Differences of labels and inputs; absent where there is nothing to compare. Raises NotApplicable."""
+    kept, found = batches(run), evaluated(run)
+    numbers: dict[str, Any] = {}
+    if found.classifies and all(y.ndim == 1 for _, y in found.pairs):
+        validated = torch.cat([y.long().cpu() for _, y in found.pairs])
+        trained = _labels(run, kept)
+        if len(trained) and len(validated):
+            numbers |= _labelled(trained, validated)
+    inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
+    floats = [x.float().cpu() for x in inputs if x.is_floating_point()]
+    asked = [x.float().cpu() for x in found.inputs if x.is_floating_point()]
+    if floats and asked:
+        one, two = (torch.cat([x.flatten() for x in some]) for some in (floats, asked))
+        spread = float(one.std()) + 1e-12
+        numbers |= {
+            "mean_shift": abs(float(two.mean() - one.mean())) / spread,
+            "spread_ratio": float(two.std()) / spread,
+        }
+    if any(x.is_floating_point() for x in found.inputs):  # windows of a text that are drawn anew are no augmentation
+        numbers["redrawn"] = _redrawn(found.inputs, evaluated(run, again=True).inputs)
+    if not numbers:
+        raise NotApplicable("its evaluation has neither class numbers nor inputs that could be compared")
+    return numbers
+
+
+def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
+    """All labels of the loader that the training reads, else those of the kept batches."""
+    loader = training_loader(run)
+    if loader is not None:
+        try:
+            return torch.tensor(rows(loader.dataset)[1]).long()
+        except NotApplicable:
+            pass
+    found = [b.targets.cpu() for b in kept if b.targets is not None and b.targets.ndim == 1]
+    return torch.cat(found).long() if found else torch.empty(0).long()
+
+
+def _labelled(trained: torch.Tensor, validated: torch.Tensor) -> dict[str, float]:
+    """Half of the sum of all differences between the two shares of a class, and the share of classes that are new."""
+    most = int(max(trained.max(), validated.max())) + 1
+    one, two = (torch.bincount(y.clamp(min=0), minlength=most).double() / len(y) for y in (trained, validated))
+    return {
+        "label_distance": float((one - two).abs().sum() / 2),
+        "unseen_classes": float(two[one == 0].sum()),
+    }
+
+
+def _redrawn(first: list[torch.Tensor], second: list[torch.Tensor]) -> float:
+    """Share of calls whose inputs are not those of the first time, to the bit."""
+    pairs = list(zip(first, second, strict=False))
+    return sum(a.shape != b.shape or not torch.equal(a, b) for a, b in pairs) / max(1, len(pairs))
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on labels more than 30 % apart, a mean 0.3 spreads away, a spread twice as large, inputs drawn anew."""
+    shown = pick(numbers, "label_distance", "unseen_classes", "mean_shift", "spread_ratio", "redrawn")
+    suspects = []
+    if numbers.get("label_distance", 0.0) > OTHER_CLASSES:
+        text = f"{share(numbers['label_distance'])} of the labels would have to change to make the two halves alike"
+        if numbers["unseen_classes"] > 0.01:
+            text += f"; {share(numbers['unseen_classes'])} of the validation labels never came in training"
+        suspects.append(Suspect("data/ordered_split", 0.85, text))
+    mean, ratio = numbers.get("mean_shift", 0.0), numbers.get("spread_ratio", 1.0)
+    if mean > FAR or not SPREADS[0] < ratio < SPREADS[1]:
+        text = f"the evaluation's inputs have a mean {mean:.2g} spreads away from the training's, and {ratio:.2g} of its spread"
+        suspects.append(Suspect("data/wrong_normalisation", 0.8, text))
+    if numbers.get("redrawn", 0.0) > 0:
+        text = f"{share(numbers['redrawn'])} of the evaluation's inputs are others when it is run a second time"
+        suspects.append(Suspect("data/augmented_validation", 0.85, text))
+    message = suspects[0].evidence if suspects else "training and evaluation get the same kind of data"
+    return Verdict("validation_shift", bool(suspects), message, shown, tuple(suspects))
