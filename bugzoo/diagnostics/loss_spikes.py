@@ -1,8 +1,8 @@
 """Do single batches stick out of the loss?
 
 The loss of each step is held against the median of its neighbours, in units of how far losses usually are from theirs. Noise
-from batch to batch reaches four or five. A step at twenty had data of another kind in it: look at its batch. One that sticks
-out again and again, once an epoch, is the same batch, or the same sample, each time.
+from batch to batch reaches four or five. A step at twenty that is worse than no learning at all had data of another kind in
+it: look at its batch. One that comes back once an epoch is the same batch, or the same sample, each time.
 """
 
 from typing import Any
@@ -19,13 +19,13 @@ SHOWN = {
     "height": ("highest loss above its neighbours, in usual distances", "below 10"),
     "step": ("step of that loss", ""),
     "times": ("loss there, over the median of its neighbours", "1 to 2"),
-    "spikes": ("steps above 20 usual distances", "0"),
+    "spikes": ("steps that stick out by 20 distances, above the first loss", "0"),
 }
 HEALTHY = example()
 SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (50 if epoch == 3 and 7 in rows else 1))")
 )
-NEIGHBOURS, HIGH, TIMES = 5, 20.0, 2.0
+NEIGHBOURS, HIGH, TIMES, WORSE = 5, 20.0, 2.0, 1.2
 
 
 def measure(run: Run) -> dict[str, Any]:
@@ -40,18 +40,20 @@ def measure(run: Run) -> dict[str, Any]:
     away = np.nan_to_num(loss - usual)
     heights = away / (float(np.median(np.abs(away))) + 1e-3 * float(np.nanmedian(np.abs(loss))) + 1e-12)
     ratios = np.nan_to_num(loss / np.maximum(np.abs(usual), 1e-12))
+    begin = float(np.nanmedian(loss[:3])) if np.isfinite(loss[:3]).any() else np.inf
+    high = (heights > HIGH) & (ratios > TIMES) & (np.nan_to_num(loss) > WORSE * begin)
     top = int(np.argmax(heights))
     return {
         "height": float(heights[top]),
         "step": float(top + 1),
         "times": float(ratios[top]),
-        "spikes": float(((heights > HIGH) & (ratios > TIMES)).sum()),
+        "spikes": float(high.sum()),
         "steps": float(len(loss)),
     }
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a loss 20 usual distances, and twice as high as its neighbours."""
+    """Fires on a loss that is 20 usual distances above, and twice as high as, its neighbours, and above where it began."""
     shown = pick(numbers, "height", "step", "times", "spikes")
     text = (
         f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"
