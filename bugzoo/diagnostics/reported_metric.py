@@ -82,5 +82,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             Suspect("metrics/mean_of_batch_means", 0.2 if large else 0.5, text),
             Suspect("metrics/metric_not_reset", 0.3 if large else 0.4, text),
         )
-        return Verdict("reported_metric", True, text, shown, suspects)
+        likeliest = tuple(sorted(suspects, key=lambda one: -one.score))
+        return Verdict("reported_metric", True, text, shown, likeliest)
     return Verdict("reported_metric", False, text, shown)
