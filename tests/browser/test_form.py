@@ -73,9 +73,6 @@ def test_the_whole_diagnosis_by_keyboard_and_after_restart_and_reopening(lab, wr
     press(lab, "5", "1", "Tab", "Space", "ArrowDown", "ArrowDown", "a", "b", "Tab")
     assert lab.page.evaluate(FOCUS)[0] == "BUTTON"
     lab.picture("form_keyboard")
-    lab.page.wait_for_timeout(
-        2000
-    )  # a press overtakes what was chosen in the blink before it: ipywidgets bundles choices
     press(lab, "Space")
     assert until(lambda: "Kept at" in form.inner_text()), form.inner_text()
     lab.picture("form_handed_in")
