@@ -68,10 +68,11 @@ def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: b
         run.readings = {**run.readings, name: reading}
         plots.draw(name, run, ax)
     elif values:
-        prepare(ax, question(name))
+        prepare(ax, "")  # the question stands above it, and may be longer than the picture is wide
         bars(ax, values)
         if any(abs(value) > 1 for value in values.values()):
             ax.set_xscale("symlog", linthresh=1e-3)
+        ax.set_xticks([])  # each bar says its number; those of so many decades would lie one upon the other
     else:
         return
     lab.picture(figure)  # as PNG: a kernel that never loaded pyplot shows a bare figure as its repr
