@@ -19,7 +19,7 @@ from bugzoo.diagnostics._tools import column, median, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
-COST = 0
+COST = 1  # schedulers and optimisers are looked at while they live
 SHOWN = {
     "steps": ("steps of the optimiser", ""),
     "scheduler_steps": ("steps of the scheduler", "one for each unit of its plan"),

@@ -52,7 +52,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when decay made the weights small before the loss was."""
-    shown = pick(numbers, "shrunk_to", "smallest", "weight_decay", "loss_left")
+    shown = pick(numbers, "shrunk_to", "smallest", "loss_left")
     text = f"the weight matrices end at {numbers['shrunk_to']:.2g} of the size that they began with"
     if numbers["shrunk_to"] < 0.6 and numbers["loss_left"] > 0.5 and not numbers["weight_decay"] == 0:
         text += f", and the loss at {numbers['loss_left']:.2g} of its own"
