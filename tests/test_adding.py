@@ -14,74 +14,19 @@ ROOT = Path(__file__).parent.parent
 
 FAULT = (ROOT / "tests/sample_pack/sample_faults/loop/gradients_wiped.py").read_text(encoding="utf-8")
 
-INSTRUMENT = '''"""Does the loss end lower than it began?
-
-A run that ends where it began has learnt nothing.
-"""
-
-from typing import Any
-
-from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps
-from bugzoo.diagnostics.verdict import Verdict
-
-COST = 0
-HEALTHY = example()
-SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
-
-
-def measure(run: Any) -> dict[str, Any]:
-    """First and last loss."""
-    need_steps(run, 2)
-    loss = column(run.trace.loss)
-    return {"first": float(loss[0]), "last": float(loss[-1])}
-
-
-def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when nothing was gained."""
-    text = f"the loss went from {numbers['first']:.3g} to {numbers['last']:.3g}"
-    return Verdict("gain", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
-'''
-
-LESSON = '''"""Lesson 98: one and one."""
-
-# %% [markdown] title
-# # 98 · One and one
-#
-# One and one are {2 = total}.
-
-# %% sum
-total = 1 + 1
-
-# %% [proof] sum-proof
-assert total == 2
-'''
-
-EXERCISE = '''"""Nothing moves."""
-
-from bugzoo.grading.model import Exercise
-
-EXERCISE = Exercise(
-    title="The loss that stands still",
-    story="A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*",
-    program="small_mlp",
-    fault="loop/stale_gradients",
-)
-'''
-
 ADDED = {
-    "fault": ("bugzoo/faults/loop/gradients_wiped.py", FAULT),
-    "program": ("bugzoo/programs/small_mlp.py", None),
-    "instrument": ("bugzoo/diagnostics/gain.py", INSTRUMENT),
-    "lesson": ("bugzoo/lessons/98_one_and_one.py", LESSON),
-    "exercise": ("bugzoo/grading/exercises/e98_standing_still.py", EXERCISE),
+    "fault": "bugzoo/faults/loop/cleared_too_late.py",
+    "program": "bugzoo/programs/small_mlp.py",
+    "instrument": "bugzoo/diagnostics/gain.py",
+    "lesson": "bugzoo/lessons/98_one_and_one.py",
+    "exercise": "bugzoo/grading/exercises/e98_standing_still.py",
 }
 
 ASKED = """
 import json
 from bugzoo import diagnostics, faults, lessons, programs, scenario
 from bugzoo.grading import exercises, files
-fault = faults.load("loop/gradients_wiped")
+fault = faults.load("loop/cleared_too_late")
 numbers = diagnostics.measure_all(scenario.Scenario("small_mlp", (fault.id,)).run(), ["gain"])
 print(json.dumps({
     "fits": scenario.fits(fault),
@@ -100,11 +45,13 @@ def copy(tmp_path_factory) -> Path:
     for folder in ("bugzoo", "notebooks", "exercises", "solutions"):
         shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     shutil.copy(ROOT / "pyproject.toml", place)
-    mlp = (ROOT / "bugzoo" / "programs" / "mlp.py").read_text(encoding="utf-8")
-    for path, text in ADDED.values():
-        text = text or mlp.replace("hidden_size = 128", "hidden_size = 96")
+    for kind, path in ADDED.items():
         assert not (place / path).exists()
-        (place / path).write_text(text, encoding="utf-8")
+        if kind == "fault":
+            (place / path).write_text(FAULT, encoding="utf-8")
+        else:  # as `bugzoo new` writes it, which has to work as it is
+            made = json.loads(called(place, "-m", "bugzoo", "new", kind, Path(path).stem.removeprefix("e"), "--json"))
+            assert Path(made["file"]) == place / path
     return place
 
 
@@ -133,16 +80,16 @@ def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
     assert sorted(found["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
     rows = json.loads(called(copy, "-m", "bugzoo", "list", "--json"))
     listed = {row["id"] for row in (rows if isinstance(rows, list) else rows["rows"])}
-    assert {"loop/gradients_wiped", "small_mlp", "gain", "98_standing_still"} <= listed
+    assert {"loop/cleared_too_late", "small_mlp", "gain", "98_standing_still"} <= listed
     assert "98_one_and_one" in called(copy, "-m", "bugzoo", "lessons", "list")
 
 
 @pytest.mark.slow
 def test_a_new_fault_costs_its_own_runs_and_writes_its_own_entry(copy):
-    arguments = ("-m", "bugzoo", "verify", "loop/gradients_wiped", "--program", "small_mlp", "--json")
+    arguments = ("-m", "bugzoo", "verify", "loop/cleared_too_late", "--program", "small_mlp", "--json")
     report = json.loads(called(copy, *arguments))
     assert report["ok"], report
-    assert (copy / "proofs" / "faults" / "loop" / "gradients_wiped.json").is_file()
+    assert (copy / "proofs" / "faults" / "loop" / "cleared_too_late.json").is_file()
     assert not list((copy / "proofs").rglob("stale_gradients.json"))
     again = json.loads(called(copy, *arguments))
     assert again["ok"] and again["runs"] == 0
@@ -153,6 +100,6 @@ def test_the_table_names_these_files():
     table = re.findall(r"^\| (?:an? )?([\w ]+?) \| `([^`]+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     said = {kind: path for kind, path in table if kind in ADDED}
     assert set(said) == set(ADDED)
-    for kind, (path, _) in ADDED.items():
+    for kind, path in ADDED.items():
         pattern = re.escape(said[kind]).replace("FAMILY", r"\w+").replace("NAME", r"\w+").replace("NN_topic", r"98_\w+")
         assert re.fullmatch(pattern, path), (said[kind], path)

@@ -241,3 +241,31 @@ def new_fault(
         f'  3. bugzoo run mlp --fault "{name}"               does it show?',
         f"  4. bugzoo verify {name}                          is it proved on five seeds?",
     )
+
+
+def _new(kind: str, example: str) -> None:
+    """`bugzoo new KIND`."""
+
+    def make(name: Annotated[str, typer.Argument(metavar="NAME", help=f"Like {example}.")], json: Json = None) -> None:
+        from bugzoo.proving.stubs import KINDS, write
+
+        path = write(kind, name)
+        if json:
+            emit({"file": path}, json)
+            return
+        then = [f"  {place}. {text.format(name=name)}" for place, text in enumerate(KINDS[kind].then, 1)]
+        _say(f"{path}", "", "Next:", *then)
+
+    article = "an" if kind[0] in "aeiou" else "a"
+    about = f"Write {article} {kind} that works as it is, to be made into another one."
+    make.__doc__ = f"{about}\n\nExample: `bugzoo new {kind} {example}`"
+    new.command(kind)(make)
+
+
+for _kind, _example in (
+    ("program", "tabular_mlp"),
+    ("instrument", "loss_gain"),
+    ("exercise", "08_slow_start"),
+    ("lesson", "04_silent_bugs"),
+):
+    _new(_kind, _example)

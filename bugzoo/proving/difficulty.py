@@ -10,7 +10,7 @@ Each of these puts the faults into an order, by what the ledger says; the diffic
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -46,7 +46,7 @@ def difficulties() -> list[Difficulty]:
         _places([one.quiet for one in found]),
     ]
     scores = [fmean(known) for row in zip(*places, strict=True) if (known := [x for x in row if x is not None])]
-    scored = [Difficulty(*list(vars(one).values())[:-1], score) for one, score in zip(found, scores, strict=True)]
+    scored = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
     return sorted(scored, key=lambda one: (one.score, one.fault))
 
 
@@ -98,5 +98,5 @@ def agreement(found: Sequence[Difficulty]) -> tuple[float, float]:
 
     if len(found) < 3:
         return math.nan, math.nan
-    rho, p = spearmanr([one.level for one in found], [one.score for one in found])
-    return float(rho), float(p)
+    found_out: Any = spearmanr([one.level for one in found], [one.score for one in found])
+    return float(found_out.statistic), float(found_out.pvalue)
