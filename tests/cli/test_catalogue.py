@@ -51,11 +51,12 @@ def test_show(bugzoo, name):
     assert json.loads(bugzoo("show", name, "--json").out)["id"] == name
 
 
-def test_show_says_which_look_alikes_cannot_be_shown(bugzoo):
+def test_show_says_which_look_alikes_cannot_be_shown(bugzoo, monkeypatch):
+    known, *_, planned = (one.other for one in faults.load("loop/stale_gradients").look_alikes)
+    fewer = {name: fault for name, fault in faults.catalogue().items() if name != planned}
+    monkeypatch.setattr(faults, "catalogue", lambda: fewer)
     said = " ".join(bugzoo("show", "loop/stale_gradients").out.split())
-    row = [one.other for one in faults.load("loop/stale_gradients").look_alikes]
-    strange, known = (next(n for n in row if (n in faults.catalogue()) is there) for there in (False, True))
-    assert f"{strange} (not in" in said and known in said and f"{known} (not in" not in said
+    assert f"{planned} (not in" in said and known in said and f"{known} (not in" not in said
 
 
 def test_show_everything_there_is(bugzoo):
