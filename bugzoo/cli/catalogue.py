@@ -224,7 +224,7 @@ def new_fault(
 ) -> None:
     """Write the file of a new fault, with every field and what belongs in it.
 
-    Example: `bugzoo new fault loop/step_missing`
+    Example: `bugzoo new fault loop/step_on_tuesdays`
     """
     from bugzoo.proving.stub import write_fault
 

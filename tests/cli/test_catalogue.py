@@ -120,25 +120,25 @@ def test_new_fault_is_taken_by_the_loader(bugzoo, tmp_path, monkeypatch):
     package = tmp_path / "own_faults"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    called = bugzoo("new", "fault", "loop/step_missing", "--folder", str(package))
+    called = bugzoo("new", "fault", "loop/brand_new", "--folder", str(package))
     assert called.code == 0
-    assert "bugzoo verify loop/step_missing" in called.out
+    assert "bugzoo verify loop/brand_new" in called.out
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
         found = walk(importlib.import_module("own_faults"))
     finally:
         for name in [name for name in sys.modules if name.startswith("own_faults")]:
             del sys.modules[name]
-    assert list(found) == ["loop/step_missing"]
-    assert bugzoo("new", "fault", "loop/step_missing", "--folder", str(package)).code == 2, "nothing is overwritten"
+    assert list(found) == ["loop/brand_new"]
+    assert bugzoo("new", "fault", "loop/brand_new", "--folder", str(package)).code == 2, "nothing is overwritten"
 
 
 def test_new_fault_lands_in_the_catalogue_by_default(bugzoo, tmp_path, monkeypatch):
     folder = tmp_path / "faults"
     shutil.copytree(Path(faults.__file__).parent, folder)
     monkeypatch.setattr(faults, "__file__", str(folder / "__init__.py"))
-    assert bugzoo("new", "fault", "loop/step_missing").code == 0
-    assert (folder / "loop" / "step_missing.py").exists()
+    assert bugzoo("new", "fault", "loop/brand_new").code == 0
+    assert (folder / "loop" / "brand_new.py").exists()
 
 
 @pytest.mark.parametrize("name", ["step_missing", "loop/Step", "loop/../x", "loop/"])
