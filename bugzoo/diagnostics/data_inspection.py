@@ -1,4 +1,4 @@
-"""Look at the data that really went in: shapes, types, ranges, label counts, and whether labels go with inputs.
+"""What really went in: shapes, types, ranges, label counts, and do labels go with inputs?
 
 `neighbour_agreement` asks whether samples that look alike have the same label, over the kept batches, against what
 shuffled labels would give. Images and tables agree far above chance. Agreement at chance together with a loss that

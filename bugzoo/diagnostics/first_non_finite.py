@@ -1,4 +1,4 @@
-"""The first NaN or infinity: which step, module and operation, forward or backward, which line.
+"""Where did the first NaN or infinity come up: which step, module and operation, forward or backward, which line?
 
 The first NaN in the loss is late: it was made one step earlier by an operation outside its domain, and the optimiser
 carried it into the weights. Read the operation: log, sqrt, division and exp each have their own cure. A step that a

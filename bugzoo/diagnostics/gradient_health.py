@@ -1,4 +1,4 @@
-"""Gradients by layer: size, missing, vanishing, exploding, and their ratio to the parameters.
+"""How large are the gradients, layer by layer: missing, vanishing, exploding, and against the parameters?
 
 Usual: gradient over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, the total
 norm falling slowly. A total that grows without end: stale gradients or a rate that is too high. A first layer a

@@ -1,4 +1,4 @@
-"""Names the pattern of the loss over the steps.
+"""Which pattern does the loss make over the steps?
 
 healthy: falls and settles · still falling: stopped early · plateau: falls a little, then flat · stuck at chance: never
 left ln C · divergence: ends above where it began, or leaves the numbers · oscillation: swings without falling · spike:

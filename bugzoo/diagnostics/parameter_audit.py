@@ -1,4 +1,4 @@
-"""Which parameters take part in training: name, shape, trainable, optimiser group, moved since the start.
+"""Which parameters take part in training: name, shape, trainable, optimiser group, moved since the start?
 
 A frozen layer is right when it holds something learnt before: it moved earlier in this run, or was loaded. A frozen
 layer that still looks like freshly drawn random numbers was frozen too early, and what lies above it learns on noise.

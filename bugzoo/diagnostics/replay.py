@@ -1,4 +1,4 @@
-"""One step again, under anomaly mode: the operation, file and line that made the first non-finite number.
+"""Which operation, file and line made the first non-finite number, when that one step is made again under anomaly mode?
 
 The watch keeps snapshots, so the step can be run once more without running the training. `faithful` says whether the
 replayed loss equals the recorded one to the last bit; where it does not, the script draws on something that no snapshot

@@ -60,4 +60,5 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
     afterwards = healthy.Twin(exercise.name).curve()
     if program is not None and not isinstance(program, str):
         afterwards = healthy.recorded(program.source, exercise.scenario.ranks)
-    return draw(before.points, None, afterwards.points, "as handed out, and as it is now")
+    now = "as it is now" if program is not None and not isinstance(program, str) else "healthy"
+    return draw(before.points, None, afterwards.points, names=("as handed out", now))

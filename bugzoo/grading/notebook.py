@@ -6,8 +6,7 @@ repair, the debrief. Nothing here is edited by hand afterwards; the same declara
 
 from typing import Any, Protocol
 
-from bugzoo.choices import LETTERS, Choices
-from bugzoo.grading.answers import accepted, filled, offered
+from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
@@ -17,6 +16,12 @@ from bugzoo.notebooks import notebook as of_cells
 KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 """What stands where a solution was: nothing that fails beside a form that is filled in. `nbgrader_config.py` says the same."""
+_DIAGNOSIS = (
+    "## Your diagnosis\n\nA healthy program is healthy: blaming one costs its points. The form also asks which test tells the "
+    "cause from what looks like it.\n\nFill in the form. Where a class is graded, hand in by code, in the cell below it: "
+    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`; '
+    "`form.causes` holds the causes that can be named, `form.tests` the tests, of which A is the first."
+)
 FOLDED = {"jupyter": {"source_hidden": True}}
 """JupyterLab shows such a cell as a bar; a click on it opens it."""
 
@@ -29,7 +34,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
         "setup": f'{_SETUP}\n\nprogram.begin("{name}")',
         "hypothesis": f'hypothesis = cell.hypothesis("{name}")',
         "hints": f'hints = cell.hints("{name}")',
-        "diagnosis-text": _diagnosis_text(offered(exercise)),
+        "diagnosis-text": _DIAGNOSIS,
         "form": f'form = cell.form("{name}")',
         "diagnosis-answer": answer or _answer(filled(exercise), kind),
         "repair": f'{_GRADER}\n\ncell.repair("{name}")',
@@ -139,17 +144,6 @@ _DEBRIEF = (
     "## Debrief\n\nWhy, the run before and after, what it could have been, and what comes next. It opens with a repair that "
     "passes."
 )
-
-
-def _diagnosis_text(choices: Choices) -> str:
-    tests = "\n".join(f"- **{letter}** {text}" for letter, text in zip(LETTERS, choices.texts, strict=False))
-    return (
-        "## Your diagnosis\n\nA healthy program is healthy: blaming one costs its points. Which of these tests tells the cause "
-        f"from what looks like it?\n\n{tests}\n\n"
-        "Fill in the form. Where a class is graded, hand in by code, in the cell below it: "
-        '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`; '
-        "`form.causes` holds the causes that can be named."
-    )
 
 
 def _answer(right: dict[str, Any], kind: str) -> str:

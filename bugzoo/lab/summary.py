@@ -77,7 +77,12 @@ def _end(run: Any) -> tuple[str, int, Any]:
 
 
 def picture(
-    points: Sequence[Point], run: Any, twin_points: Sequence[Point] = (), title: str = "", explain: bool = True
+    points: Sequence[Point],
+    run: Any,
+    twin_points: Sequence[Point] = (),
+    title: str = "",
+    explain: bool = True,
+    names: tuple[str, str] = ("broken", "healthy"),
 ) -> bytes:
     """PNG without a sheet of its own: it stays in the file, and is read on a light page and on a dark one."""
     from bugzoo.plots import comparison
@@ -88,7 +93,7 @@ def picture(
     if bad:
         event = run.trace.first_non_finite() if run is not None else None
         numbers["first_non_finite"] = (event.data if event else {}) | {"step": event.step if event else bad[0]}
-    figure = see_through(comparison.picture(numbers, title, ink=GREY))
+    figure = see_through(comparison.picture(numbers, title, ink=GREY, names=names))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue()

@@ -25,15 +25,21 @@ def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: fl
     ax.plot(steps, shown, color=colour, linewidth=width, label=label)
 
 
-def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes, ink: str = "black") -> None:
+def draw(
+    numbers: Mapping[str, Any],
+    upper: Axes,
+    lower: Axes,
+    ink: str = "black",
+    names: tuple[str, str] = ("broken", "healthy"),
+) -> None:
     """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}.
 
-    `ink`: the colour of text and axes.
+    `ink`: the colour of text and axes; `names`: what the two are called.
     """
     for ax, key, name in ((upper, "losses", "loss (nats)"), (lower, "grad_norms", "gradient norm")):
-        for which, colour, width in (("healthy", HEALTHY, 2.6), ("broken", BROKEN, 1.3)):
+        for which, called, colour, width in (("healthy", names[1], HEALTHY, 2.6), ("broken", names[0], BROKEN, 1.3)):
             if numbers.get(which):
-                _curve(ax, numbers[which][key], colour, which, width)
+                _curve(ax, numbers[which][key], colour, called, width)
         values = [v for which in ("healthy", "broken") for v in (numbers.get(which) or {}).get(key, ())]
         if any(v > 0 and math.isfinite(v) for v in values):
             ax.set_yscale("log")
@@ -63,11 +69,13 @@ def draw(numbers: Mapping[str, Any], upper: Axes, lower: Axes, ink: str = "black
     lower.set_xlabel("optimiser step", color=ink)
 
 
-def picture(numbers: Mapping[str, Any], title: str = "", ink: str = "black") -> Figure:
+def picture(
+    numbers: Mapping[str, Any], title: str = "", ink: str = "black", names: tuple[str, str] = ("broken", "healthy")
+) -> Figure:
     """The figure, made without pyplot so that nothing is kept open."""
     figure = Figure(figsize=(8, 4.8), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    draw(numbers, upper, lower, ink)
+    draw(numbers, upper, lower, ink, names)
     if title:
         figure.suptitle(title, fontsize=11, color=ink)
     return figure
