@@ -82,6 +82,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers["total_norm"] == 0:
         text = "the gradient is exactly zero at most steps"
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/zero_weights", 0.4, text),))
+    if numbers.get("zero_share", 0.0) > 0.9 and layers >= 2:
+        text = "the gradient of nearly every weight is exactly zero: only biases learn"
+        suspects = (Suspect("initialisation/zero_weights", 0.6, text), Suspect("initialisation/dead_relu", 0.5, text))
+        return Verdict("gradient_health", True, text, shown, suspects)
     if layers >= 4 and ratio < 1e-7:
         text = f"the first layer's gradient is {ratio:.1g} of the last one's (usual: above 1e-4): it vanishes"
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/saturating_stack", 0.6, text),))

@@ -47,7 +47,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when the first loss is a multiple of ln C that the run does not shed within its first third."""
+    """Fires when the first loss is a multiple of ln C that the run does not shed within its first third, or a huge one."""
     ratio, later = numbers["ratio"], numbers.get("later_ratio", math.nan)
     shown = pick(numbers, "first_loss", "chance", "ratio")
     chance = f"ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
@@ -56,7 +56,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if rows >= 4 and not numbers["averaged"] and 0.6 * rows < ratio < 1.6 * rows:
         text += f": about {rows:.0f} times as much, the number of rows in the batch, so it is a sum and no mean"
         return Verdict("initial_loss", True, text, shown, (Suspect("loss/sum_reduction", 0.6, text),))
-    if ratio > 3 and later > 1.2:
-        text += f", {ratio:.1f} times as much, and the run does not get rid of it"
+    if ratio > 8 or (ratio > 3 and later > 1.2):
+        text += f", {ratio:.1f} times as much"
+        text += ", and the run does not get rid of it" if later > 1.2 else ": it begins certain of what it cannot know"
         return Verdict("initial_loss", True, text, shown, (Suspect("initialisation/confident_head", 0.4, text),))
     return Verdict("initial_loss", False, text, shown)
