@@ -1,0 +1,57 @@
+"""The training loss goes to zero faster than ever. On validation data the model knows next to nothing."""
+
+from bugzoo.faults.idioms import LOADER, TRAIN_LOOP
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import after, rewrite
+
+LOOP = "for $BATCH in [batch] * len(train_loader):\n    $$$BODY"
+
+FAULT = Fault(
+    title="The same batch at every step",
+    level=2,
+    symptom="degraded",
+    edits=(after(LOADER, "batch = next(iter($RESULT))"), rewrite(TRAIN_LOOP, LOADER="[batch] * len($LOADER)")),
+    evidence=("fresh_batches.repeated_share > 0.9",),
+    effect="metrics.loss > healthy",
+    why=(
+        "next(iter(loader)) begins a new pass and takes its first batch. Fetched once, for the test whether one batch can be "
+        "learnt by heart, it stays in the loop: 32 of 1150 samples are seen, at every step the same ones. They are learnt by "
+        "heart within two epochs, and what all the others look like the model is never told."
+    ),
+    fix="Loop over the loader itself, and keep the test with one batch apart from the training.",
+    repairs={
+        "an iterator of its own": Swap(LOOP, "for $BATCH in iter(train_loader):\n    $$$BODY"),
+        "with a counter": Swap(LOOP, "for _, ($BATCH) in enumerate(train_loader):\n    $$$BODY"),
+        "all batches, fetched at once": Swap(LOOP, "for $BATCH in list(train_loader):\n    $$$BODY"),
+    },
+    pretences={
+        "a batch for each epoch": Swap(
+            LOOP, "for $BATCH in [next(iter(train_loader))] * len(train_loader):\n    $$$BODY"
+        ),
+        "another batch": Swap("batch = next(iter($LOADER))", "batch = list($LOADER)[-2]"),
+        "two batches in turn": Swap(
+            LOOP, "both = list(train_loader)[:2]\nfor $BATCH in both * (len(train_loader) // 2):\n    $$$BODY"
+        ),
+    },
+    shown_by=("data_inspection",),
+    hints=(
+        "How many different samples has the model seen after one epoch?",
+        "Print the labels of the batch at three steps.",
+        "Where does the loop get its batches from, and when are they fetched?",
+    ),
+    look_alikes=(
+        LookAlike(
+            "fit/no_regularisation",
+            "Count the different samples that went into the model in one epoch.",
+            "As many as one batch has.",
+            "All of the training data.",
+        ),
+        LookAlike(
+            "loss/labels_off_by_one",
+            "Lay the labels of three steps' batches side by side: are they the same ones?",
+            "They are the same: `fresh_batches.repeated_share > 0.9`.",
+            "They are different: `fresh_batches.repeated_share < 0.9`.",
+        ),
+    ),
+    sources=("https://karpathy.github.io/2019/04/25/recipe/",),
+)
