@@ -39,7 +39,8 @@ width = 64
 heads = 4
 layers = 2
 dropout = 0.1
-prompt, more = 8, 8  # characters that are given, and that are written behind them
+prompt = 4  # characters that are given
+more = 4  # that are written behind them
 
 # %% Data
 torch.manual_seed(seed)
