@@ -38,6 +38,7 @@ from bugzoo.faults.idioms_loop import (
     UNSCALE,
     ZERO_GRAD,
 )
+from bugzoo.faults.idioms_recurrent import PACK, RECURRENT
 from bugzoo.faults.idioms_setup import (
     BATCH_SIZE,
     DEFAULT_RATE,
@@ -76,9 +77,11 @@ __all__ = [
     "NO_GRAD",
     "OPTIMIZER",
     "OTHER_LOSS",
+    "PACK",
     "PAIRS",
     "PERMUTATION",
     "RANKS",
+    "RECURRENT",
     "SCALED_BACKWARD",
     "SCALED_STEP",
     "SCALER_UPDATE",
