@@ -1,7 +1,7 @@
 """Add two numbers modulo 53: a perceptron on two embeddings that knows its table by heart long before it has understood it.
 
-A part of all pairs is trained on, with weight decay. The loss of these falls soon; on pairs that it never saw the network is no
-better than chance for a long time, and then, all at once, right ("grokking"). Small weights are what understanding looks like.
+Two fifths of all pairs are trained on, with weight decay. At full size these are nearly all right after 40 epochs, pairs that it
+never saw 4 times in 10; after 150 epochs these are, too ("grokking", mild). Small weights are what understanding looks like.
 
 [facts]
 task = "classification"
