@@ -10,7 +10,6 @@ from bugzoo.faults.idioms import (
     BACKWARD,
     CLIP,
     EPOCHS,
-    HEAD,
     OPTIMIZER,
     PAIRS,
     SCALED_STEP,
@@ -32,8 +31,6 @@ PLANNED = {
 
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
     "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
-    "initialisation/weights_too_small": ("mlp", before(OPTIMIZER, TINY)),
-    "initialisation/confident_head": ("mlp", after(HEAD, "$RESULT.weight.data.mul_(50)")),
     "memory/retain_graph_left_on": ("mlp", rewrite(BACKWARD, PLACE="$LOSS.backward(retain_graph=True)")),
     "speed/sync_every_step": ("mlp", after(STEP, "print(loss.item())")),
     "speed/anomaly_mode_left_on": ("mlp", before(OPTIMIZER, "torch.autograd.set_detect_anomaly(True)")),
