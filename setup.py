@@ -1,9 +1,10 @@
-"""What pyproject.toml cannot say: lessons and exercises, kept at the top of the repository, go into the wheel."""
+"""What pyproject.toml cannot say: lessons and exercises, kept at the top of the repository, go into the wheel, and what two
+programs read is installed under a name of its own, as no program imports bugzoo."""
 
 import shutil
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 FOLDERS = ("notebooks", "exercises", "solutions")
@@ -27,4 +28,9 @@ class WithMaterial(build_py):
                     shutil.copyfile(file, copy)
 
 
-setup(cmdclass={"build_py": WithMaterial})
+READ = "film_reviews"
+setup(
+    cmdclass={"build_py": WithMaterial},
+    packages=[name for name in find_packages(include=["bugzoo*"]) if READ not in name] + [READ],
+    package_dir={READ: f"bugzoo/programs/{READ}"},
+)

@@ -1,11 +1,12 @@
-"""The healthy references: plain percent scripts, read here as text and never imported."""
+"""The healthy references: plain percent scripts, read here as text and never imported.
+
+`film_reviews/` beside them is what two of them read; it is installed under its own name, as they import no bugzoo.
+"""
 
 import ast
-import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,6 @@ from bugzoo.errors import unknown
 from bugzoo.syntax import parse, source_lines
 
 _FOLDER = Path(__file__).parent
-
-if find_spec("film_reviews") is None:  # a checkout that was installed before this package stood in it
-    sys.path.append(str(_FOLDER.parents[1]))
 
 
 @dataclass(frozen=True)

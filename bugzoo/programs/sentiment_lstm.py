@@ -21,9 +21,10 @@ validation = "validation_loader"
 [tiny]
 reviews = 3000
 epochs = 3
-batch_size = 64
+longest = 24
+batch_size = 48
 learning_rate = 1e-2
-hidden_size = 32
+hidden_size = 24
 """
 
 import argparse

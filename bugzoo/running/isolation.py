@@ -26,6 +26,7 @@ import signal
 import socket
 import struct
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import bugzoo
@@ -99,7 +100,9 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     package = Path(bugzoo.__file__).parent
     for name in ROOMS:
         _show(package / name, root)
-    _show(package.parent / "film_reviews", root)  # what two of the programs read
+    reviews = find_spec("film_reviews")  # what two of the programs read
+    for place in (reviews and reviews.submodule_search_locations) or ():
+        _show(Path(place), root)
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
         _show(Path(device), root, read_only=False)
     (root / "proc").mkdir()
