@@ -4,6 +4,8 @@
                                           became of its repairs and pretences; its look-alikes
     proofs/programs/<name>.json           the healthy program: the negative control
     proofs/exercises/<name>.json          each submission: what came of it
+    proofs/waiting.txt                    what is in the catalogue and waits for its first proof: "fault on program" or
+                                          "fault beside another", a line each; nobody takes these for proved
     proofs/matrix.md                      made from the first two, for people
 
 An entry is believed while its keys are those of today: hashes over the texts that ran and the code that measured and
@@ -62,6 +64,13 @@ def names(kind: str) -> list[str]:
     return sorted(file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.json"))
 
 
+def waiting() -> set[str]:
+    """What waits for its first proof, such as "loss/sum_reduction on sampler"."""
+    file = (home() or Path("nowhere")) / "waiting.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
 def newer(old: Entry, new: Entry) -> Entry:
     """`old` where `new` says the same of the same content: numbers differ a little from machine to machine."""
     same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share", "graded", "not_graded")
@@ -110,6 +119,8 @@ def matrix() -> str:
     for name in names("faults"):
         for program, cell in read("faults", name).get("cells", {}).items():
             lines.append(f"| {name} | {program} | {_result(cell)} | {', '.join(cell.get('fired', [])) or '-'} |")
+    for name, _, program in sorted(one.partition(" on ") for one in waiting() if " on " in one):
+        lines.append(f"| {name} | {program} | waits for its proof | |")
     for name in names("programs"):
         entry = read("programs", name)
         lines.append(f"| (healthy) | {name} | {_result(entry)} | {', '.join(entry.get('fired', [])) or '-'} |")

@@ -116,6 +116,22 @@ def test_what_is_left_over_is_told(whole) -> None:
     assert coverage.lacking() == ["proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"]
 
 
+def test_what_waits_for_its_proof_is_not_missed_and_not_forgotten(whole) -> None:
+    file = whole / "faults" / "loss" / "double_softmax.json"
+    told = json.loads(file.read_text())
+    del told["cells"]["digits_cnn"]
+    file.write_text(json.dumps(told))
+    assert any(text.startswith(f"{FAULT} on digits_cnn is not in the ledger") for text in coverage.lacking())
+    (whole / "waiting.txt").write_text(f"# a remark\n{FAULT} on digits_cnn\n")
+    ledger.write_matrix()
+    assert coverage.lacking() == []
+    assert f"| {FAULT} | digits_cnn | waits for its proof | |" in ledger.matrix()
+    (whole / "waiting.txt").write_text(f"{FAULT} on digits_cnn\n{FAULT} on mlp\n")
+    assert [text for text in coverage.lacking() if "matrix" not in text] == [
+        f"proofs/waiting.txt: {FAULT} on mlp is proved, or is not there; take the line out"
+    ]
+
+
 def as_written(trial: Any) -> dict[str, Any]:
     entry = ledger.read("exercises", trial.exercise)["trials"][trial.kind][trial.name]
     return {**entry, "saw": [], "seconds": 0.0}
