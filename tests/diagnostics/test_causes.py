@@ -81,6 +81,7 @@ MEANT = {
     frozenset({"attention/mask_after_softmax", "attention/causal_mask_missing"}),
     frozenset({"loop/stale_gradients", "loop/step_every_n_never_zeroed"}),
     frozenset({"data/labels_out_of_sync", "data/label_noise"}),
+    frozenset({"generation/dropout_while_sampling", "modes/eval_mode_missing"}),
 }
 """Look-alikes of one word across which a form need not tell: the line and the test do. The rest are of one family."""
 

@@ -41,14 +41,14 @@ FAULT = Fault(
         LookAlike(
             "generation/positions_restart",
             "Give it the same text bit by bit, twice, and take the likeliest token each time.",
-            "It differs: `mode_watch.eval_in_train_mode > 0.5`.",
-            "Both times the same: `mode_watch.eval_in_train_mode < 0.5`.",
+            "It differs.",
+            "Both times the same.",
         ),
         LookAlike(
             "generation/cache_off_by_one",
             "Set the model to eval mode and compare what it says to a text at once and bit by bit.",
-            "It says the same: `decoding.first_gap < 0.002`.",
-            "It differs: `decoding.first_gap > 0.01`.",
+            "It says the same.",
+            "It differs.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.Dropout.html",),
