@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bugzoo import faults
 from bugzoo.choices import Choices, choices
@@ -70,10 +71,16 @@ def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
     return found
 
 
+@lru_cache(maxsize=8)
+def _table(ids: tuple[str, ...]) -> dict[str, list[Fault]]:
+    """`topics` of the catalogue that holds these: to work out what fits what takes longer than a draw."""
+    return topics({name: faults.load(name) for name in ids})
+
+
 def choose(seed: int) -> tuple[str, Fault, str]:
     """Topic, fault and program of this seed."""
     generator = random.Random(seed)
-    table = topics(faults.catalogue())
+    table = dict(_table(tuple(faults.catalogue())))
     healthy = table.pop("nothing is wrong", None)
     names = sorted(table)
     if not names:

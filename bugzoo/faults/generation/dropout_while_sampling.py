@@ -34,7 +34,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Evaluate the loss twice, without training in between.",
+            "Evaluate the loss twice, without any training in between.",
             "It is the same both times.",
             "It differs.",
         ),
