@@ -230,7 +230,12 @@ def inject(
                 f"{fault.id} would change nothing in {label}: line {own[0].line} is already as it would leave it."
             )
     result = Injection(source, _in_order(source, edits, label))
-    _check_compiles(result.broken, f"{label} after {', '.join(sorted({edit.owner for edit in edits}))}")
+    owners = sorted({edit.owner for edit in edits})
+    try:
+        _check_compiles(result.broken, f"{label} after {', '.join(owners)}")
+    except UserError as error:  # the place is written in a way that the edit does not take
+        sought = "; ".join(str(one) for fault, _ in faults for one in together(fault.edits))
+        raise UserError(f"{error} Nothing was changed. Looked for: {sought}.") from None
     return result
 
 

