@@ -77,12 +77,14 @@ def measure(run: Run) -> dict[str, Any]:
     kept = batches(run)
     alive: dict[int, torch.Tensor] = {}
     saturated = bounded = samples = 0
+    finite = True
     with quiet(model_of(run, kept[-1])) as model:
         for batch in kept:
             with _Activations(alive) as seen:
                 out = call(model, batch.args, batch.kwargs)
             saturated, bounded, samples = saturated + seen.saturated, bounded + seen.bounded, samples + len(out)
-    if not torch.isfinite(out).all():
+            finite = finite and bool(torch.isfinite(out).all())
+    if not finite:
         raise NotApplicable("the model's answers are not finite: nothing can be said of its units")
     numbers: dict[str, Any] = _growth(run) | {"samples": float(samples), "rectifiers": float(len(alive))}
     if alive:

@@ -77,7 +77,7 @@ def _numbers(source: str) -> set[int]:
 
 def _folded(node: ast.expr) -> float | None:
     """The value of a number, or of a sum or a product of numbers."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return node.value
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Mult):
         left, right = _folded(node.left), _folded(node.right)
