@@ -52,13 +52,17 @@ def measure(run: Run) -> dict[str, Any]:
     }
 
 
+CLEAR = 4.0
+"""Times its neighbours: a healthy script with a frozen backbone was seen to reach 2.8."""
+
+
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on a loss that is 20 usual distances above, and twice as high as, its neighbours, and above where it began."""
     shown = pick(numbers, "height", "step", "times", "spikes")
     text = (
         f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"
     )
-    if not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
+    if numbers["times"] < CLEAR or not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
         return Verdict("loss_spikes", False, text, shown)
     text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stand out like that: look at their batches"
     return Verdict("loss_spikes", True, text, shown, (Suspect("data/corrupt_batch", 0.6, text),))

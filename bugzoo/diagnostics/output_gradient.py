@@ -73,6 +73,10 @@ _TORCH = str(torch.__path__[0])
 
 def measure(run: Run) -> dict[str, Any]:
     """Of the run's first batch, before any step; shares between 0 and 1. Raises NotApplicable but for whole-number labels."""
+    if any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(run.trace.live, "optimizers", [])):
+        raise NotApplicable(
+            "LBFGS calls backward() several times a step: the answers of a step are those of several models"
+        )
     model = model_of(run, batches(run)[0])
     heard = _Heard(model)
     handle = model.register_forward_hook(heard.forward)

@@ -129,7 +129,7 @@ def _cause(right: Right, given: Any) -> Part:
         "cause",
         float(good),
         str(given or ""),
-        "the cause that this run shows, or that nothing is wrong where it shows none",
+        "the cause that this run shows, if it shows one",
     )
 
 

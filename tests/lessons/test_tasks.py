@@ -164,8 +164,8 @@ def test_a_prediction_is_kept_and_not_graded_before_the_run(small, capsys: pytes
     asked.reveal("2.0 of them")
     assert capsys.readouterr().out.splitlines() == [
         "You said: a) One",
-        "It was: b) Two (2.0 of them)",
         "no.",
+        "It was: b) Two (2.0 of them)",
         "yes, two.",
     ]
     assert "stays" in asked.say("b") and asked.said == "a", "nothing is said after the fact"

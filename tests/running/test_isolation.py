@@ -75,6 +75,7 @@ print(json.dumps({
     "secret": os.path.exists(secret),
     "faults": faults,
     "package": sorted(os.listdir(package)),
+    "programs": os.listdir(package + "/programs"),
     "written": [place for place in places if writes(place)],
     "environment": "SECRET_TOKEN" in os.environ,
     "cwd": os.getcwd(),
@@ -92,7 +93,9 @@ def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "abc")
     answer = asked(f"secret, package = {str(secret)!r}, {os.path.dirname(bugzoo.__file__)!r}\n" + LOOK_AROUND)
     assert not answer["secret"] and not answer["faults"] and not answer["environment"]
-    shown = "__init__.py diagnostics errors.py files.py plain.py running syntax.py watching"
+    # of the programs nothing but what two of them read their data from
+    shown = "__init__.py diagnostics errors.py files.py plain.py programs running syntax.py watching"
+    assert answer["programs"] == ["film_reviews"]
     assert answer["package"] == shown.split()
     assert answer["written"] == ["x"] and answer["cwd"] == "/tmp"
     rooms = {name.split(".")[1] for name in answer["loaded"]}
