@@ -23,7 +23,7 @@ SHOWN = {
 }
 HEALTHY = example()
 SICK = example(
-    ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (50 if epoch == 3 and 7 in rows else 1))")
+    ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (1000 if epoch == 3 and 7 in rows else 1))")
 )
 NEIGHBOURS, HIGH, TIMES, WORSE = 5, 20.0, 2.0, 1.2
 
