@@ -60,6 +60,7 @@ for rows in torch.arange(64).repeat(4).split(16):
 """Padded sequences, each token of which is to tell the next."""
 MORE = {
     "fresh_gradient": [STILL], "double_normalisation": [INSIDE], "mode_watch": [INSIDE], "dependency": [TOKENS],
+    "activation_stats": [example(("nn.ReLU()", "nn.Tanh()"))],
 }  # fmt: skip
 
 
