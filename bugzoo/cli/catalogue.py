@@ -226,7 +226,7 @@ def new_fault(
 
     Example: `bugzoo new fault loop/step_on_tuesdays`
     """
-    from bugzoo.proving.stub import write_fault
+    from bugzoo.proving.stubs import write_fault
 
     path = write_fault(name, folder)
     if json:
@@ -243,8 +243,9 @@ def new_fault(
     )
 
 
-def _new(kind: str, example: str) -> None:
-    """`bugzoo new KIND`."""
+def _new(one: str, example: str) -> None:
+    """`bugzoo new KIND`; one: the kind with its article."""
+    kind = one.split()[1]
 
     def make(name: Annotated[str, typer.Argument(metavar="NAME", help=f"Like {example}.")], json: Json = None) -> None:
         from bugzoo.proving.stubs import KINDS, write
@@ -256,16 +257,15 @@ def _new(kind: str, example: str) -> None:
         then = [f"  {place}. {text.format(name=name)}" for place, text in enumerate(KINDS[kind].then, 1)]
         _say(f"{path}", "", "Next:", *then)
 
-    article = "an" if kind[0] in "aeiou" else "a"
-    about = f"Write {article} {kind} that works as it is, to be made into another one."
+    about = f"Write {one} that works as it is, to be made into another one."
     make.__doc__ = f"{about}\n\nExample: `bugzoo new {kind} {example}`"
     new.command(kind)(make)
 
 
-for _kind, _example in (
-    ("program", "tabular_mlp"),
-    ("instrument", "loss_gain"),
-    ("exercise", "08_slow_start"),
-    ("lesson", "04_silent_bugs"),
+for _one, _example in (
+    ("a program", "tabular_mlp"),
+    ("an instrument", "loss_gain"),
+    ("an exercise", "08_slow_start"),
+    ("a lesson", "04_silent_bugs"),
 ):
-    _new(_kind, _example)
+    _new(_one, _example)

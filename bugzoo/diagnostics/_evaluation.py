@@ -1,7 +1,9 @@
 """The script's own evaluation once more, on the weights that the training left: what went in, what came out, what was right.
 
 What stands at the top level behind the last training loop is run again in a copy of the script's names: assignments, loops,
-`with` blocks, `model.eval()`. Whatever prints, saves or sends is left out. Model, random numbers and modes are as before.
+`with` blocks, `model.eval()`. Whatever prints, saves or sends is left out, also where a function of the script does it; what a
+function of another package writes elsewhere than to the screen is written a second time. Model, random numbers and modes are
+as before.
 """
 
 import ast
@@ -181,7 +183,8 @@ def behind_training(source: str) -> ast.Module:
     ]
     if not trains:
         raise NotApplicable("there is no training loop at the top level of the script")
-    kept = [one for one in body[trains[-1] + 1 :] if _harmless(one)]
+    own = _own(body)
+    kept = [one for one in body[trains[-1] + 1 :] if _harmless(one, own)]
     return ast.Module(kept, [])
 
 
@@ -200,9 +203,23 @@ def _calls(node: ast.AST) -> set[str]:
     return {last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
 
 
-def _harmless(statement: ast.stmt) -> bool:
+def _own(body: list[ast.stmt]) -> dict[str, set[str]]:
+    """Function or method of the script -> names that it calls."""
+    found: dict[str, set[str]] = {}
+    for node in (node for one in body for node in ast.walk(one)):
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = found.get(node.name, set()) | _calls(node)
+    return found
+
+
+def _harmless(statement: ast.stmt, own: dict[str, set[str]]) -> bool:
     called = _calls(statement)
-    if not isinstance(statement, _STATEMENTS) or called & _OUTWARD:
+    further, waiting = set(called), list(called & own.keys())
+    while waiting:
+        new = own[waiting.pop()] - further
+        further |= new
+        waiting += new & own.keys()
+    if not isinstance(statement, _STATEMENTS) or further & _OUTWARD:
         return False
     return not isinstance(statement, ast.Expr) or called <= _ALLOWED
 

@@ -41,6 +41,10 @@ def measure(run: Run) -> dict[str, Any]:
     with _body.calls() as heard:
         _body.again(run, TIMES)
     clips = [(kind, numbers) for kind, numbers in heard if kind in ("norm", "value")]
+    if all(kind != "step" for kind, _ in heard):
+        raise NotApplicable(
+            f"none of the first {TIMES} steps was made (a GradScaler that finds its scale leaves them out)"
+        )
     if not clips:
         raise NotApplicable("nothing in the loop's body limits the gradients")
     kinds = [kind for kind, _ in heard]

@@ -90,7 +90,8 @@ def _never_stepped(run: Run) -> bool:
     """Did backward() run several times while an optimiser that exists was never asked to step?"""
     if run.trace.environment.get("backwards", 0) < 3 or getattr(run.trace, "live", None) is None:
         return False
-    return any(isinstance(thing, torch.optim.Optimizer) for thing in gc.get_objects())
+    # not isinstance: it asks each object for its `__class__`, and some of torch's warn or do work when they are asked
+    return any(issubclass(type(thing), torch.optim.Optimizer) for thing in gc.get_objects())
 
 
 def _closure(run: Run) -> bool:

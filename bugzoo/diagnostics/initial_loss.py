@@ -56,7 +56,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if rows >= 4 and not numbers["averaged"] and 0.6 * rows < ratio < 1.6 * rows:
         text += f": about {rows:.0f} times as much, the number of rows in the batch, so it is a sum and no mean"
         return Verdict("initial_loss", True, text, shown, (Suspect("loss/sum_reduction", 0.6, text),))
-    if ratio > 8 or (ratio > 3 and later > 1.2):
+    if ratio > 10 or (ratio > 3 and later > 1.2):
         text += f", {ratio:.1f} times as much"
         text += ", and the run does not get rid of it" if later > 1.2 else ": it begins certain of what it cannot know"
         return Verdict("initial_loss", True, text, shown, (Suspect("initialisation/confident_head", 0.4, text),))

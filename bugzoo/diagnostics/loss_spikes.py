@@ -25,7 +25,9 @@ HEALTHY = example()
 SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (1000 if epoch == 3 and 7 in rows else 1))")
 )
-NEIGHBOURS, HIGH, TIMES, WORSE = 5, 20.0, 2.0, 1.2
+NEIGHBOURS, HIGH, WORSE = 5, 20.0, 1.2
+TIMES = 4.0
+"""Over its neighbours: a healthy script with a frozen backbone was seen to reach 2.8."""
 
 
 def measure(run: Run) -> dict[str, Any]:
@@ -52,17 +54,13 @@ def measure(run: Run) -> dict[str, Any]:
     }
 
 
-CLEAR = 4.0
-"""Times its neighbours: a healthy script with a frozen backbone was seen to reach 2.8."""
-
-
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a loss that is 20 usual distances above, and twice as high as, its neighbours, and above where it began."""
+    """Fires on a loss that is 20 usual distances above, and four times as high as, its neighbours, and above where it began."""
     shown = pick(numbers, "height", "step", "times", "spikes")
     text = (
         f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"
     )
-    if numbers["times"] < CLEAR or not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
+    if not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
         return Verdict("loss_spikes", False, text, shown)
     text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stand out like that: look at their batches"
     return Verdict("loss_spikes", True, text, shown, (Suspect("data/corrupt_batch", 0.6, text),))

@@ -149,7 +149,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "row_sum", "column_sum", "asked_label_share", "asked_input_share", "even_share", "weight")
     text, cause = "", ""
     label, several = numbers["asked_label_share"], numbers["answers"] >= 8
-    if several and numbers["column_sum"] < 1e-4 and numbers["row_sum"] > 5e-4:
+    labelled = not math.isnan(label)  # a loss over distances sums to 0 down each column as well
+    if several and labelled and numbers["column_sum"] < 1e-4 and numbers["row_sum"] > 5e-4:
         cause = "loss/wrong_softmax_dim"
         text = "the gradient sums to 0 down each column and not along the rows: the samples compete for each class"
     elif several and numbers["even_share"] > 0.999 and numbers["row_sum"] < 1e-3 and numbers["classes"] > 2:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bugzoo import diagnostics, programs
+from bugzoo import diagnostics
 from bugzoo.faults.model import Fault
 from bugzoo.proving import ledger
 
@@ -87,8 +87,3 @@ def prices() -> dict[str, float]:
     """Instrument -> 1, and 1 more where the model is called again, and for each further run of the script."""
     said: dict[str, dict[str, Any]] = {name: diagnostics.declared(name) for name in diagnostics.names()}
     return {name: 1.0 + one.get("COST", 0) + one.get("RERUNS", 0) for name, one in said.items()}
-
-
-def healthy() -> int:
-    """Programs on which no instrument fires when nothing is wrong, by the ledger."""
-    return sum(not ledger.read("programs", name).get("fired") for name in programs.names())

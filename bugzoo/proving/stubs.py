@@ -1,4 +1,4 @@
-"""`bugzoo new program | instrument | exercise | lesson`: a first version that works as it is, to be made into another one."""
+"""`bugzoo new KIND`: the file of a fault, program, instrument, exercise or lesson, which works as it is and is to be changed."""
 
 import re
 from collections.abc import Callable
@@ -6,79 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bugzoo
-from bugzoo import diagnostics, lessons, programs
+from bugzoo import diagnostics, faults, lessons, programs
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
+from bugzoo.proving.stub_texts import EXERCISE, FAULT, INSTRUMENT, LESSON
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
+_FAULT = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
 _NUMBERED = re.compile(r"(\d\d)_[a-z][a-z0-9_]*")
-
-_INSTRUMENT = '''\
-"""{question}?
-
-What to conclude when it fires, and when it stays quiet.
-"""
-
-from typing import Any
-
-from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, need_steps
-from bugzoo.diagnostics.verdict import Verdict
-
-COST = 0  # 0 reads what the run left behind, 1 calls the model; RERUNS = n says how many more runs it makes
-SHOWN = {{
-    # number -> what an exercise calls it, without a cause in it, and what is usual
-    "first": ("loss of the first step", ""),
-    "last": ("loss of the last step", "far below the first"),
-}}
-# two small scripts: it stays quiet on the one and fires on the other
-HEALTHY = example()
-SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
-
-
-def measure(run: Any) -> dict[str, Any]:
-    """What is measured, with units. Raises NotApplicable where it can say nothing."""
-    need_steps(run, 2)
-    loss = column(run.trace.loss)
-    return {{"first": float(loss[0]), "last": float(loss[-1])}}
-
-
-def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when nothing was gained."""
-    text = f"the loss went from {{numbers['first']:.3g}} to {{numbers['last']:.3g}}"
-    return Verdict("{name}", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
-'''
-
-_EXERCISE = '''\
-"""What the learner sees, in a sentence."""
-
-from bugzoo.grading.model import Exercise
-
-EXERCISE = Exercise(
-    title="{title}",
-    story=(
-        # as somebody would report it who does not know what is wrong; numbers of the run come from the run
-        "A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*"
-    ),
-    program="mlp",  # bugzoo list programs
-    fault="loop/stale_gradients",  # bugzoo list faults
-)
-'''
-
-_LESSON = '''\
-"""{title}: what a reader can do afterwards."""
-
-# %% [markdown] title
-# # {number} · {title}
-#
-# A complaint, the way somebody would make it. One and one are {{2 = total}}: a number with a mark is held to what was measured.
-
-# %% sum
-total = 1 + 1
-
-# %% [proof] sum-proof
-assert total == 2
-'''
 
 
 @dataclass(frozen=True)
@@ -125,7 +60,7 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("diagnostics", f"{name}.py"),
         _PLAIN,
         "loss_gain",
-        lambda name: _INSTRUMENT.format(name=name, question=_said(name)),
+        lambda name: INSTRUMENT.format(name=name, question=_said(name)),
         (
             "its first line is the question that it answers",
             "pytest tests/diagnostics: quiet on HEALTHY, loud on SICK?",
@@ -136,7 +71,7 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("grading", "exercises", f"e{name}.py"),
         _NUMBERED,
         "08_slow_start",
-        lambda name: _EXERCISE.format(title=_said(name)),
+        lambda name: EXERCISE.format(title=_said(name)),
         (
             "write the story; the name tells the topic and never the fault",
             "bugzoo exercises build: makes the notebook and its solution",
@@ -147,7 +82,7 @@ KINDS: dict[str, Kind] = {
         lambda name: _home("lessons", f"{name}.py"),
         _NUMBERED,
         "04_silent_bugs",
-        lambda name: _LESSON.format(title=_said(name), number=name[:2]),
+        lambda name: LESSON.format(title=_said(name), number=name[:2]),
         (
             "write it; CONTRIBUTING.md says what a lesson has, and lesson 03 is the example",
             "bugzoo lessons build: makes the notebook",
@@ -168,6 +103,24 @@ def write(kind: str, name: str) -> Path:
     if kind in ("exercise", "lesson") and (same := [other for other in _taken(kind) if other[:3] == name[:3]]):
         raise UserError(f"{same[0]} has the number {name[:2]}; choose another one.")
     write_atomic(path, one.text(name))
+    return path
+
+
+def write_fault(name: str, folder: Path | None = None) -> Path:
+    """Write `<folder>/<family>/<name>.py`; nothing that exists is overwritten. Raises UserError."""
+    if not _FAULT.fullmatch(name):
+        raise UserError(f"{name!r} is no fault id; write family/bad_pattern in lower case, such as loop/step_missing.")
+    family, stem = name.split("/")
+    base = folder or Path(faults.__file__).parent
+    if not base.is_dir():
+        raise UserError(f"{base} is no folder; name the package folder of your fault pack.")
+    path = base / family / f"{stem}.py"
+    if path.exists():
+        raise UserError(f"{path} exists; choose another name, or edit it. `bugzoo show {name}` shows what it says.")
+    package, title = path.parent / "__init__.py", stem.replace("_", " ").capitalize()
+    if not package.exists():
+        write_atomic(package, "", parents=True)
+    write_atomic(path, FAULT.format(title=title, symptoms=", ".join(faults.SYMPTOMS)))
     return path
 
 

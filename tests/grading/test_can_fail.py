@@ -50,7 +50,7 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
     trick = ATTACKS["clipped, and their code exchanged"](BROKEN)
     must_fail(trick)
     monkeypatch.setattr(checks, "measured", lambda run: run.readings)
-    deaf(monkeypatch, ("tools",))
+    deaf(monkeypatch, ("tools", "clip_rate"))  # the attack silences the instrument of the fault alone
     must_pass(trick)
 
 

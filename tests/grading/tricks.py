@@ -102,16 +102,16 @@ LAZY: dict[str, Edit] = {
 # each breaks one rule and is noticed by the checks named, by no other: without them it would pass
 SINGLE: dict[str, tuple[tuple[str, ...], Edit]] = {
     "trains on the validation images": (
-        ("data",), lambda source: apply(MENDED, ((PAIRS, PAIRS.replace("train", "order[-1150:]")),)),
+        ("data", "train_validation_overlap"), lambda source: apply(MENDED, ((PAIRS, PAIRS.replace("train", "order[-1150:]")),)),
     ),
     "twice the epochs": (("budget",), lambda source: _setting(MENDED, "epochs", "12")),
     "twice the width": (("model size",), lambda source: _setting(MENDED, "hidden_size", "256")),
     "an accuracy of its own": (
-        ("report",), lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
+        ("report", "reported_metric"), lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
     ),
     "torch's loss replaced": (("tools",), lambda source: after("Settings", _LOUD)(MENDED)),
     "learns too little": (("accuracy", "loss", "training loss"), lambda source: _setting(MENDED, "learning_rate", "2e-4")),
-    "never cleared, but clipped": (("fresh_gradient", "symptom"), lambda source: LAZY["clip everything"](source)),
+    "never cleared, but clipped": (("fresh_gradient", "clip_rate", "symptom"), lambda source: LAZY["clip everything"](source)),
     "an error at the end": (("run",), lambda source: MENDED + "assert step < 0\n"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from inspect import CO_OPTIMIZED
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -153,7 +154,8 @@ def called(spec: str) -> set[tuple[str, str]]:
 
     def look(frame, event, _) -> None:
         file = frame.f_code.co_filename
-        if event == "call" and file.startswith(root):
+        runs = frame.f_code.co_flags & CO_OPTIMIZED or frame.f_code.co_name == "<module>"  # not the body of a class
+        if event == "call" and runs and file.startswith(root):
             seen.add((file, frame.f_code.co_qualname))
 
     with preserved():

@@ -1,15 +1,6 @@
-"""`bugzoo new fault`: the file of a new fault, complete enough that the loader takes it as it is."""
+"""What `bugzoo new` writes into a file: texts that work as they are, once their names are put in."""
 
-import re
-from pathlib import Path
-
-from bugzoo import faults
-from bugzoo.errors import UserError
-from bugzoo.files import write_atomic
-
-_NAME = re.compile(r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")
-
-_STUB = '''\
+FAULT = '''\
 """The symptom as a learner would report it, in one or two sentences, without naming the cause."""
 
 from bugzoo.faults.idioms import BACKWARD
@@ -55,20 +46,69 @@ FAULT = Fault(
 )
 '''
 
+INSTRUMENT = '''\
+"""{question}?
 
-def write_fault(name: str, folder: Path | None = None) -> Path:
-    """Write `<folder>/<family>/<name>.py`; nothing that exists is overwritten. Raises UserError."""
-    if not _NAME.match(name):
-        raise UserError(f"{name!r} is no fault id; write family/bad_pattern in lower case, such as loop/step_missing.")
-    family, stem = name.split("/")
-    base = folder or Path(faults.__file__).parent
-    if not base.is_dir():
-        raise UserError(f"{base} is no folder; name the package folder of your fault pack.")
-    path = base / family / f"{stem}.py"
-    if path.exists():
-        raise UserError(f"{path} exists; choose another name, or edit it. `bugzoo show {name}` shows what it says.")
-    package, title = path.parent / "__init__.py", stem.replace("_", " ").capitalize()
-    if not package.exists():
-        write_atomic(package, "", parents=True)
-    write_atomic(path, _STUB.format(title=title, symptoms=", ".join(faults.SYMPTOMS)))
-    return path
+What to conclude when it fires, and when it stays quiet.
+"""
+
+from typing import Any
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.diagnostics.verdict import Verdict
+
+COST = 0  # 0 reads what the run left behind, 1 calls the model; RERUNS = n says how many more runs it makes
+SHOWN = {{
+    # number -> what an exercise calls it, without a cause in it, and what is usual
+    "first": ("loss of the first step", ""),
+    "last": ("loss of the last step", "far below the first"),
+}}
+# two small scripts: it stays quiet on the one and fires on the other
+HEALTHY = example()
+SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
+
+
+def measure(run: Any) -> dict[str, Any]:
+    """What is measured, with units. Raises NotApplicable where it can say nothing."""
+    need_steps(run, 2)
+    loss = column(run.trace.loss)
+    return {{"first": float(loss[0]), "last": float(loss[-1])}}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires when nothing was gained."""
+    text = f"the loss went from {{numbers['first']:.3g}} to {{numbers['last']:.3g}}"
+    return Verdict("{name}", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
+'''
+
+EXERCISE = '''\
+"""What the learner sees, in a sentence."""
+
+from bugzoo.grading.model import Exercise
+
+EXERCISE = Exercise(
+    title="{title}",
+    story=(
+        # as somebody would report it who does not know what is wrong; numbers of the run come from the run
+        "A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*"
+    ),
+    program="mlp",  # bugzoo list programs
+    fault="loop/stale_gradients",  # bugzoo list faults
+)
+'''
+
+LESSON = '''\
+"""{title}: what a reader can do afterwards."""
+
+# %% [markdown] title
+# # {number} · {title}
+#
+# A complaint, the way somebody would make it. One and one are {{2 = total}}: a number with a mark is held to what was measured.
+
+# %% sum
+total = 1 + 1
+
+# %% [proof] sum-proof
+assert total == 2
+'''
