@@ -11,7 +11,7 @@ import numpy as np
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
-from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
@@ -31,26 +31,28 @@ TIMES = 4.0
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Height in median distances, and the step it is at. Raises NotApplicable below 20 steps."""
+    """Height in median distances, and the step it is at. Raises NotApplicable below 20 steps whose loss is a number."""
     need_steps(run, 20)
-    loss = column(run.trace.loss)
-    loss = np.where(np.isfinite(loss), loss, np.nan)
+    every = column(run.trace.loss)
+    places = np.flatnonzero(np.isfinite(every))
+    if len(places) < 20:
+        raise NotApplicable(f"the loss is a number at {len(places)} steps only, and 20 are needed")
+    loss = every[places]
     padded = np.pad(loss, NEIGHBOURS, mode="reflect")
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1)
     others = np.delete(windows, NEIGHBOURS, axis=1)
-    usual = np.nanmedian(others, axis=1)
-    away = np.nan_to_num(loss - usual)
-    heights = away / (float(np.median(np.abs(away))) + 1e-3 * float(np.nanmedian(np.abs(loss))) + 1e-12)
-    ratios = np.nan_to_num(loss / np.maximum(np.abs(usual), 1e-12))
-    begin = float(np.nanmedian(loss[:3])) if np.isfinite(loss[:3]).any() else np.inf
-    high = (heights > HIGH) & (ratios > TIMES) & (np.nan_to_num(loss) > WORSE * begin)
+    usual = np.median(others, axis=1)
+    away = loss - usual
+    heights = away / (float(np.median(np.abs(away))) + 1e-3 * float(np.median(np.abs(loss))) + 1e-12)
+    ratios = loss / np.maximum(np.abs(usual), 1e-12)
+    high = (heights > HIGH) & (ratios > TIMES) & (loss > WORSE * float(np.median(loss[:3])))
     top = int(np.argmax(heights))
     return {
         "height": float(heights[top]),
-        "step": float(top + 1),
+        "step": float(places[top] + 1),
         "times": float(ratios[top]),
         "spikes": float(high.sum()),
-        "steps": float(len(loss)),
+        "steps": float(len(every)),
     }
 
 
