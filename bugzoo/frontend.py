@@ -1,6 +1,7 @@
 """Is somebody looking? Widgets in a notebook that is open in a browser; text and a picture everywhere else."""
 
 import os
+import textwrap
 from typing import Any
 
 
@@ -34,3 +35,17 @@ def headless() -> bool:
     # a button's callback arrives as a comm message, which only a front end can send
     message = (request.get("header") or {}).get("msg_type", "")
     return not (named or message.startswith("comm_"))
+
+
+WIDE = 96
+"""Letters to a line of a notebook's page; JupyterLab breaks a longer one in the middle of a word."""
+
+
+def fit(text: str, indent: str = "    ") -> str:
+    """The text as it is printed: lines that are too long are broken between words where somebody looks, else left alone."""
+    if headless():
+        return text
+    how = {"width": WIDE, "subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(
+        textwrap.fill(line, drop_whitespace=True, **how) if len(line) > WIDE else line for line in text.splitlines()
+    )

@@ -23,7 +23,7 @@ SHOWN = {
     "growth": ("late norm over early norm", ""),
     "first_over_last": ("first layer's norm over the last one's", "above 1e-4"),
     "missing_share": ("share of parameters without a gradient", "0"),
-    "zero_share": ("share of gradient elements that are exactly 0", "well below one half"),
+    "zero_share": ("share of weight matrices whose gradient is exactly 0", "0"),
 }
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "*(part() for part in 12 * [nn.Sigmoid, lambda: nn.Linear(32, 32)])"))

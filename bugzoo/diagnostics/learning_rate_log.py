@@ -27,7 +27,7 @@ SHOWN = {
     "first_rate": ("learning rate of the first step", ""),
     "intended_first_rate": ("what the plan begins with", "the same"),
     "last_rate": ("learning rate of the last step", ""),
-    "update_ratio": ("change of the parameters in a step, relative to their size", "about 1e-3"),
+    "update_ratio": ("change of the parameters in a step, relative to their size", "1e-4 to 1e-2"),
     "takeovers": ("times that a new optimiser took over", "0"),
 }
 _SCHEDULED = "lr=1e-2)\nscheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, {})"

@@ -25,7 +25,7 @@ SHOWN = {
     "final_loss": ("loss at the end", ""),
     "best_loss": ("lowest loss, smoothed", "that at the end"),
     "peak_loss": ("highest loss", "that at the start"),
-    "chance": ("loss of guessing (nats)", ""),
+    "chance": ("loss of guessing, per answer (nats)", ""),
     "steps": ("steps", ""),
 }
 HEALTHY = example()

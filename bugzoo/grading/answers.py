@@ -77,6 +77,8 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     share = of.worth(parts, of.EXERCISE)
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right; what is marked NO is not all there." if 0 < share < 1 else ""
+    if not share:
+        message = "Look further and hand in again; the rest is judged then."
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
 

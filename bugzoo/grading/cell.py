@@ -18,7 +18,7 @@ from typing import Any
 
 from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.frontend import headless
+from bugzoo.frontend import fit, headless
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
 
@@ -26,6 +26,13 @@ FIRST = (
     "not attempted: the repair opens when your diagnosis is handed in, right or wrong. Press Hand in above, or call "
     "form.hand_in(...)."
 )
+
+
+class Points(float):
+    """What a graded cell ends with, for nbgrader. Who reads the answer above it is not shown the number once more."""
+
+    def _ipython_display_(self) -> None:
+        pass
 
 
 def __dir__() -> list[str]:
@@ -74,8 +81,8 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
     except UserError as error:
         return _nothing_yet(str(error))
     if not (diagnosis or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
-        print(FIRST)
-        return 0.0
+        print(fit(FIRST))
+        return worth(0)
     return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record(ticket)})
 
 
@@ -100,12 +107,12 @@ def debrief(name: str, give_up: bool = False) -> None:
     ticket = exercise.scenario.ticket
     if not diagnosed(ticket):
         print("The debrief opens when your diagnosis is handed in and the repair has passed.")
-    elif not give_up and not any(note.get("passed") for note in record.notes(ticket, "repair")):
+    elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
         print(
             f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)'
         )
     else:
-        page.show(exercise, _of_notebook("program"))
+        page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy one
 
 
 def _ticket(name: str) -> str:
@@ -129,9 +136,16 @@ def _record(ticket: str) -> dict[str, Any] | None:
 
 def _nothing_yet(why: str) -> float:
     print(
-        f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
+        fit(
+            f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
+        )
     )
-    return 0.0
+    return worth(0)
+
+
+def worth(earned: float) -> float:
+    """What a graded cell returns. nbgrader takes a cell without a visible number for one that earned everything."""
+    return float(earned) if headless() or os.environ.get("NBGRADER_EXECUTION") else Points(earned)
 
 
 def _source(program: Any) -> str:
@@ -149,18 +163,18 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         with at_work(question["kind"]):
             result = ask(name, question)
     except UserError as error:
-        print(f"cannot be graded, which costs no attempt. {error}")
-        return 0.0
+        print(fit(f"cannot be graded, which costs no attempt. {error}"))
+        return worth(0)
     say(result)
     record.attempt(name, question["kind"], result.status, result.points, result.max_points)
     if question["kind"] == "repair":
         record.note(_ticket(name), "repair", {"passed": result.passed, "points": result.points})
-    return float(result.points)
+    return worth(result.points)
 
 
 def say(result: Result) -> None:
     """Print a result; a program that is as it was may be one whose changed cell was not run."""
-    print(result)
+    print(fit(str(result)))
     if result.message == UNCHANGED:
         print("A cell counts as it was last run. If you have changed one, run it first, then this one again.")
 

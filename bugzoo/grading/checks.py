@@ -105,7 +105,8 @@ def fall(run: Run, twin: Twin) -> Check:
     """The training loss ends as low as the twin's, whatever its unit: both are taken as shares of the first one."""
     ours, usual = (_end(np.asarray(losses, dtype=np.float64)) for losses in (run.trace.loss, twin.losses))
     ceiling = FALL * usual + FALL_SHARE
-    saw = f"the training loss ends at {ours:.0%} of its first value" if math.isfinite(ours) else "it has no finite end"
+    saw = f"the training loss ends at {ours:.0%} of its first value (healthy: {usual:.0%})"
+    saw = saw if math.isfinite(ours) else "it has no finite end"
     return verdict("training loss", ours <= ceiling, saw, f"at most {ceiling:.0%}", ours)
 
 
@@ -120,7 +121,7 @@ def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
     """Every parameter moved that moves in the twin: by its own account, and beside the weights that it began with."""
     with trusted:
         still = max(untouched(run), reference.never_moved(scenario, weights(run.arrays)))
-    saw = f"{still} numbers of the model never moved"
+    saw = f"{still} numbers of the model never moved" if still else "every number of the model moved"
     return verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
 
 
@@ -161,7 +162,7 @@ def recovery(
         checks.append(verdict("forward pass", gap < SAME, saw, "the same whatever is hidden or padded", gap))
     if score is not None and own is not None and not same_forward and not own_forward:
         share = kind.agreement(score.answers, own.answers)
-        saw = f"the model answers {share:.0%} of the held-out inputs as its weights should"
+        saw = f"the model answers {share:.0%} of the held-out inputs as its weights say"
         checks.append(verdict("answers", share >= AGREE, saw, f"at least {AGREE:.0%}", share))
     judged = own if score is None or (own_forward and own is not None) else score
     if judged is own and own is not None and good(own, twin, kind, wide):
@@ -181,9 +182,14 @@ def _band(twins: Sequence[Twin], kind: Task, wide: float) -> tuple[float, float]
 def _in_band(value: float, loss: float, twins: Sequence[Twin], kind: Task, wide: float, where: str = "") -> list[Check]:
     floor, ceiling = _band(twins, kind, wide)
     on, name = f"on data it never saw{where}", kind.metric
+    usual, usual_loss = (float(np.mean([getattr(twin, key) for twin in twins])) for key in ("value", "loss"))
+    saw, saw_loss = (
+        f"{what} {on} (healthy: {healthy:.3f})"
+        for what, healthy in ((f"{name} {value:.3f}", usual), (f"loss {loss:.3f} {kind.unit}", usual_loss))
+    )
     return [
-        verdict(name, value >= floor, f"{name} {value:.3f} {on}", f"at least {floor:.3f}", value),
-        verdict("loss", loss <= ceiling, f"loss {loss:.3f} {kind.unit} {on}", f"at most {ceiling:.3f}", loss),
+        verdict(name, value >= floor, saw, f"at least {floor:.3f}", value),
+        verdict("loss", loss <= ceiling, saw_loss, f"at most {ceiling:.3f}", loss),
     ]
 
 

@@ -1,30 +1,48 @@
 """What stands at an exercise's end: why, the run before and after, what it could have been, what to read, what is next."""
 
+import difflib
 from typing import Any
 
-from bugzoo.diagnostics.causes import cause
+from bugzoo import record
+from bugzoo.choices import said
+from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.frontend import headless
+from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import exercises
+from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Exercise
+from bugzoo.syntax import source_lines
 
 
 def show(exercise: Exercise, program: Any = None) -> None:
     """Display it; as plain text where nobody looks. `program`: the notebook's, whose text is the run afterwards."""
-    said = text(exercise)
     if headless():
-        print(said)
+        print(text(exercise))
         return
     from IPython.display import Image, Markdown, display
 
-    display(Markdown(said))
+    display(Markdown(_why(exercise)))
     if not exercise.trap:
-        display(Image(picture(exercise, program)))
+        display(Markdown("### Before and after"), Image(picture(exercise, program)))
+    display(Markdown(_further(exercise)))
 
 
 def text(exercise: Exercise) -> str:
-    """Markdown, all of it from the fault's own file."""
+    """Markdown, without the picture: what was thought, and beyond that what the fault's own file says."""
+    return f"{_why(exercise)}\n\n{_further(exercise)}"
+
+
+def _why(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
-    parts = [f"### {fault.title}\n\n{fault.why}\n\n**Repair.** {fault.fix}"]
+    parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
+    if not exercise.trap:
+        parts.append(f"In this program, though another repair may be as right:\n\n```diff\n{_done(exercise)}\n```")
+    return "\n\n".join(filter(None, parts))
+
+
+def _further(exercise: Exercise) -> str:
+    fault, _ = exercise.about_fault
+    parts = []
     if fault.look_alikes:
         parts.append("### What it could have been")
         parts += [_look_alike(one) for one in fault.look_alikes]
@@ -34,10 +52,28 @@ def text(exercise: Exercise) -> str:
     return "\n\n".join(parts)
 
 
-def _look_alike(one: Any) -> str:
-    from bugzoo.choices import said
+def _thought(exercise: Exercise) -> str:
+    """The guesses that were noted on the way and the diagnosis, beside what is true; "" where there are none."""
+    ticket = exercise.scenario.ticket
+    guesses = [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
+    guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
+    true = " or ".join(f"**{word}**" for word in right(exercise).causes)
+    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nIt is {true}."]) if guesses else ""
 
-    return f"**{cause(one.other).word.capitalize()}.** {one.test} Here: {said(one.here)} There: {said(one.there)}"
+
+def _done(exercise: Exercise) -> str:
+    """The lines in which the program was broken, as a diff that takes it back."""
+    texts = (source_lines(of(exercise)) for of in (handed_out, healthy_text))
+    return "\n".join(
+        line for line in difflib.unified_diff(*texts, n=0, lineterm="") if not line.startswith(("---", "+++", "@@"))
+    )
+
+
+def _look_alike(one: Any) -> str:
+    word = cause(one.other).word
+    name = "a program in which nothing is wrong" if word == NOTHING else word
+    head = f"**{name[:1].upper()}{name[1:]}.** {one.test}"
+    return f"{head}\n\n- This run: {said(one.here)}\n- That one: {said(one.there)}"
 
 
 def after(exercise: Exercise) -> str:
@@ -53,7 +89,6 @@ def after(exercise: Exercise) -> str:
 def picture(exercise: Exercise, program: Any = None) -> bytes:
     """PNG: as it was handed out, over the run of the notebook's program as it is now, else over the healthy one."""
     from bugzoo.grading import healthy
-    from bugzoo.grading.grade import handed_out
     from bugzoo.lab.summary import picture as draw
 
     before = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)

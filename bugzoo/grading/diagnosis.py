@@ -129,7 +129,7 @@ def _cause(right: Right, given: Any) -> Part:
         "cause",
         float(good),
         str(given or ""),
-        "the cause that this run shows, if it shows one",
+        "what this run shows",
     )
 
 
@@ -159,7 +159,12 @@ def section(source: str, line: int) -> str:
 def _step(right: Right, given: Any) -> Part:
     step = lenient.number(given)
     if right.step is None:
-        return Part("step", 1.0, "no onset is asked for")
+        told = (
+            "it is there from the first step, so that any answer counts"
+            if right.places
+            else "there is none to be named"
+        )
+        return Part("step", 1.0, told)
     saw = f"step {step}" if step else f"{given!r} is no step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]
     return Part("step", float(good), saw, "the first step at which it shows", step)

@@ -61,7 +61,9 @@ def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
     checks.append(verdict("model size", size == usual, f"{size} numbers in the model", f"{usual}", float(size)))
     batches = [batch for rank in run.ranks or [run] for batch in account(rank).get("batches") or []]
     seen, strange = foreign(batches, member)
-    saw = f"{strange} of {seen} samples in the batches that were looked at are not training samples with their labels"
+    saw = f"{strange} of {seen} samples that were looked at are no training samples with their labels"
+    if not strange:
+        saw = f"all {seen} samples that were looked at are training samples with their labels"
     if not seen:
         saw = f"no batch of its training could be looked at ({note.get('problem') or 'none was kept'})"
     good_data = strange <= 0.05 * seen and seen > 0
@@ -79,6 +81,7 @@ def _report(run: Run, kind: Task, honest: Score) -> Check:
     name = off[0] if off else kind.metric
     claimed = said[name]
     saw = f"it reports {name} {claimed:.3f}" if claimed is not None else f"it reports no {name}"
+    saw += "" if off else ", and that is so on its validation data"
     return verdict("report", not off, saw, f"{real[name]:.3f} on its validation data", claimed)
 
 

@@ -17,10 +17,11 @@ KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 """What stands where a solution was: nothing that fails beside a form that is filled in. `nbgrader_config.py` says the same."""
 _DIAGNOSIS = (
-    "## Your diagnosis\n\nA healthy program is healthy: blaming one costs its points. The form also asks which test tells the "
-    "cause from what looks like it.\n\nFill in the form. Where a class is graded, hand in by code, in the cell below it: "
-    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`; '
-    "`form.causes` holds the causes that can be named, `form.tests` the tests, of which A is the first."
+    "## Your diagnosis\n\nFill in the form and press Hand in; you can do so again. If you find nothing wrong, say so: blaming a "
+    "healthy program earns nothing. The form's last question asks which test would tell your cause from the one that looks most "
+    "like it.\n\n*Only where a class is graded:* hand in by code, in the cell below the form: "
+    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`. '
+    "`form.causes` and `form.tests` list what can be chosen; the first test is A."
 )
 FOLDED = {"jupyter": {"source_hidden": True}}
 """JupyterLab shows such a cell as a bar; a click on it opens it."""
@@ -128,8 +129,8 @@ _CODE = (
 _MORE = "## More evidence\n\nWhich instrument would show something else if you were wrong? Ask as many as you like."
 
 _HINTS = (
-    "## Hints\n\nThree of them, from a nudge to the place. Each costs something in your own eyes. Leave this cell out if you "
-    "want none; what is opened in it, the form below counts."
+    "## Hints\n\nThree of them, from a nudge to the place. They take no points: the price on the button is there so that you "
+    "think once more before you press it, and the form notes how many you opened. Skip this cell if you want none."
 )
 
 GRADING = (

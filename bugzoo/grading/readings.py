@@ -10,11 +10,13 @@ from typing import Any
 
 from bugzoo.diagnostics import instrument, question
 from bugzoo.diagnostics.causes import cause
-from bugzoo.frontend import headless
+from bugzoo.frontend import fit, headless
 from bugzoo.running import Reading, Run
 
-PLAIN = ("loss_curve", "gradient_health", "step_timeline")
+PLAIN = ("loss_curve", "gradient_health", "overfit_one_batch", "step_timeline")
 """Instruments whose own picture shows curves and numbers and says nothing of them."""
+COUNT = 10
+"""A whole number above it counts something. On one axis with shares and losses it would be all that is seen."""
 
 Row = tuple[str, Any, str]
 """(what it is, its value, what is usual)."""
@@ -31,9 +33,9 @@ def rows(name: str, numbers: Mapping[str, Any]) -> list[Row]:
 
 def show(name: str, reading: Reading, run: Run, verdict: bool) -> dict[str, Any]:
     """Print a reading, with a picture where somebody looks; returns what each number is called -> its value."""
-    print(f"{name}: {question(name)}")
+    print(fit(f"{name}: {question(name)}"))
     if not reading.applies:
-        print(f"  nothing to measure: {reading.why_not}")
+        print(fit(f"  nothing to measure: {reading.why_not}"))
         return {}
     found = rows(name, reading.numbers)
     width = max((len(label) for label, _, _ in found), default=0)
@@ -50,7 +52,7 @@ def show(name: str, reading: Reading, run: Run, verdict: bool) -> dict[str, Any]
 
 def _say_verdict(name: str, reading: Reading) -> None:
     judged = instrument(name).judge(reading.numbers)
-    print(f"  {'ALARM' if judged.fired else 'no alarm'}: {judged.message}")
+    print(fit(f"  {'ALARM' if judged.fired else 'no alarm'}: {judged.message}"))
     for word in dict.fromkeys(cause(suspect.cause).word for suspect in judged.suspects if judged.fired):
         print(f"  speaks for: {word}")
 
@@ -63,19 +65,26 @@ def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: b
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
     ax = figure.subplots()
-    values = {label: float(value) for label, value, _ in found if isinstance(value, int | float)}
-    if verdict or name in PLAIN:
+    values = drawn(found)
+    if name in PLAIN or (verdict and name in plots.names()):
         run.readings = {**run.readings, name: reading}
         plots.draw(name, run, ax)
     elif values:
         prepare(ax, "")  # the question stands above it, and may be longer than the picture is wide
-        bars(ax, values)
-        if any(abs(value) > 1 for value in values.values()):
-            ax.set_xscale("symlog", linthresh=1e-3)
-        ax.set_xticks([])  # each bar says its number; those of so many decades would lie one upon the other
+        bars(ax, values)  # from zero and in proportion: twice as long is twice as much
+        ax.set_xlim(right=1.15 * max(1.0, *values.values()))
     else:
         return
     lab.picture(figure)  # as PNG: a kernel that never loaded pyplot shows a bare figure as its repr
+
+
+def drawn(found: list[Row]) -> dict[str, float]:
+    """The numbers that are drawn as bars beside each other: not what is counted, and nothing where it is all zero."""
+    numbers = {label: float(value) for label, value, _ in found if isinstance(value, int | float)}
+    kept = {
+        label: one for label, one in numbers.items() if math.isfinite(one) and not (one > COUNT and one == int(one))
+    }
+    return kept if any(kept.values()) else {}
 
 
 def _nan(value: Any) -> bool:

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Any
 
 from bugzoo import record
-from bugzoo.errors import UserError
+from bugzoo.errors import UserError, unknown
 from bugzoo.frontend import headless
 from bugzoo.grading import healthy, readings
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
@@ -127,9 +127,10 @@ class Program:
 
         What was looked at is noted for the diagnosis. Verdicts come when that was handed in. Raises UserError.
         """
-        from bugzoo.diagnostics import instrument
+        from bugzoo.diagnostics import names
 
-        instrument(name)  # an unknown one is told before anything runs
+        if name not in names():  # told before anything runs
+            raise unknown("instrument", name, names(), "program.instruments()")
         key = (self.source, name)
         if key not in self._measured:
             self._measured[key] = self._measure(name)
@@ -211,12 +212,12 @@ def table(points: list[Any], twin: list[Any]) -> list[str]:
 
     if not points:
         return ["no step was made"]
-    lines = [f"{'steps':>11}  {'loss':>8}  {'grad norm':>9}" + (f"  {'healthy':>8}" if twin else "")]
+    lines = [f"{'steps':>11}  {'loss':>8}  {'grad norm':>9}" + (f"  {'healthy loss':>12}" if twin else "")]
     for part in np.array_split(np.arange(len(points)), min(PARTS, len(points))):
         steps, losses, norms = zip(*(points[i] for i in part), strict=True)
         line = f"{f'{steps[0]}-{steps[-1]}':>11}  {np.mean(losses):>8.4g}  {np.mean(norms):>9.3g}"
         beside = [loss for step, loss, _ in twin if steps[0] <= step <= steps[-1]]
-        lines.append(line + (f"  {np.mean(beside):>8.4g}" if beside else ""))
+        lines.append(line + (f"  {np.mean(beside):>12.4g}" if beside else ""))
     return lines
 
 

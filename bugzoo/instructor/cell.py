@@ -10,8 +10,9 @@ import os
 from typing import Any
 
 from bugzoo.errors import UserError
+from bugzoo.frontend import fit
 from bugzoo.grading import workbench
-from bugzoo.grading.cell import FIRST, ask, at_work, say
+from bugzoo.grading.cell import FIRST, ask, at_work, say, worth
 
 MODULE = "bugzoo.instructor"
 
@@ -41,10 +42,10 @@ def repair(name: str, program: Any, reference: str) -> float:
     source = program if isinstance(program, str) else getattr(program, "source", None)
     if not isinstance(source, str):
         print("cannot be graded. The name `program` no longer stands for the program's cells; run them again.")
-        return 0.0
+        return worth(0)
     if not (getattr(program, "diagnosed", True) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
-        print(FIRST)
-        return 0.0
+        print(fit(FIRST))
+        return worth(0)
     return _points(name, {"kind": "repair", "source": source, "program": reference})
 
 
@@ -54,7 +55,7 @@ def diagnosis(name: str, *forms: Any) -> float:
         records = [form.diagnosis.record() for form in forms]
     except AttributeError:
         print("cannot be graded. The forms' names stand for something else; run the cell that makes them again.")
-        return 0.0
+        return worth(0)
     return _points(name, {"kind": "diagnosis", "records": records})
 
 
@@ -63,7 +64,7 @@ def _points(name: str, question: dict[str, Any]) -> float:
         with at_work(question["kind"]):
             result = ask(name, question, MODULE)
     except UserError as error:
-        print(f"cannot be graded. {error}")
-        return 0.0
+        print(fit(f"cannot be graded. {error}"))
+        return worth(0)
     say(result)
-    return float(result.points)
+    return worth(result.points)

@@ -92,11 +92,11 @@ class Chart:
         # an empty sheet with sensible numbers on its axes, until there are points
         axis_style["range"] = [-1, 0.6]
         layout = go.Layout(
-            height=height, autosize=True, margin={"l": 64, "r": 16, "t": 28, "b": 44}, template="none",
+            height=height, autosize=True, margin={"l": 84, "r": 16, "t": 28, "b": 44}, template="none",
             paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, hovermode="x unified",
-            legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+            legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
             xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "zeroline": False, "range": [0, 200]},
-            yaxis=axis_style | {"title": {"text": "loss (nats)"}, "domain": [0.46, 1]},
+            yaxis=axis_style | {"title": {"text": "loss"}, "domain": [0.46, 1]},
             yaxis2=axis_style | {"title": {"text": "gradient norm"}, "domain": [0, 0.38]},
         )  # fmt: skip
         self.figure: Any = Sheet(curves, layout)

@@ -47,7 +47,8 @@ class Diagnosis:
         said += [f"line {self.place}"] if self.place else []
         said += [f"first step {self.step}"] if self.step else []
         said += [f"test {self.test}"] if self.test else []
-        return "; ".join(said) + f"; looked at: {', '.join(self.evidence) or 'nothing'}"
+        said += [f"looked at: {', '.join(self.evidence)}"] if self.evidence else []
+        return "; ".join(said)
 
 
 def offered(said: Any, causes: Sequence[str]) -> str:
@@ -119,6 +120,11 @@ class DiagnosisForm:
     def looked(self) -> list[str]:
         """The instruments that were looked at for this ticket, as they are on record."""
         return record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
+
+    @property
+    def noted(self) -> bool:
+        """Whether a notebook notes what is looked at for this ticket, and since when it was worked on."""
+        return bool(self.diagnosis.ticket and record.notes(self.diagnosis.ticket, "started"))
 
     def show(self) -> "DiagnosisForm":
         """The form, or one line of text where nobody looks."""

@@ -93,9 +93,9 @@ class Face:
         found = self.form.diagnosis
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
         when = time.strftime("%H:%M")
-        self.told.value = page.say(
-            f"Kept at {when}: {self._left_out()} You took {_clock(found.seconds)} and opened {hints}."
-        )
+        # where the notebook notes it, the work began long before this form was shown
+        took = "" if self.form.noted else f"took {_clock(found.seconds)} and "
+        self.told.value = page.say(f"Kept at {when}: {self._left_out()} You {took}opened {hints}.")
         self._keep()
 
     def _left_out(self) -> str:
@@ -103,7 +103,11 @@ class Face:
         found = self.form.diagnosis
         empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
         empty += [] if found.test else ["a test"]
-        told = f"It is without {' and '.join(empty)}; hand in again to add it." if empty else ""
+        empty += (
+            ["a look at an instrument"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
+        )
+        missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
+        told = f"It is without {missing}; hand in again to add it." if empty else ""
         return f"{found.text()}. {told}".strip()
 
     def _keep(self) -> None:

@@ -105,10 +105,11 @@ def _curves(points: Sequence[Point]) -> dict[str, list[float]] | None:
     return {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
 
 
-def last_number(points: Sequence[Point]) -> str:
-    """`step 120 · loss 0.84 · gradient norm 1.2`."""
+def last_number(points: Sequence[Point], ended: bool = False) -> str:
+    """`step 120 · loss 0.84 · gradient norm 1.2`; of a run that has `ended`, whose steps are told, without its step."""
     if not points:
         return "no step yet"
     step, loss, norm = points[-1]
     shown = f"{loss:.4g}" if math.isfinite(loss) else f"{loss}"
-    return f"step {step} · loss {shown} · gradient norm {norm:.3g}"
+    numbers = f"loss {shown} · gradient norm {norm:.3g}"
+    return f"last {numbers}" if ended else f"step {step} · {numbers}"

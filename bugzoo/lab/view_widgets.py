@@ -109,5 +109,5 @@ class ViewWidgets:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
             detail += f"<pre>{html.escape(text)}</pre>"
         if not view.explain and steps:
-            detail = " · " + summary.last_number(engine.points if engine else []) + detail
+            detail = " · " + summary.last_number(engine.points if engine else [], ended=True) + detail
         self._label(summary.ending(run.outcome, steps, view.explain), detail)

@@ -12,6 +12,8 @@ from bugzoo.running.reading import Reading
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
 GREY = "#8a8a8a"
 """Contrast of at least 3 : 1 on white and on JupyterLab's dark page: text and axes."""
+THIS_RUN, ITS_TWIN = RED, BLUE
+"""As in the live plot: what is looked at is vermilion, and blue is the healthy one behind it."""
 STYLES = ("-", "--", "-.", ":")
 
 
@@ -23,7 +25,7 @@ def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
     ax.set_title(title, color=GREY, fontsize=10)
     ax.set_xlabel(xlabel, color=GREY)
     ax.set_ylabel(ylabel, color=GREY)
-    ax.tick_params(colors=GREY)
+    ax.tick_params(which="both", colors=GREY)  # a short logarithmic axis has labels at its minor ticks only
     for side, spine in ax.spines.items():
         spine.set_color(GREY)
         spine.set_visible(side in ("left", "bottom"))
@@ -77,7 +79,7 @@ def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") ->
     return True
 
 
-def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = BLUE) -> bool:
+def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = THIS_RUN) -> bool:
     """Horizontal bars with their numbers; the limit as a dashed line. False when no value is finite."""
     known = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
     if not known:
@@ -88,5 +90,5 @@ def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None
     for place, value in zip(places, known.values(), strict=True):
         ax.text(value, place, f" {value:.3g}", color=GREY, va="center", fontsize=8)
     if limit is not None:
-        ax.axvline(limit, color=RED, linestyle="--", linewidth=1)
+        ax.axvline(limit, color=GREY, linestyle="--", linewidth=1)
     return True

@@ -36,7 +36,7 @@ def draw(
 
     `ink`: the colour of text and axes; `names`: what the two are called.
     """
-    for ax, key, name in ((upper, "losses", "loss (nats)"), (lower, "grad_norms", "gradient norm")):
+    for ax, key, name in ((upper, "losses", "loss"), (lower, "grad_norms", "gradient norm")):
         for which, called, colour, width in (("healthy", names[1], HEALTHY, 2.6), ("broken", names[0], BROKEN, 1.3)):
             if numbers.get(which):
                 _curve(ax, numbers[which][key], colour, called, width)

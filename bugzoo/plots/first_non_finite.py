@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, ORANGE, RED, absent, curve, legend, prepare, trace_of
+from bugzoo.plots._style import PURPLE, SKY, THIS_RUN, absent, curve, legend, prepare, trace_of
 
 
 def draw(data: Any, ax: Any, around: int = 20) -> None:
@@ -14,7 +14,7 @@ def draw(data: Any, ax: Any, around: int = 20) -> None:
         absent(ax, "every loss and gradient was finite")
         return
     part = slice(max(0, event.step - 1 - around), event.step + around)
-    curve(ax, trace.step[part], trace.loss[part], "loss", BLUE)
-    curve(ax, trace.step[part], trace.grad_norm[part], "gradient norm", ORANGE, "--")
-    ax.axvline(event.step, color=RED, linestyle="-.", linewidth=1.2, label=f"step {event.step}")
+    curve(ax, trace.step[part], trace.loss[part], "loss", THIS_RUN)
+    curve(ax, trace.step[part], trace.grad_norm[part], "gradient norm", SKY, "--")
+    ax.axvline(event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=f"step {event.step}")
     legend(ax)

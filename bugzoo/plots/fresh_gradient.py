@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, RED, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._style import GREY, THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -10,8 +10,8 @@ def draw(data: Any, ax: Any) -> None:
     trace = trace_of(data)
     if trace is not None:
         prepare(ax, "Gradient left over from earlier batches", "step", "left over / gradient at step")
-        if curve(ax, trace.step, trace.leftover, "left over", BLUE):
-            ax.axhline(0, color=RED, linestyle=":", linewidth=1)
+        if curve(ax, trace.step, trace.leftover, "left over", THIS_RUN):
+            ax.axhline(0, color=GREY, linestyle=":", linewidth=1)
             return
     numbers = numbers_of(data, "fresh_gradient")
     prepare(ax, "Steps that follow old gradients", "share of steps")

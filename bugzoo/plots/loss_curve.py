@@ -5,23 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.plots._style import BLUE, GREY, ORANGE, RED, absent, column, curve, legend, prepare, trace_of
+from bugzoo.plots._style import GREY, ITS_TWIN, PURPLE, THIS_RUN, absent, column, curve, legend, prepare, trace_of
+
+FAR = 10
+"""A loss that much smaller is in another unit, or learnt long ago: beside the line it would be a line itself."""
 
 
 def draw(data: Any, ax: Any, twin: Any = None) -> None:
     """`data` and `twin` are Runs or Traces."""
     trace = trace_of(data)
-    prepare(ax, "Loss", "step", "loss (nats)" if trace is not None and trace.graph.classes else "loss")
+    prepare(ax, "Loss", "step", "loss")
     if trace is None or not np.isfinite(column(trace.loss)).any():
         absent(ax, "no finite loss was recorded")
         return
     if twin is not None:
-        curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", ORANGE, "--")
-    curve(ax, trace.step, trace.loss, "this run", BLUE)
+        curve(ax, trace_of(twin).step, trace_of(twin).loss, "healthy", ITS_TWIN, "--")
+    curve(ax, trace.step, trace.loss, "this run", THIS_RUN)
     classes = trace.graph.classes or 0
-    if classes > 1:
+    largest = np.nanmax(np.where(np.isfinite(column(trace.loss)), column(trace.loss), np.nan))
+    if classes > 1 and largest > math.log(classes) / FAR:
         ax.axhline(math.log(classes), color=GREY, linestyle=":", linewidth=1, label=f"guessing: ln {classes}")
     event = trace.first_non_finite()
     if event is not None:
-        ax.axvline(event.step, color=RED, linestyle="-.", linewidth=1.2, label=f"first non-finite: step {event.step}")
+        ax.axvline(
+            event.step, color=PURPLE, linestyle="-.", linewidth=1.2, label=f"first non-finite: step {event.step}"
+        )
     legend(ax)

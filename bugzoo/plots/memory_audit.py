@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._style import THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -10,7 +10,7 @@ def draw(data: Any, ax: Any) -> None:
     trace = trace_of(data)
     if trace is not None:
         prepare(ax, "Memory", "step", "MiB")
-        if curve(ax, trace.step, trace.memory_mib, "memory", BLUE):
+        if curve(ax, trace.step, trace.memory_mib, "memory", THIS_RUN):
             return
     numbers = numbers_of(data, "memory_audit")
     prepare(ax, "Autograd graphs", "graphs")

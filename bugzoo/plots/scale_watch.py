@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bugzoo.plots._style import BLUE, RED, absent, bars, curve, numbers_of, prepare, trace_of
+from bugzoo.plots._style import PURPLE, THIS_RUN, absent, bars, curve, numbers_of, prepare, trace_of
 
 
 def draw(data: Any, ax: Any) -> None:
@@ -10,10 +10,10 @@ def draw(data: Any, ax: Any) -> None:
     trace = trace_of(data)
     if trace is not None:
         prepare(ax, "Loss scale", "step", "factor")
-        if curve(ax, trace.step, trace.scale, "scale", BLUE):
+        if curve(ax, trace.step, trace.scale, "scale", THIS_RUN):
             for event in trace.events:
                 if event.kind == "skipped_step":
-                    ax.axvline(event.step, color=RED, linestyle=":", linewidth=1)
+                    ax.axvline(event.step, color=PURPLE, linestyle=":", linewidth=1)
             ax.set_yscale("log", base=2)
             return
     numbers = numbers_of(data, "scale_watch")

@@ -181,6 +181,12 @@ def test_a_front_end_shows_that_the_grader_works_and_nothing_of_it_stays(tmp_pat
         watched.run("setup")
         watched.run(GUESS)
         sent = [one for one in watched.kinds("repair") if one[0] in ("stream", "clear_output", "execute_result")]
+        assert [kind for kind, _ in sent].count("execute_result") == 0, (
+            "the points stand above; they are not said again"
+        )
+        watched.run("import os; os.environ['NBGRADER_EXECUTION'] = 'autograde'")
+        graded = watched.kinds("diagnosis")
+        assert ("execute_result", "0.0") in graded, "what shows no number earns everything with nbgrader"
     finally:
         watched.end()
     assert sent[0][1].startswith("Grading: your program is run") and sent[1][0] == "clear_output", sent

@@ -89,7 +89,7 @@ def test_looks_are_noted_and_an_unknown_instrument_is_told(shell: Shell, monkeyp
     monkeypatch.setattr(Program, "_measure", lambda self, name: (None, Reading(why_not="nothing")))
     for name in ("loss_curve", "crash", "loss_curve"):
         shell.program.instrument(name)
-    with pytest.raises(UserError, match="loss_curv"):
+    with pytest.raises(UserError, match=r"'loss_curv'.*`program\.instruments\(\)` shows all"):  # no command line here
         shell.program.instrument("loss_curv")
     assert record.looked(shell.program.ticket) == ["loss_curve", "crash"]
 
@@ -97,6 +97,7 @@ def test_looks_are_noted_and_an_unknown_instrument_is_told(shell: Shell, monkeyp
 def test_ten_rows_hold_every_step() -> None:
     points = [(step, 2.0, 0.5) for step in range(1, 28)]
     lines = table(points, [(step, 1.0, 0.1) for step in range(1, 28)])
+    assert lines[0].split("  ")[-1].strip() == "healthy loss", "behind a column of gradients it would be taken for one"
     assert len(lines) == 11 and lines[1].split() == ["1-3", "2", "0.5", "1"] and lines[-1].startswith("26-27".rjust(11))
     assert table([], []) == ["no step was made"]
     assert table(points[:2], [])[1:] == ["        1-1         2        0.5", "        2-2         2        0.5"]

@@ -119,3 +119,15 @@ def test_one_grader_weighs_the_same_parts_three_ways():
     assert far == pytest.approx({EXERCISE: 0.8, ASSIGNMENT: 0.7, INTERVIEW: 55.0}), (
         "the right section counts in an interview"
     )
+
+
+def test_a_step_that_was_asked_for_is_not_called_unasked():
+    told = str(grade_diagnosis("01", right("01_flat_loss") | {"step": 1}))
+    assert "there from the first step" in told and "no onset" not in told
+
+
+def test_a_wrong_cause_is_told_that_one_can_go_on():
+    result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a learning rate"})
+    assert (
+        result.points == 0 and "hand in again" in result.message and "what passes: what this run shows" in str(result)
+    )

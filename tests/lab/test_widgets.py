@@ -338,3 +338,18 @@ def test_the_form_understands_other_words_and_shows_its_list_for_what_nobody_kno
     with pytest.raises(UserError, match="no cause that this form offers"):
         small.hand_in(cause="a learning rate")
     assert lab.DiagnosisForm(causes=()).hand_in(cause="whatever I think").cause == "whatever I think"
+
+
+def test_a_form_says_nothing_of_what_nobody_notes(front_end) -> None:
+    """A lesson notes no looks: "looked at: nothing" would be untrue there. An exercise does, and misses them."""
+    lesson = lab.DiagnosisForm("Z-031", causes=CAUSES, tests=TESTS).show()
+    lesson.face.cause.value, lesson.face.test.value, lesson.face.place.value = CAUSES[0], "A", "3"
+    lesson.face.button.click()
+    assert "looked" not in lesson.face.told.value and "You took" in lesson.face.told.value
+    assert "It is without" not in lesson.face.told.value
+    record.note("Z-032", "started", {"exercise": "01_flat_loss"})
+    exercise = lab.DiagnosisForm("Z-032", causes=CAUSES, tests=TESTS).show()
+    exercise.face.cause.value, exercise.face.test.value, exercise.face.place.value = CAUSES[0], "A", "3"
+    exercise.face.button.click()
+    told = exercise.face.told.value
+    assert "It is without a look at an instrument" in told and "You opened 0 hints" in told and "took" not in told

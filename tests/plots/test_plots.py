@@ -102,3 +102,29 @@ def test_what_stays_in_a_notebook_is_read_on_a_light_and_on_a_dark_page(page):
     points = [(1, 2.0, 1.0), (2, 1.5, 0.9)]
     drawn = matplotlib.image.imread(io.BytesIO(summary.picture(points, None, points, "Z-1")))
     assert drawn[0, 0, 3] == 0, "no sheet of its own"
+
+
+def test_layers_are_points_on_an_axis_that_makes_little_of_little(ax):
+    numbers = {"names": ["one.weight", "two.weight"], "norms": [0.15, 0.36], "total_norm": 0.42}
+    plots.draw("gradient_health", numbers, ax)
+    low, high = ax.get_ylim()
+    assert not ax.patches and high / low >= 30, "bars on a logarithmic axis begin wherever it does"
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"one layer", "all of them together"}
+    ax.figure.canvas.draw()
+    ticks = [*ax.yaxis.get_major_ticks(), *ax.yaxis.get_minor_ticks()]
+    assert {tick.label1.get_color() for tick in ticks} == {_style.GREY}, "black is not read on a dark page"
+
+
+def test_what_is_looked_at_has_the_colour_that_it_has_in_the_live_plot(ax):
+    plots.draw("loss_curve", some_run(), ax)
+    assert ax.lines[0].get_color().lower() == comparison.BROKEN
+
+
+def test_the_loss_of_guessing_is_drawn_where_it_is_in_reach(ax):
+    def lines(scale: float) -> int:
+        run, before = some_run(), len(ax.lines)
+        run.trace.loss = run.trace.loss * scale
+        plots.draw("loss_curve", run, ax)
+        return len(ax.lines) - before
+
+    assert lines(1.0) == lines(0.001) + 1

@@ -1,0 +1,50 @@
+"""What stands at the end of an exercise: what was thought on the way, why, the lines, and what it could have been."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bugzoo import record
+from bugzoo.grading import debrief
+from bugzoo.grading.exercises import exercises, load
+
+
+@pytest.fixture(autouse=True)
+def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
+
+
+def test_guesses_are_laid_beside_what_is_true() -> None:
+    exercise = load("01")
+    assert "What you said" not in debrief.text(exercise)
+    ticket = exercise.scenario.ticket
+    record.note(ticket, "hypothesis", {"cause": "a learning rate", "sure": 80, "after": ["loss_curve"]})
+    record.note(ticket, "diagnosis", {"cause": "a learning rate"})
+    record.note(ticket, "diagnosis", {"cause": "a loss that gets the wrong kind of numbers"})
+    said, _, rest = debrief.text(exercise).partition(f"### {exercise.about_fault[0].title}")
+    assert said.index("a learning rate, 80 % sure") < said.index("a learning rate, handed in")
+    assert "It is **a loss that gets the wrong kind of numbers**." in said and rest
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_the_lines_that_were_changed_are_shown_and_each_look_alike_says_which_run_is_meant(name: str) -> None:
+    exercise = load(name)
+    text = debrief.text(exercise)
+    assert ("```diff\n" in text) != exercise.trap
+    if not exercise.trap:
+        changes = text.partition("```diff\n")[2].partition("\n```")[0].splitlines()
+        assert changes and all(line[:1] in "-+" for line in changes)
+    alike = exercise.about_fault[0].look_alikes
+    assert text.count("\n- This run: ") == text.count("\n- That one: ") == len(alike)
+    assert "**Nothing is wrong.**" not in text, "of a look-alike that would say that this program is healthy"
+
+
+def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setenv("BUGZOO_WIDGETS", "1")
+    monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
+    monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
+    debrief.show(load("01"))
+    assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown"]
+    assert "**Repair.**" in shown[0].data and "### Next" in shown[3].data
