@@ -94,7 +94,7 @@ def _placed(kinds: list[str]) -> tuple[float, float]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on clipping at the wrong moment, on one that turns the gradient, and on a limit far below every gradient."""
+    """Fires on clipping at the wrong moment, in another unit, that turns the gradient, and at a limit far below every one."""
     shown = pick(numbers, "limit", "bites_share", "over_share", "times_over", "used_share", "cosine")
     if numbers["used_share"] < 0.1:
         when = "behind the optimiser's step" if numbers["late_share"] > 0.5 else "before backward()"
@@ -117,6 +117,14 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             f"gradient is {numbers['times_over']:.3g} times as long"
         )
         return Verdict("clip_rate", True, text, shown, (Suspect("clipping/threshold_too_low", 0.8, text),))
+    met = max(numbers["bites_share"], numbers["over_share"])
+    if not numbers["by_value"] and numbers["times_over"] > 3 and met < 0.01:
+        text = (
+            f"where it is clipped the gradient is {numbers['times_over']:.3g} times as long as the limit "
+            f"{numbers['limit']:.3g}, and what the optimiser follows never comes near it: something divides it in between, as "
+            "a GradScaler does"
+        )
+        return Verdict("clip_rate", True, text, shown, (Suspect("precision/clip_without_unscale", 0.85, text),))
     text = f"gradients are clipped at {numbers['limit']:.3g}, between backward() and step()"
     if not math.isnan(numbers["bites_share"]):
         text += f"; it bites at {share(numbers['bites_share'])} of the steps"

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from bugzoo import kept
 from bugzoo.fingerprint import code_of
 from bugzoo.grading import evaluation, reference
+from bugzoo.grading.allowances import allowances
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
 
@@ -32,8 +33,11 @@ _in_work: dict[str, threading.Lock] = {}
 
 
 def twin(scenario: Scenario) -> Twin:
-    """The healthy twin's numbers. Raises RuntimeError when it does not finish: then nothing can be graded."""
-    return reached(scenario, scenario.healthy().source)
+    """The healthy twin's numbers; where nothing is wrong those of the program as it is, whose loss may be another one.
+
+    Raises RuntimeError when it does not finish: then nothing can be graded.
+    """
+    return reached(scenario, scenario.source if allowances(scenario).healthy else scenario.healthy().source)
 
 
 def reached(scenario: Scenario, text: str) -> Twin:

@@ -67,11 +67,16 @@ _hook = register_optimizer_step_pre_hook(lambda *call: None)  # does nothing but
 def _batches(run: Any) -> list[list[Any]]:
     """[input rows, targets] of the batches that were kept, as sketches for numbers, as they are for tokens."""
     found = []
+    model, shape = run.namespace.get("model"), None
+    inner = set(model.modules()) - {model} if isinstance(model, torch.nn.Module) else set()
     for batch in run.trace.live.batches:
         inputs = next((x for x in batch.args if isinstance(x, torch.Tensor)), None)
         if inputs is None:
             continue
         inputs = inputs.detach().cpu()
+        shape = inputs.shape[1:] if shape is None else shape
+        if inputs.is_floating_point() and inputs.shape[1:] != shape and batch.module in inner:
+            continue  # what a new head was called with, by the model that it was put into, is no data
         # a loss that is written by hand has no node whose targets could be read
         targets = [] if batch.targets is None else _classes(batch.targets.detach().cpu()).reshape(-1).tolist()
         rows = inputs.tolist() if not inputs.is_floating_point() else [sketch(row.float().numpy()) for row in inputs]

@@ -75,6 +75,7 @@ HEALTHY = {
         "answers": 32.0, "classes": 10.0, "passes": 1.0, "row_sum": 1e-7, "column_sum": 0.14, "even_share": 0.03, "fit": 1.0,
         "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
+    "handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1},
 }  # fmt: skip
 
 SICK = [
@@ -150,6 +151,7 @@ SICK = [
     ("clip_rate", {"used_share": 0.0, "late_share": 1.0}, "clipping/clipped_after_step"),
     ("clip_rate", {"by_value": 1.0, "cosine": 0.5, "touched_share": 0.9}, "clipping/clipped_by_value"),
     ("clip_rate", {"times_over": 250.0, "bites_share": 1.0}, "clipping/threshold_too_low"),
+    ("clip_rate", {"times_over": 33.0, "bites_share": 0.0}, "precision/clip_without_unscale"),
     ("learning_rate_log", {"scheduler_steps": 0.0, "changes": 0.0}, "loop/scheduler_never_stepped"),
     ("learning_rate_log", {"scheduler_steps": 216.0, "of_plan": 36.0}, "loop/scheduler_per_microbatch"),
     ("learning_rate_log", {"first_skipped": 1.0}, "loop/scheduler_before_optimizer"),
@@ -164,6 +166,9 @@ SICK = [
     ("output_gradient", {"weight": 3.2}, "loss/wrong_axis_reduction"),
     ("output_gradient", {"weight": 4.0, "passes": 4.0}, "loop/accumulation_not_scaled"),
     ("weight_size", {"loss_left": 0.99}, "optimizer/weight_decay_too_strong"),
+    ("handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
+    ("handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
+    ("handover", {"rate_ratio": 1.0}, "optimizer/one_lr_for_pretrained"),
 ]  # fmt: skip
 
 

@@ -1,0 +1,88 @@
+"""When a new optimiser took over, what became of the parameters that had been trained until then?
+
+Fine-tuning goes in phases, and each phase may have an optimiser of its own. What the one before had trained is either held by
+the new one as well, usually at a smaller rate, as what is known is lost more quickly than it is learnt; or frozen on purpose.
+A parameter that is trainable, part of the model and held by nobody was forgotten. A backbone that is frozen to the very end
+serves tasks that are like the old one, and no others.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import column, live, need_steps, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "left_out_share": (
+        "share of what was trained before, is trainable, and that the last optimiser does not hold",
+        "0",
+    ),
+    "frozen_share": ("share of it that is frozen at the end", "a part"),
+    "rate_ratio": ("its learning rate over that of what is new", "about 0.1"),
+}
+_PHASES = (
+    "for epoch in range(5):\n",
+    "for epoch in range(5):\n    if epoch == 2:\n        model[2] = nn.Linear(32, 3)\n"
+    '        groups = [{{"params": model[2].parameters()}}{}]\n        optimizer = torch.optim.Adam(groups, lr=1e-2)\n',
+)
+HEALTHY = example((_PHASES[0], _PHASES[1].format(', {"params": model[0].parameters(), "lr": 1e-3}')))
+SICK = example((_PHASES[0], _PHASES[1].format("")))
+SAME, MOST = 0.5, 0.9
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Shares of elements between 0 and 1. Raises NotApplicable where no optimiser took over from another one."""
+    need_steps(run, 3)
+    before, last = _phases(live(run).optimizers, column(run.trace.optimizer))
+    held = {id(p): group["lr"] for group in last.param_groups for p in group["params"]}
+    known = {id(p) for one in before for group in one.param_groups for p in group["params"]}
+    roots = [list(model.parameters()) for model in live(run).models]
+    model = max(roots, key=lambda parameters: sum(p.numel() for p in parameters), default=[])
+    old = [p for p in model if id(p) in known]
+    new = [p for p in model if id(p) not in known and id(p) in held]
+    total = sum(p.numel() for p in old)
+    if not total or not any(id(p) in held for p in model):
+        raise NotApplicable("what was trained before is no part of the model that is trained now")
+    numbers: dict[str, Any] = {
+        "left_out_share": sum(p.numel() for p in old if p.requires_grad and id(p) not in held) / total,
+        "frozen_share": sum(p.numel() for p in old if not p.requires_grad) / total,
+        "new_share": sum(p.numel() for p in new) / (total + sum(p.numel() for p in new)),
+        "rate_ratio": math.nan,
+    }
+    rates = [held[id(p)] for p in old if p.requires_grad and id(p) in held]
+    others = [held[id(p)] for p in new]
+    if rates and others and max(others) > 0:
+        numbers["rate_ratio"] = max(rates) / max(others)
+    return numbers
+
+
+def _phases(optimizers: list[Any], turns: np.ndarray) -> tuple[list[Any], Any]:
+    """(the optimisers before, the last one). Raises NotApplicable where there is one, or where they take turns."""
+    order = [int(i) for i in turns[np.isfinite(turns)]]
+    order = [one for place, one in enumerate(order) if place == 0 or order[place - 1] != one]
+    if len(order) < 2 or len(set(order)) < len(order) or max(order) >= len(optimizers):
+        raise NotApplicable("no optimiser took over from another one")
+    return [optimizers[i] for i in order[:-1]], optimizers[order[-1]]
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on parameters that nobody holds, on a backbone that stays frozen whole, and on one rate for old and new."""
+    shown = {name: numbers[name] for name in SHOWN}
+    left, frozen, ratio = (numbers[name] for name in SHOWN)
+    if left > 0.05:
+        text = (
+            f"{share(left)} of what was trained before is trainable, and the optimiser that took over does not hold it"
+        )
+        return Verdict("handover", True, text, shown, (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),))
+    if frozen > MOST:
+        text = f"{share(frozen)} of what was trained before is frozen to the end: only what is new has learnt since"
+        return Verdict("handover", True, text, shown, (Suspect("freezing/never_unfrozen", 0.7, text),))
+    if ratio > SAME:
+        text = f"what was trained before goes on at {ratio:.2g} times the rate of what is new: it is soon overwritten"
+        return Verdict("handover", True, text, shown, (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),))
+    return Verdict("handover", False, "what was trained before is held at a smaller rate, or frozen in part", shown)
