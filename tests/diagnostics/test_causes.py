@@ -82,6 +82,8 @@ MEANT = {
     frozenset({"loop/stale_gradients", "loop/step_every_n_never_zeroed"}),
     frozenset({"data/labels_out_of_sync", "data/label_noise"}),
     frozenset({"generation/dropout_while_sampling", "modes/eval_mode_missing"}),
+    frozenset({"memory/evaluation_keeps_graph", "modes/no_grad_missing"}),
+    frozenset({"distributed/set_epoch_missing", "loop/same_batch_forever"}),
 }
 """Look-alikes of one word across which a form need not tell: the line and the test do. The rest are of one family."""
 

@@ -7,16 +7,13 @@ import pytest
 
 from bugzoo import faults, programs
 from bugzoo.faults.idioms import (
-    BACKWARD,
     CLIP,
     EPOCHS,
     OPTIMIZER,
     PAIRS,
     SCALED_STEP,
-    STEP,
-    ZERO_GRAD,
 )  # fmt: skip
-from bugzoo.faults.verbs import after, before, remove, rewrite
+from bugzoo.faults.verbs import before, remove, rewrite
 from bugzoo.injection import change
 
 TINY = "for parameter in $MODEL.parameters():\n    parameter.data.mul_(1e-3)"
@@ -31,10 +28,6 @@ PLANNED = {
 
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
     "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
-    "memory/retain_graph_left_on": ("mlp", rewrite(BACKWARD, PLACE="$LOSS.backward(retain_graph=True)")),
-    "speed/sync_every_step": ("mlp", after(STEP, "print(loss.item())")),
-    "speed/anomaly_mode_left_on": ("mlp", before(OPTIMIZER, "torch.autograd.set_detect_anomaly(True)")),
-    "reproducibility/seed_inside_loop": ("digits_cnn", before(ZERO_GRAD, "torch.manual_seed(seed)")),
     "fit/trained_too_short": ("mlp", rewrite(EPOCHS, COUNT="1")),
 }  # fmt: skip
 

@@ -19,7 +19,9 @@ FAULT = Fault(
     level=3,
     symptom="drift",
     edits=Swap(
-        "$OUT = model($INPUTS)\n$LOSS = $F($OUT, $TARGETS)", "$OUT = model.module($INPUTS)\n$LOSS = $F($OUT, $TARGETS)"
+        "$OUT = $MODEL($INPUTS)\n$LOSS = $F($OUT, $TARGETS)",
+        "$OUT = $MODEL.module($INPUTS)\n$LOSS = $F($OUT, $TARGETS)",
+        where="$MODEL = DistributedDataParallel($MODEL)",
     ),
     evidence=("rank_check.parameter_spread > 0.00001",),
     effect="rank_check.parameter_spread > healthy",

@@ -1,0 +1,117 @@
+"""How often does a step stop to fetch a number from the device, or to print?
+
+.item(), float(), a tensor behind `if`, .cpu() and print() make Python wait until the device has finished all that was asked of
+it, which it could otherwise do while the next operations are prepared. One a step, for the loss, is usual; one for every
+parameter is not. The loop's body is run again on its first batch, and its calls are counted; those within the optimiser's own
+step are left aside, as they are of numbers that are kept on the CPU.
+"""
+
+import builtins
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
+
+from bugzoo import running, watching
+from bugzoo.diagnostics._body import again
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "fetched": ("numbers that a step fetches", "1 or 2"),
+    "printed": ("lines that a step prints", "0"),
+}
+HEALTHY = example()
+SICK = example(
+    ("optimizer.step()", "optimizer.step(), print([p.grad.norm().item() for p in model.parameters()], loss.item())")
+)
+TIMES = 3
+MANY = 4
+_WAITS = {"item", "tolist", "numpy", "cpu", "__format__", "__bool__", "__int__", "__float__", "__index__", "__array__"}
+
+
+_OWN = tuple(f"{Path(room).resolve().parent}{os.sep}" for room in (torch.__file__, watching.__file__, running.__file__))
+_THROUGH = ("torch/_tensor.py", "torch/_tensor_str.py", "torch/overrides.py")
+"""Files of torch that a script's own float(x), or f"{x:.2f}", goes through."""
+
+
+@dataclass
+class _Calls:
+    fetched: int = 0
+    printed: int = 0
+    steps: int = 0
+    inside: bool = False
+
+
+class _Fetches(TorchFunctionMode):
+    def __init__(self, calls: _Calls) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not self.calls.inside and getattr(function, "__name__", "") in _WAITS and _asked_by_script(sys._getframe(1)):
+            self.calls.fetched += 1
+        return function(*args, **(kwargs or {}))
+
+
+def _asked_by_script(frame: FrameType | None) -> bool:
+    """Is the caller code of the script, and neither torch's own nor the watch's?"""
+    while frame is not None and frame.f_code.co_filename.endswith(_THROUGH):
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_filename.startswith(_OWN)
+
+
+@contextlib.contextmanager
+def _counted() -> Iterator[_Calls]:
+    calls, write = _Calls(), builtins.print
+
+    def begins(*_: Any) -> None:
+        calls.inside = True
+
+    def ends(*_: Any) -> None:
+        calls.inside = False
+        calls.steps += 1
+
+    def printing(*args: Any, **kwargs: Any) -> None:
+        calls.printed += 1
+        write(*args, **kwargs)
+
+    handles = [register_optimizer_step_pre_hook(begins), register_optimizer_step_post_hook(ends)]
+    builtins.print = printing
+    try:
+        with _Fetches(calls):
+            yield calls
+    finally:
+        builtins.print = write
+        for handle in handles:
+            handle.remove()
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Counts for each step of an optimiser. Raises NotApplicable where the loop's body cannot be run again."""
+    with _counted() as calls:
+        again(run, TIMES)
+    if not calls.steps:
+        raise NotApplicable("the loop's body made no step when it was run again")
+    return {"fetched": calls.fetched / calls.steps, "printed": calls.printed / calls.steps}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where a step fetches more than four numbers."""
+    shown, fetched = pick(numbers, *SHOWN), numbers["fetched"]
+    text = f"a step fetches {fetched:.0f} number{'s' * (round(fetched) != 1)} and prints {numbers['printed']:.0f} lines"
+    if fetched > MANY:
+        text += ": each time the device has to finish first"
+        return Verdict("fetched_numbers", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))
+    return Verdict("fetched_numbers", False, text, shown)

@@ -1,0 +1,91 @@
+"""Do the loader's worker processes draw random numbers of their own?
+
+Each worker begins as a copy of the training process, and so does each generator that stands in the script or in the data set:
+without a seed of its own every worker draws the same numbers, in every epoch anew. One batch is fetched a few times through
+workers as the script starts them: `noise` says whether anything in it is drawn at all (1: yes), `identical` whether two workers
+drew the same, and `repeated` whether the first draw of another epoch is the same as well.
+"""
+
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from bugzoo.diagnostics._evaluation import training_loader
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import need_steps, pick, tensors
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "noise": ("is anything drawn in a worker (1: yes)", ""),
+    "identical": ("do two workers draw the same (1: yes)", "0"),
+    "repeated": ("is it drawn again in the next epoch (1: yes)", "0"),
+    "workers": ("processes that fetch", ""),
+}
+_NOISE = "torch.randn(x.shape{})"
+_LOADER = (
+    "for epoch",
+    "own = torch.Generator().manual_seed(0)\n"
+    "def noisy(rows):\n    x, y = torch.utils.data.default_collate(rows)\n    return x + 0.01 * {}, y\n"
+    "data = torch.utils.data.TensorDataset(inputs, targets)\n"
+    "loader = torch.utils.data.DataLoader(data, 32, shuffle=True, num_workers=2, collate_fn=noisy)\nfor epoch",
+)
+_REST = (
+    ("    for rows in torch.randperm(256).split(32):", "    for x, y in loader:"),
+    ("logits = model(inputs[rows])", "logits = model(x)"),
+    ("targets[rows]", "y"),
+)
+HEALTHY = example((_LOADER[0], _LOADER[1].format(_NOISE.format(""))), *_REST)
+SICK = example((_LOADER[0], _LOADER[1].format(_NOISE.format(", generator=own"))), *_REST)
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Zeros and ones. Raises NotApplicable where the training loop's loader has no two workers."""
+    need_steps(run, 1)
+    loader = training_loader(run)
+    if loader is None or loader.num_workers < 2 or loader.batch_sampler is None:
+        raise NotApplicable("the training loop reads no DataLoader with two workers or more")
+    try:
+        with torch.random.fork_rng(devices=[]):
+            rows = list(next(iter(loader.batch_sampler)))
+            first, next_epoch = (_fetched(loader, rows) for _ in range(2))
+    except Exception as error:  # a data set may do anything
+        raise NotApplicable(f"its workers cannot be started once more ({type(error).__name__})") from None
+    noise = not _same(first[0], first[2])
+    return {
+        "noise": float(noise),
+        "identical": float(noise and _same(first[0], first[1])),
+        "repeated": float(noise and _same(first[0], next_epoch[0])),
+        "workers": float(loader.num_workers),
+    }
+
+
+def _fetched(loader: DataLoader, rows: list[int]) -> list[list[torch.Tensor]]:
+    """The tensors of one batch that is fetched three times: by the first worker, by the second, and by the first again."""
+    again = DataLoader(
+        loader.dataset,
+        batch_sampler=[rows] * 3,
+        num_workers=2,
+        collate_fn=loader.collate_fn,
+        worker_init_fn=loader.worker_init_fn,
+        multiprocessing_context=loader.multiprocessing_context,
+        timeout=20,
+    )
+    return [[one.clone() for one in tensors(batch)] for batch in again]
+
+
+def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    return len(one) == len(other) and all(map(torch.equal, one, other))
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where two workers draw the same random numbers."""
+    shown = pick(numbers, *SHOWN)
+    if numbers["identical"]:
+        text = "two workers that fetch the same batch draw the same random numbers"
+        text += ", and in the next epoch they draw them again" if numbers["repeated"] else ""
+        suspects = (Suspect("reproducibility/identical_worker_augmentation", 0.9, text),)
+        return Verdict("worker_noise", True, text, shown, suspects)
+    return Verdict("worker_noise", False, "workers draw numbers of their own, or none", shown)
