@@ -104,9 +104,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = f"{share(worst)} of the units of a layer are 0 for every sample, and no gradient comes through them"
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
         return Verdict("activation_stats", True, text, shown, suspects)
-    if numbers.get("saturated_share", 0.0) > 0.9:
+    if numbers.get("saturated_share", 0.0) > 0.75:
         text = f"{share(numbers['saturated_share'])} of the tanh and sigmoid values lie at their bounds"
-        suspects = (Suspect("initialisation/saturating_stack", 0.6, text),)
+        # an LSTM with shut gates has 4 of 5 of its numbers there
+        suspects = (
+            Suspect("initialisation/saturating_stack", 0.6, text),
+            Suspect("recurrent/gates_saturated", 0.4, text),
+        )
         return Verdict("activation_stats", True, text, shown, suspects)
     if growth > 30 or numbers.get("inner_growth", 1.0) > 10:
         text = f"at the start the last layer's outputs spread {growth:.0f} times as far as the first one's: the signal explodes"

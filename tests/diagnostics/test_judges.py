@@ -126,7 +126,7 @@ SICK = [
      "data/labels_out_of_sync"),
     ("data_inspection", {"min": 0.0, "max": 0.004}, "data/double_scaling"),
     ("activation_stats", {"worst_dead_share": 0.97}, "initialisation/dead_relu"),
-    ("activation_stats", {"saturated_share": 0.97}, "initialisation/saturating_stack"),
+    ("activation_stats", {"saturated_share": 0.8}, "initialisation/saturating_stack"),
     ("activation_stats", {"growth": 80.0}, "initialisation/confident_head"),
     ("activation_stats", {"growth": 300.0, "inner_growth": 60.0}, "initialisation/weights_too_large"),
     ("activation_stats", {"growth": 1e-5}, "initialisation/weights_too_small"),

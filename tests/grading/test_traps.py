@@ -1,0 +1,36 @@
+"""Where nothing is wrong, the program as it was handed out is what a submission is held to."""
+
+import dataclasses
+import types
+
+import numpy as np
+import pytest
+
+from bugzoo.grading import baseline, integrity
+from bugzoo.grading.baseline import Twin
+from bugzoo.scenario import Scenario
+
+TRAP, FAULT = (Scenario("mlp", (name,)) for name in ("traps/log_softmax_first", "loss/double_softmax"))
+
+
+def test_a_trap_is_measured_by_itself_and_a_fault_by_its_healthy_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baseline, "reached", lambda scenario, text: text)
+    assert baseline.twin(TRAP) == TRAP.source
+    assert baseline.twin(FAULT) == FAULT.healthy().source
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_losses_agree_with_those_of_either_text_relative_to_their_size(
+    monkeypatch: pytest.MonkeyPatch, unit: float
+) -> None:
+    own = Twin(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
+    other = dataclasses.replace(own, losses=tuple(unit * np.linspace(2.0, 0.5, 60)))
+    monkeypatch.setattr(integrity, "reached", lambda scenario, text: other)
+
+    def agrees(losses: np.ndarray) -> bool:
+        run = types.SimpleNamespace(trace=types.SimpleNamespace(loss=losses, backwards=np.ones(60)))
+        return integrity.unchanged(run, TRAP, own).passed  # type: ignore[arg-type]
+
+    for twin in (own, other):
+        assert agrees(np.array(twin.losses))
+        assert not agrees(1.01 * np.array(twin.losses))
