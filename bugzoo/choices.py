@@ -130,6 +130,10 @@ def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:
     own = {one.test for one in fault.look_alikes}
     texts: list[str] = []
     for name in _alike(fault, draw):
+        if (
+            faults.load(name).needs.ranks > fault.needs.ranks
+        ):  # nobody takes it for the answer where there is one process
+            continue
         lends = [one.test for one in faults.load(name).look_alikes if one.other != fault.id and one.test not in own]
         texts += draw.sample(lends, len(lends))
     texts = list(dict.fromkeys(texts))

@@ -22,8 +22,8 @@ COST = 1
 TRAINS = True  # most of what measuring takes: a grader asks it on the first seed, how well it learns on each
 SHOWN = {
     "first_loss": ("loss on one batch, at first", ""),
-    "best_loss": ("lowest loss on that batch", "near 0"),
-    "ratio": ("the second over the first", "near 0"),
+    "best_loss": ("lowest loss on that batch", ""),
+    "ratio": ("the second over the first", "below 0.1, and there it stops"),
     "steps": ("steps on that batch", ""),
 }
 HEALTHY = example()

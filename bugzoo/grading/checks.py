@@ -26,6 +26,8 @@ AGREE = 0.97
 """Share of the held-out inputs whose answer has to be the one that the weights give in the reference model."""
 FALL, FALL_SHARE = 1.5, 0.1
 """How much higher than the twin's the training loss may end, both as shares of the first one: factor, and on top."""
+GONE = "it does not show"
+"""What was wrong, where something was."""
 SAME = 2e-3
 """Largest difference of two log-probabilities (nats), or of two predicted numbers, that counts as the same answer."""
 
@@ -136,7 +138,7 @@ def illness(still: Sequence[Fault], run: Run) -> Check:
     named = {parse(text).instrument for fault in still for text in fault.evidence}
     seen = [symptom(name, run.readings[name].numbers) for name in sorted(named) if name in run.readings]
     told = f"what was wrong still shows: {'; '.join(seen) or f'the run ended as {run.outcome}'}"
-    return verdict("symptom", not still, told if still else "it is gone", "it is gone")
+    return verdict("symptom", not still, told if still else GONE, GONE)
 
 
 def recovery(

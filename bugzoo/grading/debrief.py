@@ -58,7 +58,7 @@ def _thought(exercise: Exercise) -> str:
     guesses = [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
     guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
     true = " or ".join(f"**{word}**" for word in right(exercise).causes)
-    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nIt is {true}."]) if guesses else ""
+    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nWhat is true: {true}."]) if guesses else ""
 
 
 def _done(exercise: Exercise) -> str:

@@ -3,7 +3,9 @@
 import pytest
 
 from bugzoo.choices import Choices
+from bugzoo.choices import choices as choices_of
 from bugzoo.diagnostics.causes import words
+from bugzoo.faults import catalogue
 from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
@@ -131,3 +133,15 @@ def test_a_wrong_cause_is_told_that_one_can_go_on():
     assert (
         result.points == 0 and "hand in again" in result.message and "what passes: what this run shows" in str(result)
     )
+
+
+def test_a_program_of_one_process_is_offered_no_test_of_ranks():
+    apart = {
+        one.test for fault in catalogue().values() if fault.needs.ranks > 1 for one in fault.look_alikes
+    }  # on one process everybody sees that it is not the answer
+    assert apart
+    for exercise in exercises().values():
+        fault = exercise.about_fault[0]
+        assert fault.needs.ranks == 1
+        for key in (exercise.scenario.ticket, *"abcdefgh"):
+            assert not apart & set(choices_of(fault, key).texts), exercise.name
