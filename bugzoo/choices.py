@@ -53,7 +53,7 @@ def choices(fault: Fault, key: str) -> Choices:
     wrong += [text for text in lent if text not in wrong][: WRONG - len(wrong)]
     told = [(right.test, f"Here: {said(right.here)} With what looks like it: {said(right.there)}")]
     told += [(text, "That tells two other causes apart.") for text in wrong]
-    return _shuffled(draw, told)
+    return _shuffled(random.Random(f"{key} places"), told)  # so that a fault that is added moves the right one nowhere
 
 
 def causes(fault: Fault, params: Mapping[str, Any], key: str) -> Choices:
@@ -123,6 +123,10 @@ def _alike(fault: Fault, draw: random.Random) -> list[str]:
     return sorted(others, key=lambda name: (far(faults.load(name)), sha256(f"{key} {name}".encode()).digest()))
 
 
+def _of_ranks(fault_id: str) -> bool:
+    return fault_id.rpartition(":")[2].startswith("distributed/")
+
+
 def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:
     """Tests of other faults that could stand beside one of so many letters, those of the faults that are most like it
     first. Where too few are about as long, others follow.
@@ -130,9 +134,7 @@ def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:
     own = {one.test for one in fault.look_alikes}
     texts: list[str] = []
     for name in _alike(fault, draw):
-        if (
-            faults.load(name).needs.ranks > fault.needs.ranks
-        ):  # nobody takes it for the answer where there is one process
+        if _of_ranks(name) and not _of_ranks(fault.id):  # nobody takes it for the answer where there is one process
             continue
         lends = [one.test for one in faults.load(name).look_alikes if one.other != fault.id and one.test not in own]
         texts += draw.sample(lends, len(lends))

@@ -2,10 +2,10 @@
 
 import pytest
 
+from bugzoo import faults
 from bugzoo.choices import Choices
 from bugzoo.choices import choices as choices_of
 from bugzoo.diagnostics.causes import words
-from bugzoo.faults import catalogue
 from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
@@ -136,12 +136,15 @@ def test_a_wrong_cause_is_told_that_one_can_go_on():
 
 
 def test_a_program_of_one_process_is_offered_no_test_of_ranks():
-    apart = {
-        one.test for fault in catalogue().values() if fault.needs.ranks > 1 for one in fault.look_alikes
-    }  # on one process everybody sees that it is not the answer
-    assert apart
+    """Everybody sees there that it is not the answer."""
     for exercise in exercises().values():
-        fault = exercise.about_fault[0]
-        assert fault.needs.ranks == 1
         for key in (exercise.scenario.ticket, *"abcdefgh"):
-            assert not apart & set(choices_of(fault, key).texts), exercise.name
+            assert "rank" not in " ".join(choices_of(exercise.about_fault[0], key).texts), exercise.name
+
+
+def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
+    known = {exercise.name: offered(exercise).letter for exercise in exercises().values()}
+    kept = {exercise.about_fault[0].id for exercise in exercises().values()}
+    fewer = {name: fault for at, (name, fault) in enumerate(faults.catalogue().items()) if at % 2 or name in kept}
+    monkeypatch.setattr(faults, "catalogue", lambda: fewer)
+    assert {exercise.name: offered(exercise).letter for exercise in exercises().values()} == known
