@@ -37,7 +37,7 @@ SICK = example(
     ("optimizer.step()", "optimizer.step(), print([p.grad.norm().item() for p in model.parameters()], loss.item())")
 )
 TIMES = 3
-MANY = 4
+MANY = 6
 _WAITS = {"item", "tolist", "numpy", "cpu", "__format__", "__bool__", "__int__", "__float__", "__index__", "__array__"}
 
 
@@ -108,7 +108,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a step fetches more than four numbers."""
+    """Fires where a step fetches more than six numbers."""
     shown, fetched = pick(numbers, *SHOWN), numbers["fetched"]
     text = f"a step fetches {fetched:.0f} number{'s' * (round(fetched) != 1)} and prints {numbers['printed']:.0f} lines"
     if fetched > MANY:

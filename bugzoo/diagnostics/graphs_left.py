@@ -70,8 +70,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires where the activations of more than one forward pass are still held."""
     shown, passes = pick(numbers, *SHOWN), numbers["passes"]
     if passes > 1:
-        text = (
-            f"{passes:.0f} forward passes that never went backward are still held, with {numbers['held_mib']:.2g} MiB"
+        text = f"{passes:.0f} forward passes could still go backward: {numbers['held_mib']:.2g} MiB are held for them"
+        suspects = (
+            Suspect("memory/evaluation_keeps_graph", 0.7, text),
+            Suspect("memory/retain_graph_left_on", 0.3, text),
         )
-        return Verdict("graphs_left", True, text, shown, (Suspect("memory/evaluation_keeps_graph", 0.8, text),))
+        return Verdict("graphs_left", True, text, shown, suspects)
     return Verdict("graphs_left", False, "no row of forward passes is held for a backward that does not come", shown)
