@@ -65,8 +65,8 @@ def test_the_whole_diagnosis_by_keyboard_and_after_restart_and_reopening(lab, wr
     assert cells(lab) == before, "a shortcut of the notebook reached into the form"
 
     form = lab.show("form")
-    wider = "box => { const out = box.closest('.jp-OutputArea-output'); return out.scrollWidth - out.clientWidth; }"
-    assert form.locator(".bugzoo-form").first.evaluate(wider) <= 0, "a scroll bar below the form"
+    wider = form.locator(".bugzoo-form").first.evaluate("box => box.scrollWidth - box.clientWidth")
+    assert wider <= 0, "a scroll bar below the form"
     form.locator(".bugzoo-form input[type=radio]").first.focus()
     press(lab, "Space", "ArrowDown", "d", "d", "a", "b", "x", "Tab")
     assert lab.page.evaluate(FOCUS)[0] == "SELECT"
