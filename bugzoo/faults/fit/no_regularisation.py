@@ -45,16 +45,16 @@ FAULT = Fault(
     ),
     look_alikes=(
         LookAlike(
-            "traps/looks_overfitted_early",
-            "Compare the two accuracies once more after the last epoch.",
-            "They lie as far apart as before: `generalisation.gap > 0.35`.",
-            "They have met, or nearly: `generalisation.gap < 0.35`.",
-        ),
-        LookAlike(
             "data/ordered_split",
             "Count how often each class comes in the training half and in the other one.",
             "About equally often: `validation_shift.label_distance < 0.3`.",
             "Some classes come in one of them alone: `validation_shift.label_distance > 0.3`.",
+        ),
+        LookAlike(
+            "optimizer/weight_decay_too_strong",
+            "Compare the accuracy on what was trained on with that on what is new.",
+            "The one is perfect, the other half of that.",
+            "Both are poor, and alike.",
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101", "https://arxiv.org/abs/2201.02177"),
