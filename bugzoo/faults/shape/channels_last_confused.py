@@ -1,0 +1,58 @@
+"""The first convolution stops: it expected 1 channel and got 8, although every image is grey."""
+
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import instead
+
+IMAGES = "torch.tensor(digits.images, dtype=torch.float32).unsqueeze({})"
+LAST = IMAGES.format("-1")
+
+FAULT = Fault(
+    title="Channels last where they are to come first",
+    level=1,
+    symptom="crash",
+    edits=Swap(IMAGES.format("1"), LAST),
+    evidence=("outcome == crashed",),
+    effect="outcome == crashed",
+    why=(
+        "nn.Conv2d reads (batch, channels, height, width). Image files, NumPy, PIL and TensorFlow keep the colours last: "
+        "(batch, 8, 8, 1). Read the other way it is an image of 8 channels, 8 pixels high and 1 wide. With 3 channels and "
+        "224 pixels the message says 224 in place of 3; where the numbers happen to agree there is no message at all."
+    ),
+    fix="x.permute(0, 3, 1, 2), or unsqueeze at axis 1; torch's memory format channels_last changes no shape.",
+    repairs=instead(
+        LAST,
+        {
+            "permuted": f"{LAST}.permute(0, 3, 1, 2)",
+            "moved": f"torch.movedim({LAST}, -1, 1)",
+            "an axis by indexing": "torch.tensor(digits.images, dtype=torch.float32)[:, None]",
+        },
+    ),
+    pretences={
+        "eight channels for it": Swap("nn.Conv2d(1, $$$REST)", "nn.Conv2d(8, $$$REST)"),
+        "only the memory format": Swap(LAST, f"{LAST}.contiguous(memory_format=torch.channels_last)"),
+        "a scrambled view": Swap(LAST, f"{LAST}.flip(0).reshape(-1, 1, 8, 8)"),
+    },
+    hints=(
+        "Which two numbers does the message name? One belongs to the layer.",
+        "Print the shape of a batch, and say of each axis what it is.",
+        "Look where the images get their fourth axis.",
+    ),
+    look_alikes=(
+        LookAlike(
+            "shape/flatten_eats_batch",
+            "Read in the traceback which layer stops: the first or the last.",
+            "The first one, with the images as they were read.",
+            "The head, behind everything else.",
+        ),
+        LookAlike(
+            "shape/shape_mismatch_deep",
+            "Print the shape of a batch before it goes into the model.",
+            "Its axes stand in another order than the layers read them.",
+            "It is right, and two layers do not agree.",
+        ),
+    ),
+    sources=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html",
+        "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+    ),
+)
