@@ -1,0 +1,81 @@
+"""Random augmentation helps with one loader process, and with several of them it helps no more."""
+
+from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import instead
+
+DRAW = "torch.rand(len(rows), generator=chance)"
+LOADER = "train_loader = DataLoader($$$ARGS, collate_fn=drawn)"
+DRAWN = "torch.randint(2**31, ()).item()"
+OWN_SEED = "lambda worker: chance.manual_seed(torch.initial_seed() % 2**32)"
+
+FAULT = Fault(
+    title="Every worker process draws with a copy of one and the same generator",
+    level=3,
+    symptom="degraded",
+    edits=Swap(
+        "train_loader = DataLoader($DATA, batch_size, shuffle=True, num_workers=num_workers)",
+        "chance = torch.Generator().manual_seed(seed)\n\n\n"
+        "def drawn(rows):  # leaves out a tenth of the samples by chance\n"
+        f"    stays = {DRAW} > 0.1\n"
+        "    return list(map(torch.stack, zip(*(row for row, stay in zip(rows, stays) if stay))))\n\n\n"
+        "train_loader = DataLoader($DATA, batch_size, shuffle=True, num_workers=num_workers, collate_fn=drawn)",
+    ),
+    settings={"num_workers": 2},
+    evidence=("worker_noise.identical > 0.5",),
+    effect="worker_noise.identical > healthy",
+    why=(
+        "A worker is a copy of the training process, generators included. The loader gives the workers different seeds for "
+        "torch's own generator, and knows nothing of others that stand in the script or in the data set: each worker draws "
+        "from its copy the same numbers as its neighbour, and because workers are started anew for each epoch, the same again "
+        "in every epoch."
+    ),
+    fix="Draw from torch's own generator in the worker, or seed the other one in worker_init_fn from torch.initial_seed().",
+    repairs=instead(
+        DRAW,
+        {
+            "torch's own generator": "torch.rand(len(rows))",
+            "in other words": "torch.empty(len(rows)).uniform_()",
+            "a generator for each batch": DRAW.replace("=chance", f"=torch.Generator().manual_seed({DRAWN})"),
+        },
+    )
+    | {"seeded by worker": Swap(LOADER, LOADER.replace("drawn)", f"drawn, worker_init_fn={OWN_SEED})"))},
+    pretences={
+        "another seed": Swap("torch.Generator().manual_seed(seed)", "torch.Generator().manual_seed(seed + 1)"),
+        "the same for each worker": Swap(
+            LOADER, LOADER.replace("drawn)", "drawn, worker_init_fn=lambda worker: chance.manual_seed(seed))")
+        ),
+        "NumPy's generator": (
+            Swap(
+                "chance = torch.Generator().manual_seed(seed)",
+                "import numpy\n\nchance = numpy.random.default_rng(seed)",
+            ),
+            Swap(DRAW, "torch.tensor(chance.random(len(rows)))"),
+        ),
+        "a generator of the loader": Swap(
+            LOADER, LOADER.replace("drawn)", "drawn, generator=torch.Generator().manual_seed(seed))")
+        ),
+    },
+    hints=(
+        "How many different draws does a training of some epochs get to see?",
+        "Fetch one and the same batch through two workers, and again in the next epoch.",
+        "Where does each of the workers get its random numbers, and what did it inherit?",
+    ),
+    look_alikes=(
+        LookAlike(
+            "reproducibility/seed_inside_loop",
+            "Draw a number in the training process at two steps, and fetch one batch through two workers.",
+            "The steps differ, the workers do not: `worker_noise.identical > 0.5`.",
+            "The steps are the same: `fresh_noise.seeded > 0.5`.",
+        ),
+        LookAlike(
+            "loop/same_batch_forever",
+            "Compare the labels of the batches of two steps.",
+            "They differ: `fresh_batches.repeated_share < 0.9`.",
+            "They are the same: `fresh_batches.repeated_share > 0.9`.",
+        ),
+    ),
+    sources=(
+        "https://pytorch.org/docs/stable/notes/faq.html#my-data-loader-workers-return-identical-random-numbers",
+        "https://github.com/xingyizhou/CenterNet/issues/233",
+    ),
+)
