@@ -23,9 +23,6 @@ PLANNED = {
         before(SCALED_STEP, "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), 1.0)", given=OPTIMIZER),
     ),
     "precision/half_parameters": ("amp_transformer", before(OPTIMIZER, "$MODEL.half()")),
-    "freezing/unfrozen_after_optimizer": (
-        "mlp", rewrite(OPTIMIZER, PARAMETERS="[one for one in $MODEL.parameters() if one.dim() > 1]")),
-
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
     "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
     "fit/trained_too_short": ("mlp", rewrite(EPOCHS, COUNT="1")),
