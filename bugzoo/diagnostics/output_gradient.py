@@ -95,8 +95,9 @@ def measure(run: Run) -> dict[str, Any]:
     counted = gradient.abs().sum(1) > 0
     answers, gradient = answers[counted], gradient[counted]
     probabilities = answers.softmax(-1)
-    labels = [one.flatten() for one in heard.labels if one.numel() == len(counted)]
     given = [one.flatten() for one in heard.given if one.numel() == len(counted)]
+    labels = [one.flatten() for one in heard.labels if one.numel() == len(counted)]
+    labels = [one for one in labels if not any(torch.equal(one, other) for other in given)]
     asked = gradient.argmin(1)
     numbers: dict[str, Any] = {
         "answers": float(len(answers)),
@@ -159,7 +160,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     elif several and label < 0.5 and numbers["label_shift_share"] > 0.95:
         cause = "loss/labels_off_by_one"
         text = f"{share(label)} of the answers are asked to be their label; the others to be another class, always as far off"
-    elif several and numbers["asked_input_share"] > 0.95 and not label > 0.95:
+    elif several and numbers["asked_input_share"] > 0.95 and label < 0.95:
         cause = "loss/next_token_not_shifted"
         text = f"{share(numbers['asked_input_share'])} of the answers are asked to be the token that was given in their place"
     elif several and numbers["weight"] > 2.5:

@@ -38,7 +38,7 @@ from bugzoo.faults.idioms_loop import (
     UNSCALE,
     ZERO_GRAD,
 )
-from bugzoo.faults.idioms_recurrent import PACK, RECURRENT
+from bugzoo.faults.idioms_recurrent import LAST_STATE, PACK, RECURRENT
 from bugzoo.faults.idioms_setup import (
     BATCH_SIZE,
     DEFAULT_RATE,
@@ -67,6 +67,7 @@ __all__ = [
     "HIDDEN",
     "HIDDEN_ALONE",
     "ITEM_APPEND",
+    "LAST_STATE",
     "LAYERED",
     "LEARNING_RATE",
     "LOADER",

@@ -1,7 +1,7 @@
 """Recurrent layers and packed sequences. `idioms` has them all."""
 
 from bugzoo.faults.conditions import assigned, has
-from bugzoo.faults.forms import Call, Idiom
+from bugzoo.faults.forms import Call, Idiom, Pattern
 
 RECURRENT = Idiom(
     "RECURRENT",
@@ -20,3 +20,9 @@ PACK = Idiom(
     "a batch of sequences packed with their lengths: packed = pack_padded_sequence(inputs, lengths, ...)",
     (Call(r"(?:[\w.]*\.)?pack_padded_sequence", ("INPUTS=input", "LENGTHS=lengths"), where=(has("LENGTHS"),)),),
 )  # INPUTS, LENGTHS
+
+LAST_STATE = Idiom(
+    "LAST_STATE",
+    "the last state of an LSTM: _, (hidden, _) = self.lstm(...)",
+    (Pattern("_, ($STATE, _) = $LSTM($READ)"),),
+)  # STATE, LSTM, READ

@@ -73,8 +73,15 @@ def _trusted_questions(scenario: Scenario):
 
 
 def untouched(run: Run) -> int:
-    """Elements of parameters that did not change at all."""
-    return sum(math.prod(parameter.shape) for parameter in run.trace.parameters if parameter.changed == 0)
+    """Elements of parameters that did not change at all, nor did one of the same name: a copy may be kept to be looked at."""
+    most: dict[tuple[str, tuple[int, ...]], float] = {}
+    known = {(one.name, tuple(one.shape)) for one in run.trace.parameters if one.name}
+    for place, one in enumerate(run.trace.parameters):
+        key = (one.name or str(place), tuple(one.shape))
+        bare = (key[0].partition(".")[2], key[1])  # a second model's parameters are told with its class before them
+        key = bare if bare in known else key
+        most[key] = max(most.get(key, 0.0), math.inf if math.isnan(one.changed) else one.changed)
+    return sum(math.prod(shape) for (_, shape), changed in most.items() if changed == 0)
 
 
 def weights(arrays: dict) -> dict:

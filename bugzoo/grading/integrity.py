@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo.grading import reference
-from bugzoo.grading.baseline import Twin, reached, trusted, weights
+from bugzoo.grading.baseline import Twin, reached, trusted, untouched, weights
 from bugzoo.grading.checks import SAME, account, verdict
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.tasks import Score, Task
@@ -27,7 +27,10 @@ def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
         saw = "at the end there is no torch module named `model`, so that there are no weights to judge"
         return Check("model", "cannot be graded", saw, "the name `model`, as it was handed out") if steps else None
     with trusted:
-        moved = reference.never_moved(scenario, state) < sum(value.size for value in state.values()) / 2
+        still = max(
+            untouched(run), reference.never_moved(scenario, state)
+        )  # of another shape, only the run itself knows
+        moved = still < sum(value.size for value in state.values()) / 2
     if not steps and moved:
         saw = "the weights have moved, and no step of a torch optimiser was seen"
         return Check("run", "cannot be graded", saw, "steps made by an optimiser of torch.optim")

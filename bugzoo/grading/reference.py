@@ -123,9 +123,21 @@ def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarra
     """What the reference model answers with somebody's weights, in single precision."""
     model = space(healthy_text(scenario), scenario.program)["model"]
     with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
-        model.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
+        own = _constants(model)
+        state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
+        model.load_state_dict(model.state_dict() | state)
         model.eval()
         return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
+
+
+def _constants(model: torch.nn.Module) -> set[str]:
+    """Buffers of the program's own modules, such as a mask: nothing learns them, and a repair may leave one unused."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, module in model.named_modules()
+        if not type(module).__module__.startswith("torch.")  # BatchNorm's running averages are results of the training
+        for name, _ in module.named_buffers(recurse=False)
+    }
 
 
 @contextlib.contextmanager

@@ -84,6 +84,11 @@ MEANT = {
     frozenset({"generation/dropout_while_sampling", "modes/eval_mode_missing"}),
     frozenset({"memory/evaluation_keeps_graph", "modes/no_grad_missing"}),
     frozenset({"distributed/set_epoch_missing", "loop/same_batch_forever"}),
+    frozenset({"generation/cache_stale_between_prompts", "recurrent/state_kept_between_batches"}),
+    frozenset({"graph/backward_twice", "recurrent/state_kept_between_batches"}),
+    frozenset({"freezing/unregistered_layers", "optimizer/some_parameters_left_out"}),
+    frozenset({"data/labels_out_of_sync", "recurrent/lengths_out_of_order"}),
+    frozenset({"attention/heads_mixed", "shape/view_instead_of_permute"}),
 }
 """Look-alikes of one word across which a form need not tell: the line and the test do. The rest are of one family."""
 

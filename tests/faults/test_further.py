@@ -10,21 +10,17 @@ from bugzoo.faults.idioms import (
     CLIP,
     EPOCHS,
     OPTIMIZER,
-    PAIRS,
     SCALED_STEP,
 )  # fmt: skip
 from bugzoo.faults.verbs import before, remove, rewrite
 from bugzoo.injection import change
 
-TINY = "for parameter in $MODEL.parameters():\n    parameter.data.mul_(1e-3)"
 PLANNED = {
     "precision/clip_without_unscale": (
         "amp_transformer",
         before(SCALED_STEP, "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), 1.0)", given=OPTIMIZER),
     ),
-    "precision/half_parameters": ("amp_transformer", before(OPTIMIZER, "$MODEL.half()")),
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
-    "data/label_noise": ("mlp", rewrite(PAIRS, LABELS="torch.where(torch.rand(len($LABELS)) < 0.3, 0, $LABELS)")),
     "fit/trained_too_short": ("mlp", rewrite(EPOCHS, COUNT="1")),
 }  # fmt: skip
 
