@@ -33,11 +33,10 @@ from collections import Counter
 
 import torch
 import torch.nn.functional as F
+from film_reviews import make_reviews, read_reviews, split_words
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 from torch.utils.data import DataLoader, TensorDataset
-
-from film_reviews import make_reviews, read_reviews, split_words
 
 # %% Settings
 seed = 0
