@@ -84,6 +84,7 @@ MEANT = {
     frozenset({"generation/dropout_while_sampling", "modes/eval_mode_missing"}),
     frozenset({"metrics/argmax_over_wrong_dim", "shape/silent_broadcast"}),
     frozenset({"fit/no_regularisation", "optimizer/weight_decay_too_strong"}),
+    frozenset({"freezing/unfrozen_after_optimizer", "optimizer/some_parameters_left_out"}),
     frozenset({"memory/evaluation_keeps_graph", "modes/no_grad_missing"}),
     frozenset({"distributed/set_epoch_missing", "loop/same_batch_forever"}),
     frozenset({"generation/cache_stale_between_prompts", "recurrent/state_kept_between_batches"}),

@@ -76,6 +76,15 @@ HEALTHY = {
         "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
     "handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1},
+    "kept_for_backward": {"kept_share": 0.1, "kept_mib": 0.2, "backwards": 1.0},
+    "graphs_left": {"passes": 1.0, "held_mib": 0.5},
+    "backward_checks": {"checked_share": 0.0, "noted": 0.0},
+    "fresh_noise": {"seeded": 0.0, "looked_at": 3.0},
+    "fetched_numbers": {"fetched": 2.0, "printed": 1.0},
+    "epoch_order": {"repeated": 0.05, "epochs": 5.0},
+    "worker_noise": {"noise": 1.0, "identical": 0.0, "repeated": 0.0, "workers": 2.0},
+    "fresh_process": {"differs": 0.0},
+    "rank_average": {"factor": 0.5, "by_ranks": 1.0, "ranks": 2.0, "plain": 1.0},
 }  # fmt: skip
 
 SICK = [
@@ -169,6 +178,15 @@ SICK = [
     ("handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
     ("handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
     ("handover", {"rate_ratio": 1.0}, "optimizer/one_lr_for_pretrained"),
+    ("kept_for_backward", {"kept_share": 1.0}, "memory/retain_graph_left_on"),
+    ("graphs_left", {"passes": 2.0}, "memory/evaluation_keeps_graph"),
+    ("backward_checks", {"checked_share": 0.5}, "speed/anomaly_mode_left_on"),
+    ("fresh_noise", {"seeded": 1.0}, "reproducibility/seed_inside_loop"),
+    ("fetched_numbers", {"fetched": 7.0}, "speed/sync_every_step"),
+    ("epoch_order", {"repeated": 1.0}, "distributed/set_epoch_missing"),
+    ("worker_noise", {"identical": 1.0}, "reproducibility/identical_worker_augmentation"),
+    ("fresh_process", {"differs": 1.0}, "reproducibility/hash_order"),
+    ("rank_average", {"plain": 0.0}, "distributed/loss_normalised_per_rank"),
 ]  # fmt: skip
 
 

@@ -63,7 +63,7 @@ FAULT = Fault(
         LookAlike(
             "distributed/loss_normalised_per_rank",
             "Look at the clock: is any step made in the next minute, on whichever rank?",
-            "None: `rank_check.hung > 0.5`.",
+            "None, on none of them.",
             "Some, as fast as ever.",
         ),
     ),

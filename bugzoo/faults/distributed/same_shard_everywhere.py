@@ -65,7 +65,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "distributed/unsynchronised_model",
-            "Print the loss of each rank at the same step before anything is averaged.",
+            "Compare the losses of the ranks at one step, and the weights of the ranks at the end.",
             "They are equal: `rank_check.spread < 0.000001`.",
             "They differ, and in the end the weights do: `rank_check.parameter_spread > 0.00001`.",
         ),

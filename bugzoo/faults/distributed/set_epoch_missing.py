@@ -45,7 +45,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "loop/same_batch_forever",
-            "Print the labels of two batches of one epoch.",
+            "Print the labels of two batches of one epoch, one below the other.",
             "They differ: `fresh_batches.repeated_share < 0.9`.",
             "They are the same: `fresh_batches.repeated_share > 0.9`.",
         ),

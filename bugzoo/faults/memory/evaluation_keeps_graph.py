@@ -44,7 +44,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "modes/no_grad_missing",
-            "Follow the memory over the batches of one evaluation.",
+            "Follow the memory from batch to batch of one evaluation.",
             "It rises with every batch: `graphs_left.passes > 1.5`.",
             "It is high, and stays the same: `graphs_left.passes < 1.5`.",
         ),

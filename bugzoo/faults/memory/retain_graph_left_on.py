@@ -56,7 +56,7 @@ FAULT = Fault(
         LookAlike(
             "memory/batch_too_large",
             "Compare the memory in use behind backward() with that in front of it.",
-            "It has hardly fallen: `kept_for_backward.kept_share > 0.5`.",
+            "It has hardly fallen.",
             "The activations are gone, as far as it gets.",
         ),
     ),

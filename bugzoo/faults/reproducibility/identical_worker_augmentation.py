@@ -69,7 +69,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "loop/same_batch_forever",
-            "Compare the labels of the batches of two steps.",
+            "Print the labels of the batches of two steps, one below the other.",
             "They differ: `fresh_batches.repeated_share < 0.9`.",
             "They are the same: `fresh_batches.repeated_share > 0.9`.",
         ),
