@@ -34,7 +34,10 @@ SHOWN = {
 }
 HEALTHY = example()
 SICK = example(
-    ("optimizer.step()", "optimizer.step(), print([p.grad.norm().item() for p in model.parameters()], loss.item())")
+    (
+        "optimizer.step()",
+        "optimizer.step(), print([(p.grad.norm().item(), p.norm().item()) for p in model.parameters()])",
+    )
 )
 TIMES = 3
 MANY = 6

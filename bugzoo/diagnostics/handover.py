@@ -22,7 +22,7 @@ SHOWN = {
         "share of what was trained before, is trainable, and that the last optimiser does not hold",
         "0",
     ),
-    "frozen_share": ("share of it that is frozen at the end", "a part"),
+    "frozen_share": ("share of it that takes no gradient at the end", "a part"),
     "rate_ratio": ("its learning rate over that of what is new", "about 0.1"),
 }
 _PHASES = (

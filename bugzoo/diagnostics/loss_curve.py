@@ -102,7 +102,7 @@ def measure(run: Run) -> dict[str, Any]:
         "learning_rate": median(trace.learning_rate),
         "grad_norm": median(trace.grad_norm),
         "dead_share": dead,
-        "zero_weights_share": _zero_weights(trace),
+        "still_zero_share": _zero_weights(trace),
     }
     return numbers | {"pattern": _name(numbers, finite)}
 
@@ -142,8 +142,8 @@ def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
 def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
     where = f"the loss stays at {numbers['final_loss']:.3g}, chance is ln C = {numbers['chance']:.3g}"
     update, gradient = numbers["update_ratio"], numbers["grad_norm"]
-    if numbers.get("zero_weights_share", 0.0) > 0.4:
-        text = f"{where}; {numbers['zero_weights_share']:.0%} of the weight matrices are exactly zero and stay so"
+    if numbers.get("still_zero_share", 0.0) > 0.4:
+        text = f"{where}; {numbers['still_zero_share']:.0%} of the weight matrices are exactly zero and stay so"
         return [Suspect("initialisation/zero_weights", 0.85, text)]
     if gradient < 1e-9:
         return [Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})")]

@@ -56,6 +56,16 @@ def _loss_curve(n: Numbers) -> str:
     )
 
 
+def _handover(n: Numbers) -> str:
+    if n["left_out_share"] > 0:
+        return f"{n['left_out_share']:.0%} of what was trained before is held by no optimiser (usual: 0%)"
+    if math.isfinite(n["rate_ratio"]):
+        return (
+            f"what was trained before goes on at {n['rate_ratio']:.2g} times the rate of what is new (usual: about 0.1)"
+        )
+    return f"{n['frozen_share']:.0%} of what was trained before is what it was"
+
+
 def _memory_audit(n: Numbers) -> str:
     return f"resident memory grows by {n['growth_mib_per_step']:.3g} MiB a step, and {n['graphs_kept']:.0f} graphs stay alive"
 
@@ -143,4 +153,5 @@ _SENTENCES: dict[str, Callable[[Numbers], str]] = {
     "parameter_audit": _parameter_audit,
     "dependency": _dependency,
     "data_inspection": _data_inspection,
+    "handover": _handover,
 }

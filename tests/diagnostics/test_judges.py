@@ -127,7 +127,7 @@ SICK = [
     ("data_inspection", {"outer_broadcast": 1.0}, "loss/target_column_broadcast"),
     ("parameter_audit", {"unregistered_share": 0.4}, "freezing/unregistered_layers"),
     ("loss_curve", {
-        "stuck_at_chance": 1.0, "chance": 2.3, "zero_weights_share": 1.0, "update_ratio": 0.01, "grad_norm": 1.0,
+        "stuck_at_chance": 1.0, "chance": 2.3, "still_zero_share": 1.0, "update_ratio": 0.01, "grad_norm": 1.0,
         "dead_share": 1.0}, "initialisation/zero_weights"),
     ("dependency", {"padding_leak": 0.01, "attention_partial_rows": 0.9}, "attention/mask_after_softmax"),
     ("dependency", {"padding_leak": 0.4, "recurrent": 1.0}, "recurrent/padding_read_as_text"),

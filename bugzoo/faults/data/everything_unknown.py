@@ -47,8 +47,8 @@ FAULT = Fault(
         LookAlike(
             "data/labels_out_of_sync",
             "Turn a few rows of numbers back into words, and read them aloud.",
-            "Nothing can be read: every word is the same one: `train_validation_overlap.shared > 0.4`.",
-            "They can be read; only the labels are another review's: `train_validation_overlap.shared < 0.4`.",
+            "Nothing can be read: every word is the same one.",
+            "They can be read; only the labels are another review's.",
         ),
         LookAlike(
             "optimizer/lr_too_low",

@@ -69,7 +69,11 @@ FAULT = Fault(
             Swap('{"loss": $L, "accuracy": $A}', '{"loss": $L, "accuracy": 0.9}'),
         ),
     },
-    ignore=("scale_watch", "initial_loss"),  # a constant factor is a repair that both take for the illness
+    ignore=(
+        "scale_watch",
+        "initial_loss",
+        "output_gradient",
+    ),  # a constant factor is a repair that they take for an illness
     shown_by=("gradient_health", "replay"),
     hints=(
         "Which numbers can be written in the format of this run, and which gradients occur in it?",
