@@ -48,7 +48,7 @@ def measure(run: Run) -> dict[str, Any]:
     """A share and a count. Raises NotApplicable without a step, or without the live objects."""
     need_steps(run, 1)
     left = [one for one in live(run).namespace.values() if isinstance(one, torch.Tensor) and one.grad_fn is not None]
-    noted = sum("traceback_" in (one.grad_fn.metadata or {}) for one in left if one.grad_fn is not None)
+    noted = sum("traceback_" in (one.grad_fn.metadata or {}) for one in left if one.grad_fn is not None)  # pyright: ignore[reportOperatorIssue] (a dict, not the method that the stubs say)
     checked = float(torch.is_anomaly_enabled() or noted > 0)
     with contextlib.suppress(NotApplicable), _switches() as heard:
         again(run, 2)

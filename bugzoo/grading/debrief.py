@@ -63,9 +63,11 @@ def _thought(exercise: Exercise) -> str:
 
 def _done(exercise: Exercise) -> str:
     """The lines in which the program was broken, as a diff that takes it back."""
-    texts = (source_lines(of(exercise)) for of in (handed_out, healthy_text))
+    broken, healthy = (source_lines(of(exercise)) for of in (handed_out, healthy_text))
     return "\n".join(
-        line for line in difflib.unified_diff(*texts, n=0, lineterm="") if not line.startswith(("---", "+++", "@@"))
+        line
+        for line in difflib.unified_diff(broken, healthy, n=0, lineterm="")
+        if not line.startswith(("---", "+++", "@@"))
     )
 
 
