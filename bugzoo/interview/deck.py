@@ -63,19 +63,18 @@ def programs_of(fault: Fault) -> list[str]:
     return [program for program in mine if not impossible(fault, program)]
 
 
-def topics(catalogue: Mapping[str, Fault]) -> dict[str, list[Fault]]:
-    """Topic -> the faults that can be drawn under it; traps are under "nothing is wrong"."""
-    found: dict[str, list[Fault]] = {}
+def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
+    """Topic -> the faults that can be drawn under it, each with its programs; traps are under "nothing is wrong"."""
+    found: dict[str, dict[str, list[str]]] = {}
     for fault in catalogue.values():
-        if not programs_of(fault):
-            continue
-        topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
-        found.setdefault(topic, []).append(fault)
+        if programs := programs_of(fault):
+            topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
+            found.setdefault(topic, {})[fault.id] = programs
     return found
 
 
 @lru_cache(maxsize=8)
-def _table(ids: tuple[str, ...]) -> dict[str, list[Fault]]:
+def _table(ids: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
     """`topics` of the catalogue that holds these: to work out what fits what takes longer than a draw."""
     return topics({name: faults.load(name) for name in ids})
 
@@ -91,8 +90,8 @@ def choose(seed: int) -> tuple[str, Fault, str]:
     topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
     if healthy and generator.random() < HEALTHY_SHARE:
         topic, table["nothing is wrong"] = "nothing is wrong", healthy
-    fault = generator.choice(sorted(table[topic], key=lambda fault: fault.id))
-    return topic, fault, generator.choice(programs_of(fault))
+    name = generator.choice(sorted(table[topic]))
+    return topic, faults.load(name), generator.choice(table[topic][name])
 
 
 def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:

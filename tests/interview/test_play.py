@@ -12,14 +12,11 @@ import pytest
 
 from bugzoo import faults, record
 from bugzoo.interview import rubric
-from bugzoo.interview.deck import choose, draw
+from bugzoo.interview.deck import draw
 from bugzoo.scenario import fits
+from tests.interview.seeds import first_seed
 
-SEED = next(
-    seed
-    for seed, (_, fault, program) in ((seed, choose(seed)) for seed in range(100_000))
-    if (fault.id, program) == ("loop/stale_gradients", "mlp")
-)
+SEED = first_seed("loop/stale_gradients", "mlp")
 
 
 def start(folder: Path, *arguments: str, **extra) -> subprocess.Popen[str]:
