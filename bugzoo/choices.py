@@ -39,14 +39,15 @@ def choices(fault: Fault, key: str) -> Choices:
     """One test of this fault's and three of faults that are like it, in an order that `key` (a ticket) settles.
 
     All are about equally long, and the right one is the shortest or the longest no more often than chance has it. A test
-    that tells this fault from something is never offered as a wrong one.
+    that tells this fault from something is never offered as a wrong one, nor one of what the right test tells it from.
     """
     if not fault.look_alikes:
         return Choices()
     draw = random.Random(key)
     right = fault.look_alikes[0]
-    lent = _lent(fault, len(right.test), draw)
-    shorter = draw.randrange(WRONG + 1)  # so many of the wrong ones, where there are as many
+    lent = _lent(fault, right, draw)
+    # so many of the wrong ones are shorter, where there are as many; a fault that is added does not draw it anew
+    shorter = random.Random(f"{key} lengths").randrange(WRONG + 1)
     below = [text for text in lent if len(text) <= len(right.test)]
     above = [text for text in lent if len(text) > len(right.test)]
     wrong = below[:shorter] + above[: WRONG - shorter]
@@ -127,18 +128,23 @@ def _of_ranks(fault_id: str) -> bool:
     return fault_id.rpartition(":")[2].startswith("distributed/")
 
 
-def _lent(fault: Fault, length: int, draw: random.Random) -> list[str]:
-    """Tests of other faults that could stand beside one of so many letters, those of the faults that are most like it
-    first. Where too few are about as long, others follow.
+def _lent(fault: Fault, right: LookAlike, draw: random.Random) -> list[str]:
+    """Tests that tell two other causes apart and are about as long as the right one, those of the faults that are most
+    like this one first. Where too few are about as long, others follow.
     """
+    length = len(right.test)
     own = {one.test for one in fault.look_alikes}
     texts: list[str] = []
     for name in _alike(fault, draw):
-        if _of_ranks(name) and not _of_ranks(fault.id):  # nobody takes it for the answer where there is one process
+        # nobody takes a test of ranks for the answer where there is one process
+        if name == right.other or (_of_ranks(name) and not _of_ranks(fault.id)):
             continue
-        lends = [one.test for one in faults.load(name).look_alikes if one.other != fault.id and one.test not in own]
+        others = (one for one in faults.load(name).look_alikes if one.other not in (fault.id, right.other))
+        lends = [one.test for one in others if one.test not in own]
         texts += draw.sample(lends, len(lends))
     texts = list(dict.fromkeys(texts))
-    telling = {one.test for other in faults.catalogue().values() for one in other.look_alikes if one.other == fault.id}
+    mine = (fault.id, right.other)  # one sentence may serve several faults
+    everyone = [(other.id, one) for other in faults.catalogue().values() for one in other.look_alikes]
+    telling = {one.test for name, one in everyone if one.other in mine or name == right.other}
     fits = [text for text in texts if abs(len(text) - length) <= ALIKE * length and text not in telling]
     return fits if len(fits) >= WRONG else fits + [text for text in texts if text not in fits and text not in telling]

@@ -39,6 +39,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "kept", "without")
     if numbers["kept"] > 0:
         text = "the model was called in evaluation mode with gradients on, and no backward() followed: its graph is for nobody"
-        suspects = (Suspect("modes/no_grad_missing", 0.9, text), Suspect("memory/evaluation_keeps_graph", 0.4, text))
+        # it costs memory and no accuracy: whatever keeps a model from learning stands before it
+        suspects = (Suspect("modes/no_grad_missing", 0.6, text), Suspect("memory/evaluation_keeps_graph", 0.4, text))
         return Verdict("evaluation_graph", True, text, shown, suspects)
     return Verdict("evaluation_graph", False, "evaluations ran without a graph", shown)

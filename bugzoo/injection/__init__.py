@@ -8,6 +8,7 @@ import difflib
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from bugzoo.errors import UserError
@@ -267,23 +268,31 @@ def change(
 
 def check_syntax(source: str, label: str) -> None:
     """Raises UserError with line and reason when the text is not Python."""
+    if wrong := _not_python(source):
+        raise UserError(f"{label} is not valid Python: {wrong}.")
+
+
+@lru_cache(maxsize=256)
+def _not_python(source: str) -> str:
+    """Why the text is not Python; empty where it is. Many edits are tried in one text, so that the answer is remembered."""
     try:
         parse(source)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        reason = getattr(error, "msg", str(error))
-        raise UserError(f"{label} is not valid Python: {reason}" + (f" (line {line})." if line else ".")) from None
+        return getattr(error, "msg", str(error)) + (f" (line {line})" if line else "")
+    return ""
 
 
 def _check_compiles(source: str, label: str) -> None:
     """As check_syntax; it also finds what only the compiler does, such as an argument given twice."""
-    check_syntax(source, label)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the script's own, such as an invalid escape
             compile(source, label, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UserError(f"{label} is not valid Python: {error.msg} (line {error.lineno}).") from None
+    except ValueError as error:
+        raise UserError(f"{label} is not valid Python: {error}.") from None
 
 
 def diff(before: str, after: str, label: str = "train.py") -> str:

@@ -143,21 +143,19 @@ _known: dict[str, list["Trial"]] = {}
 
 
 def _of_cell(scenario: Scenario) -> list["Trial"]:
-    from bugzoo.grading.repairs import pretences
     from bugzoo.proving.trials import of_case
 
-    [(fault, params)] = scenario.specs
+    [(fault, _)] = scenario.specs
     found = list(of_case(scenario))
     attacks = [trial.name for trial in found if trial.kind == "attack"]
     whole = scenario.program == shortest(fault)
     drawn = random.Random(fault.id).sample(attacks, ATTACKS) if whole else []
-    own = pretences(scenario.source, fault, params)
     return [
         trial
         for trial in found
         if trial.kind not in ("attack", "degenerate")
         or trial.name in drawn
-        or (trial.kind == "degenerate" and (whole or trial.name in own))
+        or (trial.kind == "degenerate" and (whole or trial.name in fault.pretences))
     ]
 
 

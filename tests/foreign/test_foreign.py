@@ -63,6 +63,7 @@ MENDED = {"a_x13", "a_x23", "a_x29", "a_x41", "b_x10", "b_x12", "b_x19", "b_x26"
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", [case for case in unseen() if case.name in MENDED], ids=lambda case: case.name)
 def test_what_was_wrong_at_first_sight_is_mended(case):
-    report = checkup(case.path, seconds=60, ranks=case.ranks)
+    # one of them takes 43 s alone on two cores; no time of the clock decides, and nothing is repeated
+    report = checkup(case.path, seconds=600, ranks=case.ranks, most_reruns=0)
     assert case.right([suspect.cause for suspect in report.suspects]), str(report)
     assert report.outcome == ("found" if case.cause else "nothing")

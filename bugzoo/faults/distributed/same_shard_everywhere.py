@@ -53,7 +53,7 @@ FAULT = Fault(
     ),
     hints=(
         "Count the steps of an epoch with one process and with two.",
-        "Print the loss of each rank at the same step before anything is averaged.",
+        "Lay the loss of each rank beside those of the others, step by step, as it is before averaging.",
         "Follow the object that deals out the data from the line where it is made to the line where it is used.",
     ),
     look_alikes=(
