@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -202,16 +204,21 @@ def test_jupyter_starts_and_prints_its_address(source, tmp_path):
         f"main(['lab', {str(tmp_path / 'lab')!r}, '--', '--port', '0', '--no-browser'])"
     )
     server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    impatient = threading.Timer(60, server.kill)
+    impatient = threading.Timer(120, server.kill)
     impatient.start()
     try:
         for line in server.stdout:
-            if "/lab/tree/notebooks/03_one.ipynb?token=" in line:
+            if found := re.search(r"http://\S+/lab/tree/notebooks/03_one\.ipynb\?token=\w+", line):
                 break
         else:
             pytest.fail("JupyterLab gave no address of the lesson")
-    finally:
+        # it prints its address before it listens to anything, and a signal of that moment is lost now and then
+        with urllib.request.urlopen(found[0], timeout=60) as page:
+            assert page.status == 200
         impatient.cancel()
         server.terminate()
-        server.wait(90)
-        server.stdout.close()
+        server.communicate(timeout=90)  # reads on: a full pipe would keep it from ending
+    finally:
+        impatient.cancel()
+        server.kill()
+        server.communicate()  # and nothing of it is left to the tests behind this one
