@@ -170,7 +170,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             cause = "loop/accumulation_not_scaled"
         text = f"the weights of the answers of one step add up to {numbers['weight']:.3g} (usual: 1, a mean)"
     if cause:
-        return Verdict("output_gradient", True, text, shown, (Suspect(cause, 0.85, text),))
+        suspects = [Suspect(cause, 0.85, text)]
+        if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well
+            suspects.append(Suspect("loss/mask_broadcast", 0.3, text))
+        return Verdict("output_gradient", True, text, shown, tuple(suspects))
     text = "each answer is asked to be more like one class"
     if not math.isnan(label):
         text += f", which is its label in {share(label)}"

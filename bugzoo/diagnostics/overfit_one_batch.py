@@ -119,5 +119,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         suspects = [Suspect("initialisation/dead_relu", 0.3, text), Suspect("optimizer/lr_too_low", 0.25, text)]
     else:
         text += ", where it stands still: a floor that not even one batch gets below"
-        suspects = [Suspect("loss/double_softmax", 0.3, text)]
+        suspects = [Suspect("loss/double_softmax", 0.3, text), Suspect("fit/capacity_too_small", 0.25, text)]
     return Verdict("overfit_one_batch", True, text, shown, tuple(suspects))

@@ -190,6 +190,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if numbers["without_gradient_share"] > 0.5 * still:
             text += "; they got no gradient at all: the path from the loss to them is cut"
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
+            if any("pos" in name for name in numbers["unchanged_names"]):
+                suspects.append(Suspect("attention/positions_missing", 0.4, text))
         remarks.append(text)
     moved = numbers["largest_change"]
     if numbers["steps"] >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
