@@ -49,30 +49,53 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable("nothing in the loop's body limits the gradients")
     kinds = [kind for kind, _ in heard]
     used, late = _placed(kinds)
+    said = [_together(one) for one in _followed(heard) or [[one] for one in clips]]  # the rest cuts what nobody follows
     numbers: dict[str, Any] = {
         "calls": len(clips) / max(1, kinds.count("step")),
         "used_share": used,
         "late_share": late,
     }
-    kind = clips[-1][0]
-    mine = [one for name, one in clips if name == kind]
-    limit = float(np.median([one["limit"] for one in mine]))
+    numbers |= {name: float(np.median([one[name] for one in said])) for name in said[0]}
+    limit = numbers["limit"]
     numbers |= {
-        "limit": limit,
-        "by_value": float(kind == "value"),
-        "cosine": float(np.median([one["cosine"] for one in mine])),
-        "touched_share": float(np.median([one["touched"] for one in mine])),
-        "before": float(np.median([one["before"] for one in mine])),
-        "times_over": float(np.median([one["before"] for one in mine])) / limit if limit > 0 else math.inf,
+        "times_over": numbers["before"] / limit if limit > 0 else math.inf,
         "bites_share": math.nan,
         "over_share": math.nan,
     }
     norms = column(run.trace.grad_norm)
     norms = norms[np.isfinite(norms)]
-    if kind == "norm" and len(norms):
+    if not numbers["by_value"] and len(norms):
         numbers["bites_share"] = float((np.abs(norms - limit) <= NEAR * limit).mean())
         numbers["over_share"] = float((norms > (1 + NEAR) * limit).mean())
     return numbers
+
+
+def _followed(heard: list[tuple[str, dict[str, Any]]]) -> list[list[tuple[str, dict[str, Any]]]]:
+    """The clippings between the last backward() and the step, of each step that has any."""
+    found, now = [], []
+    for kind, numbers in heard:
+        if kind in ("norm", "value"):
+            now.append((kind, numbers))
+            continue
+        if kind == "step" and now:
+            found.append(now)
+        now = []
+    return found
+
+
+def _together(clips: list[tuple[str, dict[str, Any]]]) -> dict[str, float]:
+    """What the clippings of one step do to its gradient. One by value that cuts turns it wherever it stands; of norms the
+    tightest counts."""
+    values, norms = ([one for kind, one in clips if kind == wanted] for wanted in ("value", "norm"))
+    touched = float(np.median([one["touched"] for one in values])) if values else 0.0
+    several = values if values and (touched > 0 or not norms) else norms
+    return {
+        "by_value": float(several is values),
+        "limit": min(one["limit"] for one in several),
+        "cosine": float(np.median([one["cosine"] for one in several])),
+        "touched_share": float(np.median([one["touched"] for one in several])),
+        "before": max(one["before"] for one in several),
+    }
 
 
 def _placed(kinds: list[str]) -> tuple[float, float]:

@@ -7,6 +7,7 @@ gradient (cut off from the loss) or a gradient of zero.
 """
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 0
+_RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
+"""Parameters of a layer of nn.LSTM, nn.GRU and nn.RNN, by their names."""
 SHOWN = {
     "elements": ("numbers in all parameters", ""),
     "largest_change": ("largest change, relative to its size", ""),
@@ -192,6 +195,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
             if any("pos" in name for name in numbers["unchanged_names"]):
                 suspects.append(Suspect("attention/positions_missing", 0.4, text))
+        elif (names := numbers["unchanged_names"]) and all(map(_RECURRENT.search, names)):
+            text += "; their gradient is zero: no answer is made from the state of that recurrent layer"
+            suspects.append(Suspect("recurrent/last_layer_state_wrong", 0.5 + 0.4 * still, text))
         remarks.append(text)
     moved = numbers["largest_change"]
     if numbers["steps"] >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):

@@ -126,6 +126,8 @@ SICK = [
     ("double_normalisation", {"log_missing": 1.0}, "loss/log_of_softmax"),
     ("data_inspection", {"outer_broadcast": 1.0}, "loss/target_column_broadcast"),
     ("parameter_audit", {"unregistered_share": 0.4}, "freezing/unregistered_layers"),
+    ("parameter_audit", {"unchanged_share": 0.36, "unchanged_names": ["lstm.weight_ih_l1", "lstm.bias_hh_l1_reverse"]},
+     "recurrent/last_layer_state_wrong"),
     ("loss_curve", {
         "stuck_at_chance": 1.0, "chance": 2.3, "still_zero_share": 1.0, "update_ratio": 0.01, "grad_norm": 1.0,
         "dead_share": 1.0}, "initialisation/zero_weights"),
