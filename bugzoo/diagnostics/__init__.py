@@ -4,7 +4,7 @@ An instrument is a module of this folder, and putting a file here is all that it
 the question that it answers. `measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)`
 gives a Verdict; `read` makes a Reading of what was measured. `COST` is 0 for what reads the trace and 1 for what needs the
 live model and a batch; `RERUNS`, where it is there, says how many more runs of the script `measure` makes, and `again(job)`
-makes them. `HEALTHY` and
+makes them, unless `needless(source)`, where it is there, says why they would tell nothing. `HEALTHY` and
 `SICK` are two small scripts, on which it has to stay quiet and to fire.
 """
 
@@ -131,7 +131,9 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
 
 
 def reread(name: str, run: "Run", job: Any) -> Reading:
-    """As `read`, with the further runs of `job` that the instrument compares `run` with."""
+    """As `read`, with the further runs of `job` that the instrument compares `run` with, where they can tell anything."""
+    if why := getattr(instrument(name), "needless", lambda source: "")(job.source):
+        return Reading(why_not=why)
     try:
         more = instrument(name).again(job)
     except NotApplicable as why:
