@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -195,6 +196,14 @@ def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
         assert "--no-browser" in seen["arguments"] and "open the address" in called.out
 
 
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=60) as page:
+            return page.status == 200
+    except OSError:
+        return False
+
+
 @pytest.mark.slow
 def test_jupyter_starts_and_prints_its_address(source, tmp_path):
     """The real JupyterLab: it must come up for root too, and stop on request."""
@@ -213,8 +222,9 @@ def test_jupyter_starts_and_prints_its_address(source, tmp_path):
         else:
             pytest.fail("JupyterLab gave no address of the lesson")
         # it prints its address before it listens to anything, and a signal of that moment is lost now and then
-        with urllib.request.urlopen(found[0], timeout=60) as page:
-            assert page.status == 200
+        while server.poll() is None and not answers(found[0]):
+            time.sleep(0.2)
+        assert server.poll() is None, "it ended by itself, or did not answer in two minutes"
         impatient.cancel()
         server.terminate()
         server.communicate(timeout=90)  # reads on: a full pipe would keep it from ending
