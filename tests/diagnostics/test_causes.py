@@ -91,6 +91,7 @@ MEANT = {
     frozenset({"graph/backward_twice", "recurrent/state_kept_between_batches"}),
     frozenset({"freezing/unregistered_layers", "optimizer/some_parameters_left_out"}),
     frozenset({"data/labels_out_of_sync", "recurrent/lengths_out_of_order"}),
+    frozenset({"clipping/threshold_too_low", "precision/clip_without_unscale"}),
     frozenset({"attention/heads_mixed", "shape/view_instead_of_permute"}),
 }
 """Look-alikes of one word across which a form need not tell: the line and the test do. The rest are of one family."""
