@@ -1,0 +1,122 @@
+"""Are the scores of attention divided by the root of their width before the softmax?
+
+A product of a query and a key of d numbers each spreads as far as the root of d. Taken as it is, the softmax soon gives all to
+one place, and the gradient that would change that is next to nothing; the wider the heads, the sooner. `factor` is what the
+scores are multiplied by between the product and the softmax, times what query and key were before it; 1 over the root of
+`width` is usual. A kernel that does all of it at once scales by itself, and is not asked. Followed through one call of the model.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from bugzoo.diagnostics._attention import _PRODUCTS, _SAME
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._lines import user_line
+from bugzoo.diagnostics._sequences import Call
+from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "factor": ("what the scores are multiplied by", "1 over the root of the next number"),
+    "width": ("numbers of a query", ""),
+    "spread": ("spread of the scores in front of the softmax", ""),
+}
+_NET = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.keys, self.last = nn.Linear(1, 16), nn.Linear(16, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        x = self.first(x.unsqueeze(-1))
+        return self.last((((x @ self.keys(x).mT){}).softmax(-1) @ x).mean(1))
+
+
+model = Net()
+"""
+_FROM = "model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))\n"
+HEALTHY = example((_FROM, _NET.format(" / 4")))
+SICK = example((_FROM, _NET.format("")))
+LEAST = 8
+_PASSED = (*_SAME, "masked_fill", "add", "sub", "where")
+
+
+class _Scores(TorchDispatchMode):
+    """Follows products of two computed tensors through scalings and masks into a softmax."""
+
+    def __init__(self, parameters: list[torch.Tensor]) -> None:
+        super().__init__()
+        self._own = {self._key(one) for one in parameters}
+        self._factors: dict[Any, tuple[torch.Tensor, float]] = {}  # storage -> (kept alive, multiplied by)
+        self._products: dict[Any, tuple[torch.Tensor, float, int]] = {}  # and the width of the product
+        self.found: list[dict[str, Any]] = []
+
+    @staticmethod
+    def _key(tensor: Any) -> Any:
+        return tensor.untyped_storage().data_ptr() if isinstance(tensor, torch.Tensor) and tensor.numel() else None
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = function.__name__.split(".")[0].rstrip("_")
+        tensors = [one for one in args if isinstance(one, torch.Tensor)]
+        if not isinstance(result, torch.Tensor) or not tensors:
+            return result
+        if name in _PRODUCTS and len(tensors) == 2 and not {self._key(one) for one in tensors} & self._own:
+            before = math.prod(self._factors.get(self._key(one), (one, 1.0))[1] for one in tensors)
+            self._products[self._key(result)] = (result, before, int(tensors[0].shape[-1]))
+        elif name in ("mul", "div"):
+            self._scaled(name, args, result)
+        elif name in _PASSED:
+            self._carry(tensors, result, 1.0)
+        elif name.lstrip("_") in ("softmax", "safe_softmax") and self._key(tensors[0]) in self._products:
+            _, factor, width = self._products[self._key(tensors[0])]
+            scores = tensors[0][torch.isfinite(tensors[0])].float()
+            self.found.append({"factor": factor, "width": float(width), "spread": float(scores.std()), **user_line()})
+        return result
+
+    def _scaled(self, name: str, args: Any, result: torch.Tensor) -> None:
+        numbers = [one for one in args if not isinstance(one, torch.Tensor) or one.numel() == 1]
+        if len(args) == 2 and len(numbers) == 1 and float(numbers[0]):
+            times = float(numbers[0]) if name == "mul" else 1 / float(numbers[0])
+            self._carry([one for one in args if isinstance(one, torch.Tensor)], result, times)
+
+    def _carry(self, tensors: list[torch.Tensor], result: torch.Tensor, times: float) -> None:
+        """What is known of an argument holds for the result, times a number."""
+        key = self._key(result)
+        for one in tensors:
+            if self._key(one) in self._products:
+                _, factor, width = self._products[self._key(one)]
+                self._products[key] = (result, factor * times, width)
+                return
+        _, factor = next(
+            (self._factors[self._key(one)] for one in tensors if self._key(one) in self._factors), (0, 1.0)
+        )
+        if factor * times != 1:
+            self._factors[key] = (result, factor * times)
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Of the layer with the widest product. Raises NotApplicable where no product of two computed tensors reaches a softmax."""
+    batch = batches(run)[0]
+    arguments = Call.of(batch)
+    with quiet(model_of(run, batch)) as model, _Scores(list(model.parameters())) as scores:
+        call(model, *arguments.arguments())
+    if not scores.found:
+        raise NotApplicable("no attention was seen whose scores go through a softmax of their own")
+    return max(scores.found, key=lambda one: (one["factor"], one["width"]))
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where a product of 8 numbers or more goes into the softmax as it is."""
+    shown, width = pick(numbers, *SHOWN), numbers["width"]
+    text = f"scores of {width:.0f} products each go into the softmax times {numbers['factor']:.2g}"
+    if width >= LEAST and numbers["factor"] > 0.99:
+        place = {"file": numbers.get("file"), "line": numbers.get("line")}
+        text += f"; 1 over the root of their width is {width**-0.5:.2g}"
+        return Verdict("attention_scale", True, text, shown, (Suspect("attention/scale_missing", 0.7, text, **place),))
+    return Verdict("attention_scale", False, text, shown)
