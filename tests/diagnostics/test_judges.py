@@ -147,7 +147,7 @@ SICK = [
     ("company", {"alone_gap": 0.2, "recurrent": 0.0}, "loss/wrong_axis_reduction"),
     ("decoding", {"gap": 0.1, "first_gap": 0.1}, "generation/cache_off_by_one"),
     ("evaluation_graph", {"kept": 3.0}, "modes/no_grad_missing"),
-    ("attention_scale", {"factor": 1.0, "spread": 2.9}, "attention/scale_missing"),
+    ("attention_scale", {"factor": 1.0}, "attention/scale_missing"),
     ("batch_mix", {"mixed": 0.0, "classes_in_batch": 1.0}, "data/no_shuffle"),
     ("loss_spikes", {"height": 50.0, "times": 5.0, "spikes": 1.0}, "data/corrupt_batch"),
     ("generalisation", {"train_accuracy": 0.6, "validation_accuracy": 0.93, "gap": -0.33}, "data/label_noise"),

@@ -14,6 +14,7 @@ FAULT = Fault(
     not_on={
         "amp_transformer": "its loss is a sum over a share of an update, which this edit would make a mean.",
         "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
+        "sentiment_lstm": "of two classes: its last loss is within 0.03 nats of the healthy one, on 2 of 5 seeds below it.",
     },
     evidence=("output_gradient.column_sum < 0.001",),
     effect="metrics.loss > healthy",
