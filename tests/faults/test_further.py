@@ -9,17 +9,11 @@ from bugzoo import faults, programs
 from bugzoo.faults.idioms import (
     CLIP,
     EPOCHS,
-    OPTIMIZER,
-    SCALED_STEP,
 )  # fmt: skip
-from bugzoo.faults.verbs import before, remove, rewrite
+from bugzoo.faults.verbs import remove, rewrite
 from bugzoo.injection import change
 
 PLANNED = {
-    "precision/clip_without_unscale": (
-        "amp_transformer",
-        before(SCALED_STEP, "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), 1.0)", given=OPTIMIZER),
-    ),
     "clipping/clipping_missing": ("sentiment_lstm", remove(CLIP)),
     "fit/trained_too_short": ("mlp", rewrite(EPOCHS, COUNT="1")),
 }  # fmt: skip

@@ -47,7 +47,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "attention/heads_mixed",
-            "Change another token and see which outputs move.",
+            "Change one token of a text and see at which places the outputs move.",
             "Those that may: only their size is off, `attention_scale.factor > 0.9`.",
             "Outputs of other places as well: `attention_scale.factor < 0.9`.",
         ),

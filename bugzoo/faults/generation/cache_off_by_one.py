@@ -50,7 +50,7 @@ FAULT = Fault(
             "generation/cache_stale_between_prompts",
             "Read one text bit by bit in a fresh process: does that differ from reading it at once?",
             "It does: `decoding.first_gap > 0.01`.",
-            "Only in the second text.",
+            "Only in the second text: `decoding.first_gap < 0.01`.",
         ),
         LookAlike(
             "generation/positions_restart",

@@ -56,7 +56,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "loss/sum_reduction",
-            "Print the shape of what is added up in the loss.",
+            "Print the shape of what is added up in the loss, in the line before it is.",
             "(N, N), for N samples: `output_gradient.weight > 2.5`.",
             "(N,): `initial_loss.ratio > 3`.",
         ),
