@@ -21,6 +21,9 @@ FAULT = Fault(
     repairs={
         "by norm": rewrite(CLIP, PLACE="torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"),
         "far above the usual": rewrite(CLIP, LIMIT="10.0"),
+        "by norm, twice as far": rewrite(
+            CLIP, PLACE="torch.nn.utils.clip_grad_norm_(model.parameters(), 2 * max_norm)"
+        ),
     },
     pretences={
         "three times the limit": rewrite(CLIP, LIMIT="fold(3 * $limit)"),

@@ -36,9 +36,6 @@ FAULT = Fault(
         "the likeliest": Swap(
             "inputs = torch.multinomial(logits.softmax(-1), 1)", "inputs = logits.argmax(-1, keepdim=True)"
         ),
-        "one place further": Swap(
-            "places = torch.arange(start, $END, $$$)", "places = torch.arange(start, $END, $$$) + 1"
-        ),
     },
     hints=(
         "Does the model say the same to a text that it is given at once and to one that it is given bit by bit?",

@@ -33,14 +33,6 @@ FAULT = Fault(
             "a clone": "$HIDDEN = F.relu($INPUT).clone()",
             "clamped": "$HIDDEN = ($INPUT).clamp(min=0)",
         },
-    )
-    | instead(
-        READ,
-        {
-            "the state alone": "last = states[$ROWS, $PLACES]",
-            "the state's clone": "last = states[$ROWS, $PLACES].clone()",
-            "gathered": "last = states.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, hidden_size)).squeeze(1)",
-        },
     ),
     pretences=instead(
         CUT,
@@ -48,13 +40,6 @@ FAULT = Fault(
             "asked for gradients again": f"{CUT}.requires_grad_()",
             "data instead": "$HIDDEN = F.relu($INPUT).data",
             "a leaf of its own": "$HIDDEN = F.relu($INPUT).detach().clone().requires_grad_(True)",
-        },
-    )
-    | instead(
-        READ,
-        {
-            "the state asked for gradients again": f"{READ}.requires_grad_()",
-            "the state's data": "last = states[$ROWS, $PLACES].data",
         },
     ),
     shown_by=("gradient_health",),

@@ -4,8 +4,6 @@ from bugzoo.faults.idioms import LOADER, TRAIN_LOOP
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, rewrite
 
-LOOP = "for $BATCH in [batch] * len(train_loader):\n    $$$BODY"
-
 FAULT = Fault(
     title="The same batch at every step",
     level=2,
@@ -20,18 +18,14 @@ FAULT = Fault(
     ),
     fix="Loop over the loader itself, and keep the test with one batch apart from the training.",
     repairs={
-        "an iterator of its own": Swap(LOOP, "for $BATCH in iter(train_loader):\n    $$$BODY"),
-        "with a counter": Swap(LOOP, "for _, ($BATCH) in enumerate(train_loader):\n    $$$BODY"),
-        "all batches, fetched at once": Swap(LOOP, "for $BATCH in list(train_loader):\n    $$$BODY"),
+        "an iterator of its own": rewrite(TRAIN_LOOP, LOADER="iter(train_loader)"),
+        "with a counter": rewrite(TRAIN_LOOP, LOADER="(one for _, one in enumerate(train_loader))"),
+        "all batches, fetched at once": rewrite(TRAIN_LOOP, LOADER="list(train_loader)"),
     },
     pretences={
-        "a batch for each epoch": Swap(
-            LOOP, "for $BATCH in [next(iter(train_loader))] * len(train_loader):\n    $$$BODY"
-        ),
+        "a batch for each epoch": rewrite(TRAIN_LOOP, LOADER="[next(iter(train_loader))] * len(train_loader)"),
         "another batch": Swap("batch = next(iter($LOADER))", "batch = list($LOADER)[-2]"),
-        "two batches in turn": Swap(
-            LOOP, "both = list(train_loader)[:2]\nfor $BATCH in both * (len(train_loader) // 2):\n    $$$BODY"
-        ),
+        "two batches in turn": rewrite(TRAIN_LOOP, LOADER="list(train_loader)[:2] * (len(train_loader) // 2)"),
     },
     shown_by=("data_inspection",),
     hints=(

@@ -4,6 +4,8 @@ from bugzoo.faults.idioms import OPTIMIZER, SCHEDULER_STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, remove
 
+PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
+
 FAULT = Fault(
     title="The scheduler steps before the optimiser does",
     level=3,
@@ -30,7 +32,7 @@ FAULT = Fault(
     pretences={
         "the warning silenced": Swap("step = 0", 'import warnings\n\nwarnings.simplefilter("ignore")\nstep = 0'),
         "behind train()": (remove(SCHEDULER_STEP), after(TRAIN_MODE, "scheduler.step()")),
-        "a longer plan": Swap("CosineAnnealingLR(optimizer, epochs)", "CosineAnnealingLR(optimizer, epochs + 1)"),
+        "a longer plan": Swap(PLAN, PLAN.replace("epochs", "epochs + 1")),
         "an empty step before it": after(OPTIMIZER, "optimizer.step()"),
     },
     shown_by=("resumption",),

@@ -4,6 +4,8 @@ from bugzoo.faults.idioms import COUNTER, OPTIMIZER, SCHEDULER_STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, remove
 
+PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
+
 FAULT = Fault(
     title="The scheduler steps with every batch of a plan of epochs",
     level=3,
@@ -18,18 +20,14 @@ FAULT = Fault(
     ),
     fix="Step it once for the unit that its plan is written in: epochs here. Or write the plan in updates.",
     repairs={
-        "a plan of batches": Swap(
-            "CosineAnnealingLR(optimizer, epochs)", "CosineAnnealingLR(optimizer, epochs * len(train_loader))"
-        ),
+        "a plan of batches": Swap(PLAN, PLAN.replace("epochs", "epochs * len(train_loader)")),
         "once an epoch": (
             remove(SCHEDULER_STEP),
             after(COUNTER, "if step % len(train_loader) == 0:\n    scheduler.step()"),
         ),
     },
     pretences={
-        "a plan of steps of another kind": Swap(
-            "CosineAnnealingLR(optimizer, epochs)", "CosineAnnealingLR(optimizer, 2 * epochs)"
-        ),
+        "a plan of steps of another kind": Swap(PLAN, PLAN.replace("epochs", "2 * epochs")),
         "a lower rate": after(OPTIMIZER, 'optimizer.param_groups[0]["lr"] /= 2'),
         "every second batch": (remove(SCHEDULER_STEP), after(COUNTER, "if step % 2:\n    scheduler.step()")),
     },

@@ -4,7 +4,7 @@ from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
-NOW = "if $COUNT % $every == 0:\n    optimizer.step()"
+NOW = "if $COUNT % $EVERY == 0:\n    optimizer.step()"
 
 FAULT = Fault(
     title="Steps at every n-th batch and clears the gradients at none",

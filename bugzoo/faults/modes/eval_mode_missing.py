@@ -1,10 +1,16 @@
 """Validation numbers are worse than they should be and change when the same model is evaluated again."""
 
 from bugzoo.faults.idioms import EVAL_MODE
-from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import instead, remove
+from bugzoo.faults.model import Either, Fault, LookAlike, Swap
+from bugzoo.faults.verbs import either, remove
 
-COUNTS = "correct, total, summed = 0, 0, 0.0"
+COUNTS, SEEDED = "correct, total, summed = 0, 0, 0.0", "torch.manual_seed(seed + 1)"
+
+
+def begun(text: str) -> Either:
+    """`text`, in which @ is the line that the evaluation begins with, in its place."""
+    return either(*(Swap(line, text.replace("@", line)) for line in (COUNTS, SEEDED)))
+
 
 FAULT = Fault(
     title="Evaluation in training mode",
@@ -30,22 +36,14 @@ FAULT = Fault(
         "comes, and stores them. The numbers depend on chance and on the neighbours in the batch."
     ),
     fix="model.eval() before evaluating, model.train() before training goes on.",
-    repairs=instead(
-        COUNTS,
-        {
-            "train(False)": f"model.train(False)\n{COUNTS}",
-            "each module": f"for part in model.modules():\n    part.training = False\n{COUNTS}",
-            "after the counts": f"{COUNTS}\nmodel = model.eval()",
-        },
-    ),
-    pretences=instead(
-        COUNTS,
-        {
-            "train() once more": f"model.train()\n{COUNTS}",
-            "only its last layer": f"model.head.eval()\n{COUNTS}",
-        },
-    )
-    | {
+    repairs={
+        "train(False)": begun("model.train(False)\n@"),
+        "each module": begun("for part in model.modules():\n    part.training = False\n@"),
+        "after the counts": begun("@\nmodel = model.eval()"),
+    },
+    pretences={
+        "train() once more": begun("model.train()\n@"),
+        "only its last layer": begun("model.head.eval()\n@"),
         "larger batches": Swap(
             "validation_loader = DataLoader($DATA, batch_size=$N)",
             "validation_loader = DataLoader($DATA, batch_size=fold($N * 2))",

@@ -42,10 +42,6 @@ FAULT = Fault(
     repairs={
         "filled": either(mended("images"), mended("rows")),
         "left out": either(chosen("images"), chosen("rows")),
-        "filled on its way": Swap(
-            "inputs, targets = inputs.to(device), targets.to(device)",
-            "inputs, targets = torch.nan_to_num(inputs).to(device), targets.to(device)",
-        ),
         "filled before the model": Swap(
             "$ANSWERS = model(inputs)\nloss = $LOSS", "$ANSWERS = model(inputs.nan_to_num())\nloss = $LOSS"
         ),

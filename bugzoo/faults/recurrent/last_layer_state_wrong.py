@@ -1,6 +1,8 @@
 """It does worse than a network of its size should, and a whole layer is the same after training as before."""
 
+from bugzoo.faults.idioms import EPOCHS
 from bugzoo.faults.model import Fault, LookAlike, Swap
+from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="The state of the first layer is read instead of the last one's",
@@ -22,7 +24,7 @@ FAULT = Fault(
     },
     pretences={
         "the memory cells": Swap("_, (hidden, _) = self.lstm(packed)", "_, (_, hidden) = self.lstm(packed)"),
-        "a longer training": Swap("for epoch in range(epochs):", "for epoch in range(epochs + 2):"),
+        "a longer training": rewrite(EPOCHS, COUNT="epochs + 2"),
         "the first one, made larger": Swap("hidden[0]", "2 * hidden[0]"),
     },
     same_forward=True,

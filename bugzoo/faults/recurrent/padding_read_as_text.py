@@ -42,7 +42,7 @@ FAULT = Fault(
     same_forward=True,
     hints=(
         "What may the score of a text depend on, and what else can reach it in a batch?",
-        "Score one short text alone, and then with zeros behind it.",
+        "Give it a short text with zeros behind it and without, and compare the two scores.",
         "Follow one short row through the forward pass: at which place is the state from which the answer is made?",
     ),
     look_alikes=(

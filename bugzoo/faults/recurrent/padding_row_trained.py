@@ -35,7 +35,7 @@ FAULT = Fault(
     own_forward=True,  # with a row that is not zero the reference adds it up as well
     hints=(
         "What should a blank add to the meaning of a text?",
-        "Score one text with no blanks behind it, with ten and with forty.",
+        "Lengthen one text by blanks only, by ten and then by forty, and follow its score.",
         "Print the first row of the table of word vectors, before and after training.",
     ),
     look_alikes=(

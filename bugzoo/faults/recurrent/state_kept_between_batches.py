@@ -45,7 +45,7 @@ FAULT = Fault(
     same_forward=True,
     hints=(
         "What does the model know of a review before it has read its first word?",
-        "Ask for the score of one batch twice, in eval mode, without training in between.",
+        "Give it one batch, and at once the same batch again, and lay the answers side by side.",
         "Look for what the model writes into itself while it answers.",
     ),
     look_alikes=(

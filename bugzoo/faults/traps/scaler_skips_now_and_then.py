@@ -25,6 +25,7 @@ FAULT = Fault(
     fix="Nothing needs repair. Skipped steps are how the scaler learns its factor; most steps skipped would be a fault.",
     repairs={
         "a lower start": Swap(MADE, "torch.amp.GradScaler(device, init_scale=2.0**26, growth_interval=2000)"),
+        "tried less often": Swap(MADE, "torch.amp.GradScaler(device, init_scale=2.0**20, growth_interval=200)"),
         "as it comes": Swap(MADE, "torch.amp.GradScaler(device)"),
     },
     pretences={
