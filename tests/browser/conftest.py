@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.interview.seeds import first_seed
+
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "artefacts" / "browser"
 FLAGS = [
@@ -67,7 +69,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     quiet.mkdir(parents=True)
     (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
     environment = os.environ | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
-    environment |= {"BUGZOO_INTERVIEW_SEED": "55"}
+    environment |= {"BUGZOO_INTERVIEW_SEED": str(first_seed("numerics/log_at_step", "mlp"))}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
     with open(home / "server.log", "w") as log:
         process = subprocess.Popen(

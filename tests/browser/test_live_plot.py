@@ -86,6 +86,14 @@ LOOK = """sheet => { const look = (one, what) => getComputedStyle(sheet.querySel
 """What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page."""
 
 
+RANGE = "sheet => sheet.layout.xaxis.range"
+
+
+def whole(sheet) -> bool:
+    first, last = sheet.evaluate(RANGE)
+    return first <= 1 and last >= 216
+
+
 def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, written) -> None:
     lab.open(written)
     lab.run_all()
@@ -93,8 +101,7 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, written) -> None:
     assert until(lambda: ended(cell)), status(cell)
     sheet = cell.locator(".js-plotly-plot")
     assert until(lambda: cell.locator(".annotation").count() == 1), "the first bad step is pointed at"
-    first, last = sheet.evaluate("sheet => sheet.layout.xaxis.range")
-    assert first <= 1 and last >= 216, "all of the run is seen"
+    assert until(lambda: whole(sheet)), f"all of the run is seen: {sheet.evaluate(RANGE)}"
     light = sheet.evaluate(LOOK)
     lab.picture("live_light")
     lab.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
