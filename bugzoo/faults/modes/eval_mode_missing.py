@@ -26,6 +26,7 @@ FAULT = Fault(
             "image_pipeline",
             "mini_transformer",
             "mlp",
+            "modular_addition",
             "regression_mlp",
         )
     },
