@@ -11,8 +11,9 @@ from bugzoo.running import Job, Run, run_worker
 from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
 
-SLOWER = 2.0
-"""How many times as long as the twin a repair may take; what a fault costs in speed is three times and more."""
+SLOWER = 1.6
+"""How many times as long as the twin a repair may take: healthy ones took 0.9 to 1.2 times, a starved loader 2.3 times, and
+1.95 times where four other programs wanted two processors."""
 PAIRS = 2
 """A pair may be disturbed unevenly: one that is in order is enough."""
 
@@ -28,8 +29,10 @@ def beside(job: Job, case: Scenario) -> Check:
     The time is the supervisor's, from outside. Raises RuntimeError where the machine fails.
     """
     least = float("inf")
+    # what is measured afterwards takes both as long, and would make any two more alike
+    bare = replace(job, after=None, after_args={}, export=(), predict=())
     for _ in range(PAIRS):
-        ours, usual = run_all(run_worker, [job, replace(job, source=case.healthy().source)], workers=2)
+        ours, usual = run_all(run_worker, [bare, replace(bare, source=case.healthy().source)], workers=2)
         least = min(least, _ratio(ours, usual))
         if least <= SLOWER:
             break
