@@ -43,6 +43,8 @@ _FROM = "model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))\n"
 HEALTHY = example((_FROM, _NET.format(" / 4")))
 SICK = example((_FROM, _NET.format("")))
 LEAST = 8
+WIDE = 1.5
+"""Spread of the scores up to which nobody need divide them: cosines, and models whose weights begin smaller for it."""
 _PASSED = (*_SAME, "masked_fill", "add", "sub", "where")
 
 
@@ -112,10 +114,10 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a product of 8 numbers or more goes into the softmax as it is."""
+    """Fires where a product of 8 numbers or more goes into the softmax as it is, and spreads wide there."""
     shown, width = pick(numbers, *SHOWN), numbers["width"]
     text = f"scores of {width:.0f} products each go into the softmax times {numbers['factor']:.2g}"
-    if width >= LEAST and numbers["factor"] > 0.99:
+    if width >= LEAST and numbers["factor"] > 0.99 and numbers["spread"] > WIDE:
         place = {"file": numbers.get("file"), "line": numbers.get("line")}
         text += f"; 1 over the root of their width is {width**-0.5:.2g}"
         return Verdict("attention_scale", True, text, shown, (Suspect("attention/scale_missing", 0.7, text, **place),))

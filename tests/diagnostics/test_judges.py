@@ -147,7 +147,7 @@ SICK = [
     ("company", {"alone_gap": 0.2, "recurrent": 0.0}, "loss/wrong_axis_reduction"),
     ("decoding", {"gap": 0.1, "first_gap": 0.1}, "generation/cache_off_by_one"),
     ("evaluation_graph", {"kept": 3.0}, "modes/no_grad_missing"),
-    ("attention_scale", {"factor": 1.0}, "attention/scale_missing"),
+    ("attention_scale", {"factor": 1.0, "spread": 2.9}, "attention/scale_missing"),
     ("batch_mix", {"mixed": 0.0, "classes_in_batch": 1.0}, "data/no_shuffle"),
     ("loss_spikes", {"height": 50.0, "times": 5.0, "spikes": 1.0}, "data/corrupt_batch"),
     ("generalisation", {"train_accuracy": 0.6, "validation_accuracy": 0.93, "gap": -0.33}, "data/label_noise"),
@@ -259,3 +259,10 @@ def test_worker_processes_are_not_blamed_for_a_busy_machine(workers, idle, fired
         "idle_share": idle,
     }
     assert instrument("step_timeline").judge(numbers).fired is fired
+
+
+def test_scores_that_are_small_may_go_into_the_softmax_as_they_are():
+    """Cosines, or weights that begin smaller: nobody divides them, and nothing is wrong."""
+    judge = instrument("attention_scale").judge
+    assert not judge({"factor": 1.0, "width": 64.0, "spread": 0.9}).fired
+    assert judge({"factor": 1.0, "width": 64.0, "spread": 3.0}).fired

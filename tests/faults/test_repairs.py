@@ -103,3 +103,13 @@ def test_no_wrong_cause_is_true_as_well(fault_id: str) -> None:
         assert len(set(drawn.texts)) == 4 and len(true & set(drawn.texts)) == 1
         assert drawn.texts["ABCD".index(drawn.letter)] in true
         assert {word for word in alike[:3] if word not in (*true, table.OTHER)} <= set(drawn.texts)
+
+
+@pytest.mark.parametrize("fault_id", ["freezing/frozen_layers", "optimizer/lr_too_low", "loss/double_softmax"])
+def test_no_wrong_test_is_about_what_the_right_one_tells_it_from(fault_id: str) -> None:
+    """It would be nearly right: the form of an exercise once offered two ways to see which weights have moved."""
+    fault = CATALOGUE[fault_id]
+    other = fault.look_alikes[0].other
+    near = {one.test for name, f in CATALOGUE.items() for one in f.look_alikes if other in (name, one.other)}
+    for key in map(str, range(20)):
+        assert not (near - {fault.look_alikes[0].test}) & set(choices(fault, key).texts)
