@@ -89,13 +89,15 @@ class Chart:
         ]  # fmt: skip
         axis_style = {"zeroline": False, "type": "log", "tickformat": "~g"}
         axis_style["nticks"] = 3  # more of them, on axes as low as these, print 0.6 to 0.9 over each other
-        # an empty sheet with sensible numbers on its axes, until there are points
-        axis_style["range"] = [-1, 0.6]
+        # an empty sheet with sensible numbers on its axes; they fit the points from the first one on, and no message,
+        # which a page that is still drawing might miss, has to ask for that
+        axis_style |= {"range": [-1, 0.6], "autorange": True}
         layout = go.Layout(
             height=height, autosize=True, margin={"l": 84, "r": 16, "t": 28, "b": 44}, template="none",
             paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, hovermode="x unified",
             legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
-            xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "zeroline": False, "range": [0, 200]},
+            xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "zeroline": False, "range": [0, 200],
+                "autorange": True},
             yaxis=axis_style | {"title": {"text": "loss"}, "domain": [0.46, 1]},
             yaxis2=axis_style | {"title": {"text": "gradient norm"}, "domain": [0, 0.38]},
         )  # fmt: skip
@@ -114,8 +116,7 @@ class Chart:
                 for curve in self.figure.data:
                     curve.x, curve.y = [], []
                 self.figure.layout.shapes, self.figure.layout.annotations = (), ()
-                for axis in (self.figure.layout.xaxis, self.figure.layout.yaxis, self.figure.layout.yaxis2):
-                    axis.autorange = True
+            self.figure.again(axes=True)
 
     def draw(self, which: str, points: Sequence[Point]) -> None:
         """`which`: "healthy" or "broken"; `points` from the start of that run."""
@@ -143,8 +144,7 @@ class Chart:
     def all_again(self, axes: bool = False) -> None:
         """Send all of it, for whoever missed some; `axes`: to a view that is new."""
         with self._one:
-            if self.figure.layout.xaxis.autorange:  # a run has begun; its axes are to fit, also before the first point
-                self.figure.again(axes)
+            self.figure.again(axes)
 
     def _curves(self, which: str) -> Any:
         return self.figure.data[list(RUNS).index(which) :: len(RUNS)]

@@ -254,9 +254,12 @@ def updates(sent: list) -> list[dict]:
 
 def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     drawn = chart.Chart()
-    drawn.figure._handle_custom_msg({"ready": True}, [])
-    assert updates(front_end) == [], "no run has begun: the axes keep their numbers"
+    axes = [drawn.figure.layout[name] for name in ("xaxis", "yaxis", "yaxis2")]
+    assert all(one.autorange and one.range for one in axes), (
+        "numbers on an empty sheet, which fit points without a word"
+    )
     drawn.clear()
+    assert updates(front_end)[-1]["layout_data"]["xaxis.autorange"], "who looked closer sees the next run whole"
     drawn.figure._handle_custom_msg({"ready": True}, [])
     assert updates(front_end)[-1]["layout_data"]["xaxis.autorange"], "the points that come will be seen whole"
     drawn.draw("healthy", [(1, 2.0, 1.0), (2, 1.0, 1.0), (3, 0.5, 0.0)])
