@@ -42,6 +42,7 @@ class Case:
     """Its repairs and pretences, where they are graded."""
     graded_before: dict[str, Any] = field(default_factory=dict)
     """What the ledger says of them, where they are not graded this time."""
+    gradable: bool = False
 
     def wanted(self) -> list[Wanted]:
         found: list[Wanted] = []
@@ -62,6 +63,8 @@ class Case:
         if self.looked:
             judge_full(self.cell, broken[0], healthy[0])
         self.cell.in_ledger = not self.looked and (self.tried is None or self.tried.in_ledger)
+        if self.gradable and not self.cell.in_ledger:
+            self.cell.problems += tried.too_few(Scenario(self.cell.program, (self.fault.id,)))
         if self.tried:
             self.cell.problems += self.tried.judge()
             self.cell.graded = self.tried.count
@@ -140,7 +143,8 @@ def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh:
             return None
         case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
         cell.not_graded = tried.impossible(fault, cell.program)
-        if written and device == "cpu" and not cell.not_graded:
+        case.gradable = written and device == "cpu" and not cell.not_graded
+        if case.gradable:
             if fresh or cell.program == tried.shortest(fault):
                 case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh)
             else:

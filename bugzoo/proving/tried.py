@@ -29,6 +29,9 @@ JUDGING = frozenset(
     f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "programs", "scenario", "grading.grade")
 )
 """What `code.grading` knows already, or what the texts of a scenario say."""
+FEWEST = 2
+"""Repairs beside the healthy text, and pretences of its own, that a cell must have: else nothing says that the grader
+accepts another's way, or refuses what only looks right."""
 Result = dict[str, Any]
 Asked = tuple[str, str, "Trial"]
 """(fault, program, what is handed in)"""
@@ -156,6 +159,21 @@ def _of_cell(scenario: Scenario) -> list["Trial"]:
         if trial.kind not in ("attack", "degenerate")
         or trial.name in drawn
         or (trial.kind == "degenerate" and (whole or trial.name in fault.pretences))
+    ]
+
+
+def too_few(scenario: Scenario) -> list[str]:
+    """What a cell lacks of repairs and pretences: a sentence for each kind, or nothing."""
+    [(fault, _)] = scenario.specs
+    asked = {"repairs": ("correct", fault.repairs), "pretences": ("degenerate", fault.pretences)}
+    there = {
+        what: [trial.name for trial in of_cell(scenario) if trial.kind == kind and trial.name in written]
+        for what, (kind, written) in asked.items()
+    }
+    return [
+        f"{len(names)} of its {what} fit and differ here ({', '.join(names) or 'none'}); a proof needs {FEWEST}"
+        for what, names in there.items()
+        if len(names) < FEWEST
     ]
 
 

@@ -62,6 +62,18 @@ def test_what_is_graded_is_written_and_believed(runs, proofs, tmp_path) -> None:
     assert prove(fresh=True).graded == report.graded
 
 
+@pytest.mark.parametrize("kind", ["repairs", "pretences"])
+def test_a_cell_without_repairs_is_not_proved(runs, proofs, monkeypatch, kind: str) -> None:
+    fault = faults.load(FAULT)
+    first = next(iter(getattr(fault, kind)))
+    monkeypatch.setitem(faults.catalogue(), FAULT, replace(fault, **{kind: {first: getattr(fault, kind)[first]}}))
+    report = prove()
+    assert (
+        not report.ok and f"1 of its {kind} fit and differ here ({first}); a proof needs 2" in report.cells[0].problems
+    )
+    assert prove("digits_cnn").cells[0].problems, "nor on a program where they are not graded"
+
+
 def test_other_seeds_grade_nothing(runs, proofs) -> None:
     assert verify([FAULT], ["mlp"], seeds=(0, 1)).graded == 0 and not runs.graded
 
