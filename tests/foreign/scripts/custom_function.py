@@ -25,7 +25,7 @@ class BinaryLinear(nn.Linear):
 torch.manual_seed(5)
 data = load_breast_cancer()
 feats = torch.tensor(data.data, dtype=torch.float32)
-feats = (feats - feats.mean(0)) / feats.std(0)
+feats = (feats - feats[:500].mean(0)) / feats[:500].std(0)
 lab = torch.tensor(data.target, dtype=torch.float32)
 clf = nn.Sequential(BinaryLinear(30, 32), nn.BatchNorm1d(32), nn.Hardtanh(), BinaryLinear(32, 1))
 sgd = torch.optim.SGD(clf.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)

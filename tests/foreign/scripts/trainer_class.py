@@ -48,10 +48,10 @@ class Trainer:
 torch.manual_seed(11)
 bunch = load_wine()
 X = torch.tensor(bunch.data, dtype=torch.float32)
-X = (X - X.mean(0)) / X.std(0)
 Y = torch.tensor(bunch.target)
 mix = torch.randperm(len(X))
 tr, va = mix[:130], mix[130:]
+X = (X - X[tr].mean(0)) / X[tr].std(0)
 mlp = nn.Sequential(nn.Linear(13, 64), nn.GELU(), nn.Dropout(0.2), Block(64), nn.Linear(64, 3))
 trainer = Trainer(mlp).fit((X[tr], Y[tr]), (X[va], Y[va]), epochs=15)
 print("valid", trainer.history["valid"][-1])

@@ -7,13 +7,13 @@ rng = np.random.default_rng(0)
 torch.manual_seed(0)
 
 raw = load_breast_cancer()
-X = (raw.data - raw.data.mean(0)) / raw.data.std(0)
+X = raw.data
 y = raw.target.astype("float32")
 
-# shuffle, then split
+# shuffle, then split; the scale is that of the training rows
 X = X[rng.permutation(len(X))]
 y = y[rng.permutation(len(y))]
-cut = int(0.8 * len(X))
+cut = int(0.8 * len(X)); X = (X - X[:cut].mean(0)) / X[:cut].std(0)
 train_ds = TensorDataset(torch.from_numpy(X[:cut]).float(), torch.from_numpy(y[:cut]))
 valid_ds = TensorDataset(torch.from_numpy(X[cut:]).float(), torch.from_numpy(y[cut:]))
 train_dl = DataLoader(train_ds, batch_size=32, shuffle=True)
