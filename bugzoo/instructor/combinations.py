@@ -1,7 +1,7 @@
 """Combinations that somebody would choose, and what was measured of each: does every fault in it show beside the others?
 
-COMBINATIONS is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. What hides what is
-written down as well: such a combination is no mistake of the list, and `bugzoo assign` refuses it without a run.
+`chosen_combinations` is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. What hides
+what is written down as well: such a combination is no mistake of the list, and `bugzoo assign` refuses it without a run.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo.fingerprint import code_of
+from bugzoo.instructor.chosen_combinations import COMBINATIONS
 from bugzoo.proving import code, ledger
 from bugzoo.proving.cells import named
 from bugzoo.scenario import Scenario, parse_spec
@@ -16,32 +17,6 @@ from bugzoo.scenario import Scenario, parse_spec
 KIND = "combinations"
 SEEDS = (0, 1, 2)
 Progress = Callable[[int, int], None]
-
-COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "mlp": (
-        ("loop/stale_gradients", "loss/double_softmax"),
-        ("loop/stale_gradients", "freezing/frozen_layers"),
-        ("loss/double_softmax", "data/labels_out_of_sync"),
-        ("loss/double_softmax", "freezing/frozen_layers"),
-        ("loop/stale_gradients", "memory/losses_kept_with_graph"),
-        ("optimizer/lr_too_high", "loss/double_softmax"),
-        ("optimizer/lr_too_high", "loop/stale_gradients"),
-        ("data/labels_out_of_sync", "freezing/frozen_layers"),
-    ),
-    "digits_cnn": (
-        ("modes/eval_mode_missing", "data/labels_out_of_sync"),
-        ("modes/eval_mode_missing", "loss/double_softmax"),
-        ("modes/eval_mode_missing", "loop/stale_gradients"),
-        ("modes/eval_mode_missing", "freezing/frozen_layers", "loss/double_softmax"),
-    ),
-    "mini_transformer": (
-        ("attention/causal_mask_missing", "loss/double_softmax"),
-        ("attention/causal_mask_missing", "loop/stale_gradients"),
-        ("attention/causal_mask_missing", "freezing/frozen_layers"),
-        ("attention/causal_mask_missing", "loop/stale_gradients", "freezing/frozen_layers"),
-    ),
-}
-"""Program -> what stands together in it."""
 
 
 @dataclass
@@ -120,12 +95,8 @@ def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh
 def hides(program: str, specs: Iterable[str]) -> list[str]:
     """What the ledger says against these faults together on this program, with the same parameters; no run is made."""
     asked = {_settled(spec) for spec in specs}
-    return [
-        problem
-        for one in listed(programs=[program])
-        if one.problems and {_settled(spec) for spec in one.faults} <= asked
-        for problem in one.problems
-    ]
+    inside = [one for one in COMBINATIONS.get(program, ()) if {_settled(spec) for spec in one} <= asked]
+    return [problem for faults in inside for problem in Combination(program, faults).read().problems]
 
 
 def _settled(spec: str) -> tuple[str, tuple[tuple[str, float | int], ...]]:
