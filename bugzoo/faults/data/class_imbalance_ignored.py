@@ -78,7 +78,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "data/no_shuffle",
-            "Count the classes in single batches.",
+            "Count the classes in a few single batches, the first of the run and the last.",
             "Each batch is alike, with few of the rare ones: `batch_mix.mixed > 0.5`.",
             "A batch holds one or two, and the next one others: `batch_mix.mixed < 0.5`.",
         ),
