@@ -93,6 +93,8 @@ MEANT = {
     frozenset({"data/labels_out_of_sync", "recurrent/lengths_out_of_order"}),
     frozenset({"clipping/threshold_too_low", "precision/clip_without_unscale"}),
     frozenset({"attention/heads_mixed", "shape/view_instead_of_permute"}),
+    frozenset({"data/class_imbalance_ignored", "metrics/accuracy_on_imbalance"}),
+    frozenset({"fit/metric_on_train_set", "metrics/accuracy_on_imbalance"}),
 }
 """Look-alikes of one word across which a form need not tell: the line and the test do. The rest are of one family."""
 
