@@ -1,0 +1,21 @@
+"""Gradients that are limited at the wrong moment, by the wrong amount, or not at all."""
+
+from bugzoo.faults.idioms import CLIP, STEP
+from bugzoo.faults.verbs import before, remove
+
+BEHIND_BACKWARD = {
+    "in front of the step": (
+        remove(CLIP),
+        before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"),
+    ),
+    "by hand": (
+        remove(CLIP),
+        before(
+            STEP,
+            "length = torch.cat([weights.grad.flatten() for weights in model.parameters()]).norm()\n"
+            "for weights in model.parameters():\n    weights.grad *= (max_norm / (length + 1e-6)).clamp(max=1.0)",
+        ),
+    ),
+    "clipping": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)"),
+}
+"""Repairs of whatever clips at another moment than between backward() and step()."""

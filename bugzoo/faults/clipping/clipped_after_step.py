@@ -1,5 +1,6 @@
 """Clipping is on, and each of its calls finds something to cut; but the training is as restless as without."""
 
+from bugzoo.faults.clipping import BEHIND_BACKWARD
 from bugzoo.faults.idioms import BACKWARD, CLIP, LEARNING_RATE, STEP
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
@@ -17,21 +18,7 @@ FAULT = Fault(
         "are as long as if there were no limit."
     ),
     fix="Clip between backward() and step().",
-    repairs={
-        "in front of the step": (
-            remove(CLIP),
-            before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"),
-        ),
-        "by hand": (
-            remove(CLIP),
-            before(
-                STEP,
-                "length = torch.cat([weights.grad.flatten() for weights in model.parameters()]).norm()\n"
-                "for weights in model.parameters():\n    weights.grad *= (max_norm / (length + 1e-6)).clamp(max=1.0)",
-            ),
-        ),
-        "clipping": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)"),
-    },
+    repairs=BEHIND_BACKWARD,
     pretences={
         "a lower limit": rewrite(CLIP, LIMIT="0.1"),
         "a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 5)"),

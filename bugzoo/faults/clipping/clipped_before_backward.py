@@ -1,5 +1,6 @@
 """Gradients are clipped to 1, says the code. The log of their lengths shows threes and fives all the same."""
 
+from bugzoo.faults.clipping import BEHIND_BACKWARD
 from bugzoo.faults.idioms import BACKWARD, CLIP, LEARNING_RATE, STEP
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
@@ -17,21 +18,7 @@ FAULT = Fault(
         "length, and the optimiser follows it. No call fails, so that only the lengths tell."
     ),
     fix="Clip between backward() and step(), behind scaler.unscale_(optimizer) where there is a scaler.",
-    repairs={
-        "in front of the step": (
-            remove(CLIP),
-            before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"),
-        ),
-        "by hand": (
-            remove(CLIP),
-            before(
-                STEP,
-                "length = torch.cat([weights.grad.flatten() for weights in model.parameters()]).norm()\n"
-                "for weights in model.parameters():\n    weights.grad *= (max_norm / (length + 1e-6)).clamp(max=1.0)",
-            ),
-        ),
-        "clipping": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)"),
-    },
+    repairs=BEHIND_BACKWARD,
     pretences={
         "a lower limit": rewrite(CLIP, LIMIT="0.1"),
         "a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 5)"),
