@@ -171,6 +171,7 @@ def called(spec: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
 def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""

@@ -25,10 +25,9 @@ FAULT = Fault(
         {
             "kept as numbers": "mean, std = rows[train].mean(0), rows[train].std(0)\nrows = (rows - mean) / std",
             "both at once": "std, mean = torch.std_mean(rows[train], 0)\nrows = (rows - mean) / std",
-            "the mean by scikit-learn": (
+            "by scikit-learn": (
                 "from sklearn.preprocessing import StandardScaler\n"
-                "centred = StandardScaler(with_std=False).fit(rows[train].numpy()).transform(rows.numpy())\n"
-                "rows = torch.tensor(centred) / rows[train].std(0)"
+                "rows = torch.tensor(StandardScaler().fit(rows[train].numpy()).transform(rows.numpy()))"
             ),
         },
     ),
