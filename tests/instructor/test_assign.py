@@ -84,6 +84,7 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("program", "fault"),
     [
