@@ -64,9 +64,9 @@ def names(kind: str) -> list[str]:
     return sorted(file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.json"))
 
 
-def waiting() -> set[str]:
-    """What waits for its first proof, such as "loss/sum_reduction on sampler"."""
-    file = (home() or Path("nowhere")) / "waiting.txt"
+def waiting(place: Path | None = None) -> set[str]:
+    """What waits for its first proof, such as "loss/sum_reduction on sampler". `place` is a ledger's folder, else `home()`."""
+    file = (place or home() or Path("nowhere")) / "waiting.txt"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 

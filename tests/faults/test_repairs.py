@@ -8,14 +8,13 @@ from bugzoo.diagnostics import causes as table
 from bugzoo.faults.evidence import parse
 from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.repairs import pretences, repairs
-from bugzoo.proving import ledger
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.proving.trials import generic
 from bugzoo.scenario import Scenario, fits
 from tests.diagnostics.test_causes import ALL
+from tests.waiting import WAITING
 
 CATALOGUE = faults.catalogue()
-WAITS = ledger.waiting()
 OURS = [fault_id for fault_id in CATALOGUE if ":" not in fault_id]
 
 
@@ -30,7 +29,7 @@ def test_on_every_program_three_texts_are_right_and_two_look_it(fault_id: str) -
         broken, right = tidy(case.source), [tidy(case.healthy().source)]
         mended, looks = repairs(broken, fault, params), pretences(broken, fault, params)
         used |= {*mended, *looks}
-        if f"{fault_id} on {program}" in WAITS:  # nobody is shown what is not proved
+        if f"{fault_id} on {program}" in WAITING:  # nobody is shown what is not proved
             continue
         for name, text in (mended | looks | generic(broken, fault, params)).items():
             compile(text, program, "exec")

@@ -10,6 +10,7 @@ from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.measured import measured
 from bugzoo.proving.parts import told_of
 from bugzoo.proving.verify import verify
+from tests.waiting import WAITING
 
 PAIRS = [pair for fault in faults.catalogue().values() for pair in pairs(fault)]
 FAULT, OTHER = "loss/double_softmax", "traps/log_softmax_first"
@@ -31,7 +32,7 @@ def test_every_look_alike_with_a_number_has_a_program() -> None:
 
 @pytest.mark.slow
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("pair", [pair for pair in PAIRS if named(pair) not in ledger.waiting()], ids=str)
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if named(pair) not in WAITING], ids=str)
 def test_it_tells_them_apart(pair: Pair) -> None:
     assert prove(pair) == []
 

@@ -20,6 +20,7 @@ FAULT = Fault(
         for name in ("amp_transformer", "mini_transformer", "sentiment_lstm", "sequence_classifier")
     }
     | {
+        "modular_addition": "pairs of numbers have no neighbours with the same sum, by which anybody could see it, tried.",
         "regression_mlp": "its targets are numbers and no classes, so that no neighbour has the same one.",
         "checkpointed_mlp": "on one of five seeds neighbours agree a little, and data_inspection keeps quiet, measured.",
         "finetune": "the labels of its second task are moved, the first one's are right: 0.59 over chance and more, measured.",

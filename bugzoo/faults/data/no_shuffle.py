@@ -12,7 +12,10 @@ FAULT = Fault(
     level=2,
     symptom="degraded",
     edits=(before(PAIRS, SORTED), rewrite(LOADER, SHUFFLE="False")),
-    not_on={"regression_mlp": "its targets are numbers and no classes, so that no batch can lack one."},
+    not_on={
+        "modular_addition": "53 sums in batches of its size are mixed well enough: accuracy is lower on 2 of 5 seeds only.",
+        "regression_mlp": "its targets are numbers and no classes, so that no batch can lack one.",
+    },
     evidence=("batch_mix.mixed < 0.5",),
     effect="metrics.accuracy < healthy",
     why=(

@@ -13,6 +13,9 @@ FAULT = Fault(
     symptom="degraded",
     params={"factor": Param(40.0, 30.0, 1000.0, "times the size that layers draw by themselves")},
     edits=before(OPTIMIZER, LOOP, given=ACTIVATED),
+    not_on={
+        "modular_addition": "one hidden layer has no layers between which anything could grow.",
+    },
     evidence=("activation_stats.inner_growth > 10",),
     effect="loss_curve.final_loss > healthy",
     why=(

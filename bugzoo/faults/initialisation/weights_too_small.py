@@ -19,6 +19,9 @@ FAULT = Fault(
     symptom="degraded",
     params={"std": Param(0.001, 1e-6, 0.002, "standard deviation that the weights are drawn with")},
     edits=before(OPTIMIZER, LOOP, given=ACTIVATED),
+    not_on={
+        "modular_addition": "one hidden layer shrinks what goes through it to 0.007 of it, not to nothing.",
+    },
     evidence=("activation_stats.growth < 0.001",),
     effect="loss_curve.final_loss > healthy",
     why=(

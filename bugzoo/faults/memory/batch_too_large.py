@@ -20,6 +20,7 @@ FAULT = Fault(
             "finetune",
             "image_pipeline",
             "mlp",
+            "modular_addition",
             "regression_mlp",
             "sentiment_lstm",
             "sequence_classifier",

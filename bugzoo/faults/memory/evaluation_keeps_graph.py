@@ -11,7 +11,11 @@ FAULT = Fault(
     level=2,
     symptom="leak",
     edits=(remove(NO_GRAD), before(EVAL_MODE, f"answers = []\n{HOOK}")),
-    not_on={"image_pipeline": "its evaluation is one batch in the tiny setting, measured: 1 pass is held."},
+    not_on={
+        "regression_mlp": "its evaluation is one batch, so that one pass keeps no more than it needs.",
+        "modular_addition": "its evaluation is two batches, and the second is short: no pass finds more than one kept.",
+        "image_pipeline": "its evaluation is one batch in the tiny setting, measured: 1 pass is held.",
+    },
     evidence=("graphs_left.passes > 1.5",),
     effect="graphs_left.held_mib > healthy",
     why=(

@@ -15,7 +15,7 @@ FAULT = Fault(
     ),
     not_on={"data_parallel": "what runs in several processes at once is not started twice more by fresh_process."},
     evidence=("fresh_process.differs > 0.5",),
-    effect="fresh_process.differs > healthy",
+    effect="fresh_process.differs > 0.5",
     why=(
         "A set of texts is ordered by their hashes, and Python salts those anew in every process (PYTHONHASHSEED). Within one "
         "process the order stays, so that two runs in a notebook agree; the next process has another one. The seeded shuffle "
