@@ -15,6 +15,7 @@ FAULT = Fault(
     edits=before(PAIRS, f"{DRAWN}\n{MIXED}"),
     params={"share": Param(0.4, 0.3, 0.7, "share of the training samples whose labels are mixed up")},
     not_on={
+        "finetune": "generalisation measures nothing on its two loaders, tried.",
         "modular_addition": (
             "it finds the rule all the same: validation is 0.14 to 0.28 above training, as nothing in it is noisy."
         ),

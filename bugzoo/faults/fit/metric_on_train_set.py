@@ -13,7 +13,8 @@ FAULT = Fault(
         MOVED,
     ),
     not_on={
-        "data_parallel": "its model belongs to two processes that have ended, so that the overlap cannot be asked for."
+        "finetune": "the edit takes away what its evaluation measures of the old task, and the script fails, tried.",
+        "data_parallel": "its model belongs to two processes that have ended, so that the overlap cannot be asked for.",
     },
     evidence=("train_validation_overlap.shared > 0.9",),
     effect="train_validation_overlap.shared > healthy",

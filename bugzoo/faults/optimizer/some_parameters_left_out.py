@@ -12,6 +12,11 @@ FAULT = Fault(
     edits=rewrite(
         OPTIMIZER, PARAMETERS="[weights for part in list($MODEL.children())[$skip:] for weights in part.parameters()]"
     ),
+    not_on={
+        "finetune": (
+            "the optimiser of its second task is made anew and has everything: 0 weights are left out, measured."
+        ),
+    },
     evidence=("parameter_audit.outside_and_untouched_share > 0.02",),
     effect="parameter_audit.unmoved_share > healthy",
     why=(
