@@ -17,7 +17,7 @@ FAULT = Fault(
     ),
     not_on={
         name: "numbers of words or characters have no neighbours that tell a label: data_inspection measures none, tried."
-        for name in ("amp_transformer", "mini_transformer", "sentiment_lstm", "sequence_classifier")
+        for name in ("amp_transformer", "mini_transformer", "sampler", "sentiment_lstm", "sequence_classifier")
     }
     | {
         "modular_addition": "pairs of numbers have no neighbours with the same sum, by which anybody could see it, tried.",

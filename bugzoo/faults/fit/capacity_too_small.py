@@ -54,8 +54,8 @@ FAULT = Fault(
         LookAlike(
             "data/label_noise",
             "Train on one batch alone, again and again, and see whether its loss goes to zero.",
-            "It stays far above: `overfit_one_batch.ratio > 0.5`.",
-            "It goes to zero: `overfit_one_batch.ratio < 0.5`.",
+            "It stays far above.",
+            "It goes to zero.",
         ),
         LookAlike(
             "loss/double_softmax",

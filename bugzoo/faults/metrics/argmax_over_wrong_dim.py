@@ -11,7 +11,9 @@ FAULT = Fault(
     symptom="degraded",
     edits=Swap("$LOGITS.argmax(-1)", WHOLE),
     not_on={
-        "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again."
+        "mini_transformer": "it is right in a third of its answers, so that the gap is under 0.3 on 1 of 5 seeds, measured.",
+        "sampler": "its evaluation writes texts as well, and reported_metric cannot run it once more, tried.",
+        "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again.",
     },
     evidence=("reported_metric.gap > 0.3",),
     effect="metrics.accuracy < healthy",
