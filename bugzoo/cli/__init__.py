@@ -175,6 +175,10 @@ def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> Non
         elif usage():  # a bare `bugzoo` has printed its help and says nothing more
             _say(f"bugzoo: {_short(usage_mistake(error, words))}")
         code = 2 if usage else 130
+    # Ctrl-C while a text was executed, as dataclasses do: Python remembers it, and would end by the signal and not with 130,
+    # unless another text has come to its end since
+    if code == 130:
+        exec("")
     sys.exit(_flushed(code))
 
 

@@ -175,6 +175,18 @@ def test_help_starts_quickly():
     assert spent < 1.0, f"bugzoo --help takes {spent:.2f} s"
 
 
+def test_ctrl_c_while_a_text_is_executed_ends_with_130(tmp_path):
+    """As dataclasses do while torch is imported: Python remembers it, and ends by the signal whatever the exit code is."""
+    (tmp_path / "pressed.py").write_text(
+        "import bugzoo.cli as cli\n"
+        "def cut(*words, **names):\n    exec('raise KeyboardInterrupt')\n"
+        "cli.commands()\ncli.app = cut\ncli.main(['list'])\n"
+    )
+    command = [sys.executable, "-m", "pressed"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 130 and done.stderr == "\nbugzoo: stopped.\n"
+
+
 def test_ctrl_c_that_a_library_swallowed_is_no_traceback():
     """An import cut in half may be caught by whoever imported; what fails then for want of the rest is not news."""
     code = (
