@@ -86,6 +86,7 @@ LOOK = """sheet => { const look = (one, what) => getComputedStyle(sheet.querySel
 """What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page."""
 
 
+IS_LIGHT = "() => document.body.dataset.jpThemeLight === 'true'"
 RANGE = "sheet => sheet.layout.xaxis.range"
 
 
@@ -102,6 +103,8 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, written) -> None:
     sheet = cell.locator(".js-plotly-plot")
     assert until(lambda: cell.locator(".annotation").count() == 1), "the first bad step is pointed at"
     assert until(lambda: whole(sheet)), f"all of the run is seen: {sheet.evaluate(RANGE)}"
+    lab.command("apputils:change-theme", {"theme": "JupyterLab Light"})  # another test may have left it dark
+    assert until(lambda: lab.page.evaluate(IS_LIGHT))
     light = sheet.evaluate(LOOK)
     lab.picture("live_light")
     lab.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
