@@ -16,8 +16,8 @@ FAULT = Fault(
     ),
     params={"step": Param(60, 40, 70, "the step whose batch comes as it was stored, 255 times as large")},
     not_on={
-        "finetune": "its loss falls so far from one task to the next that no spike stands out on 4 of 5 seeds.",
-        "checkpointed_mlp": "no spike stands out on 1 of 5 seeds: dropout moves the loss as much.",
+        "finetune": "no spike stands out on 4 of 5 seeds, measured.",
+        "checkpointed_mlp": "no spike stands out on 1 of 5 seeds, measured.",
     },
     evidence=("loss_spikes.spikes > 0.5",),
     effect="loss_spikes.height > healthy",

@@ -13,9 +13,7 @@ FAULT = Fault(
         where="DataLoader($$$REST)",
     ),
     not_on={
-        "finetune": (
-            "0.39 of its validation samples are among the training ones, just too few to be told from chance likeness."
-        ),
+        "finetune": ("0.39 of its validation samples are shared, and the evidence asks for 0.4, measured."),
         "data_parallel": "its model belongs to two processes that have ended, so that the overlap cannot be asked for.",
     },
     evidence=("train_validation_overlap.shared > 0.4",),

@@ -12,8 +12,8 @@ FAULT = Fault(
     symptom="leak",
     edits=(remove(NO_GRAD), before(EVAL_MODE, f"answers = []\n{HOOK}")),
     not_on={
-        "regression_mlp": "its evaluation is one batch, so that one pass keeps no more than it needs.",
-        "modular_addition": "its evaluation is two batches, and the second is short: no pass finds more than one kept.",
+        "regression_mlp": "its evaluation is one batch, measured: 1 pass is held.",
+        "modular_addition": "its evaluation is one batch in the tiny setting, measured: 1 pass is held.",
         "image_pipeline": "its evaluation is one batch in the tiny setting, measured: 1 pass is held.",
     },
     evidence=("graphs_left.passes > 1.5",),

@@ -1,30 +1,14 @@
 """It reports an accuracy of more than 0.9, and whoever uses it says that some answers never come right."""
 
+from bugzoo.faults.data.class_imbalance_ignored import DRAWN, OF_DIGITS, OF_TEXTS, PICKED
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import either
 
-PICKED = "sampler = torch.utils.data.WeightedRandomSampler({}, len(train))"
-DRAWN = PICKED.format("frequency[$WHICH]")
 PUT_TOGETHER = "validation_loader = DataLoader($PAIRS, $$$REST)"
 IMAGES = "validation = validation.repeat_interleave((frequency[labels[validation]] * {}).round().long())"
 TEXTS = "validation = [pair for pair in validation for _ in range((1, {})[pair[1]])]"
-OF_DIGITS = (
-    Swap(
-        "train_loader = DataLoader($DATA, batch_size, shuffle=True)",
-        "frequency = torch.tensor([1.0] * 5 + [1 / $ratio] * 5)  # of the digits on the letters that come in\n"
-        f"{PICKED.format('frequency[labels[train]]')}\n"
-        "train_loader = DataLoader($DATA, batch_size, sampler=sampler)",
-        where="digits = load_digits()",
-    ),
-    Swap(PUT_TOGETHER, f"{IMAGES.format('$ratio')}\n{PUT_TOGETHER}"),
-)
-OF_TEXTS = (
-    Swap(
-        "train_loader = DataLoader($DATA, batch_size, shuffle=True, collate_fn=collate)",
-        "frequency = torch.tensor([1 / $ratio, 1.0])  # of blame and praise among the reviews that come in\n"
-        f"{PICKED.format('frequency[encode(train)[1]]')}\n"
-        "train_loader = DataLoader($DATA, batch_size, sampler=sampler, collate_fn=collate)",
-    ),
+AS_OFTEN = either(
+    Swap(PUT_TOGETHER, f"{IMAGES.format('$ratio')}\n{PUT_TOGETHER}", where="digits = load_digits()"),
     Swap(PUT_TOGETHER, f"{TEXTS.format('$ratio')}\n{PUT_TOGETHER}"),
 )
 ONCE_EACH = either(
@@ -41,7 +25,7 @@ FAULT = Fault(
     title="An accuracy that the common classes decide alone",
     level=3,
     symptom="too_good",
-    edits=either(OF_DIGITS, OF_TEXTS),
+    edits=(either(OF_DIGITS, OF_TEXTS), AS_OFTEN),
     params={"ratio": Param(10, 10, 20, "how many times as often a common class comes as a rare one")},
     evidence=("class_balance.flattery > 0.05",),
     effect="class_balance.balanced_accuracy < healthy",

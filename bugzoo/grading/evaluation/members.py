@@ -11,7 +11,7 @@ from bugzoo.grading.rows import sketch
 NEAR = 0.01
 """Two rows are one when their sketches differ by no more, in deviations of the known ones: other orders of the same
 arithmetic stay a thousand times below it, a deviation that divides by n instead of n - 1 moves an outlier among 300 rows by
-0.006, the nearest two digits are five times above."""
+0.0066, the nearest two digits lie 0.09 apart, the nearest two patients 0.2."""
 
 
 def rows(inputs: torch.Tensor, targets: torch.Tensor) -> Callable[[Any, Any], bool]:
