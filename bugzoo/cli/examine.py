@@ -1,6 +1,8 @@
 """`checkup`: a training script of one's own under every instrument that applies, told to a tired engineer."""
 
 import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +16,10 @@ from bugzoo.errors import UserError
 from bugzoo.syntax import source_lines
 
 WIDTH = 112
+CODES = {"nothing": 0, "found": 1, "unjudged": 3}
+"""Outcome -> what --exit-code ends with; 2 is bad input."""
+TESTED = 3
+"""Suspects that get a test to make next."""
 
 
 @app.command(context_settings={"allow_extra_args": True})
@@ -24,12 +30,19 @@ def checkup(
     ],
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
     ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 0: nothing found, 1: found, 3: could not judge.")
+    ] = False,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
     """Run a training script under every instrument that applies, and rank the suspects.
 
     The script runs in a process of its own. What follows `--` are its arguments. Ctrl-C ends the script and judges
-    what was seen until then. Exit code 0 whatever is found.
+    what was seen until then. Exit code 0 whatever is found, unless `--exit-code` is given; 2 for bad input.
+
+    Which commit broke the training? git takes 125 for a commit that cannot be judged:
+
+    `git bisect run sh -c 'bugzoo checkup --exit-code train.py; c=$?; [ $c -lt 2 ] || c=125; exit $c'`
 
     Examples:
 
@@ -44,21 +57,47 @@ def checkup(
     read(target)  # a file that is no script is told before torch is loaded
     with steps(json) as step:
         report = examine(target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"))
+    tests = next_tests(report)
     if json:
-        emit(report.to_json(), json)
+        emit(as_json(report, tests), json)
     if json != "-":
-        print(tell(report))
+        print(tell(report, tests))
+    raise typer.Exit(CODES[report.outcome] if exit_code else 0)
 
 
-def tell(report: Any) -> str:
-    """The report in words: what was seen, where, why it matters, what to do next."""
+def next_tests(report: Any) -> dict[str, Any]:
+    """Cause -> the test that tells it from what it can be mistaken for, of the first few suspects."""
+    from bugzoo.proving.next_test import next_test
+
+    remain = [suspect.cause for suspect in report.remaining]
+    found = {}
+    for cause in remain[:TESTED]:
+        same = [suspect.cause for suspect in report.suspects if suspect.instead_of == cause]
+        test = next_test(cause, [*same, *(other for other in remain if other != cause)])
+        if test:
+            found[cause] = test
+    return found
+
+
+def as_json(report: Any, tests: Mapping[str, Any]) -> dict[str, Any]:
+    """The report as plain data, each suspect with its `next_test` (None where the catalogue has none, or past the first)."""
+    found = report.to_json()
+    for suspect in found["suspects"]:
+        test = tests.get(suspect["cause"])
+        suspect["next_test"] = asdict(test) if test else None
+    return found
+
+
+def tell(report: Any, tests: Mapping[str, Any]) -> str:
+    """The report in words: what was seen, where, why it matters, what to do next, what follows from what."""
     ran = f"{report.steps} optimiser steps in {report.seconds:.1f} s" if report.steps else "no optimiser step"
     head = {"found": "something is wrong", "nothing": "nothing found", "unjudged": "not judged"}[report.outcome]
     lines = [f"{report.file}: {head} ({ran})"]
     if report.why:
         lines += _fold(f"{report.why[0].upper()}{report.why[1:]}.", "  ")
     text = _source(report)
-    for number, suspect in enumerate(report.suspects, 1):
+    remain = report.remaining
+    for number, suspect in enumerate(remain, 1):
         lines += ["", f"{number}. {suspect.cause}   (score {suspect.score:.2f})"]
         if suspect.line:
             code = text[suspect.line - 1].strip() if suspect.line <= len(text) else ""
@@ -66,6 +105,9 @@ def tell(report: Any) -> str:
         lines += _fold(suspect.evidence, "   seen   ")
         if number == 1:
             lines += _catalogue(suspect.cause)
+        lines += _test(tests.get(suspect.cause))
+        for other in report.belonging(suspect):
+            lines += _belonging(other, suspect)
     lines += _unchecked(report)
     return "\n".join(lines)
 
@@ -90,6 +132,22 @@ def _catalogue(cause: str) -> list[str]:
     except UserError:
         return []
     return [*_fold(row["why"], "   why    "), *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]
+
+
+def _test(test: Any) -> list[str]:
+    """The test to make next, and what it shows in either case."""
+    if test is None:
+        return []
+    lines = _fold(test.test, "   test   ")
+    lines += _fold(test.if_this, "          this one: ")
+    return lines + _fold(test.if_other, f"          {test.against}: ")
+
+
+def _belonging(other: Any, suspect: Any) -> list[str]:
+    """A suspect that this one explains, or that is another reading of the same evidence: mend and look again."""
+    label = "   so     " if other.explained_by else "   or     "
+    how = "explained by" if other.explained_by else "the same evidence as"
+    return _fold(f"{other.cause} (score {other.score:.2f}): {how} {other.explained_by or other.instead_of}", label)
 
 
 def _unchecked(report: Any) -> list[str]:

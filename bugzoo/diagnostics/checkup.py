@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
+from bugzoo.diagnostics._rank import Ranked, rank, root
 from bugzoo.diagnostics.causes import cause, locate
-from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.diagnostics.verdict import Verdict
 from bugzoo.errors import UserError
 from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
@@ -33,12 +34,21 @@ class Report:
     file: str
     outcome: str
     why: str = ""
-    suspects: list[Suspect] = field(default_factory=list)
+    suspects: list[Ranked] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     not_checked: list[dict[str, str]] = field(default_factory=list)
     run_outcome: str = ""
     steps: int = 0
     seconds: float = 0.0
+
+    @property
+    def remaining(self) -> list[Ranked]:
+        """The suspects that no other one explains, and that are no other reading of another one's evidence."""
+        return [suspect for suspect in self.suspects if not (suspect.explained_by or suspect.instead_of)]
+
+    def belonging(self, suspect: Ranked) -> list[Ranked]:
+        """The others that belong to one of those."""
+        return [one for one in self.suspects if one is not suspect and root(one, self.suspects) is suspect]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; line numbers from 1, scores from 0 to 1."""
@@ -48,7 +58,16 @@ class Report:
             "file": self.file,
             "run": {"outcome": self.run_outcome, "steps": self.steps, "seconds": round(self.seconds, 2)},
             "suspects": [
-                {"cause": s.cause, "score": round(s.score, 3), "evidence": s.evidence, "file": s.file, "line": s.line}
+                {
+                    "cause": s.cause,
+                    "score": round(s.score, 3),
+                    "evidence": s.evidence,
+                    "file": s.file,
+                    "line": s.line,
+                    "instruments": list(s.instruments),
+                    "explained_by": s.explained_by or None,
+                    "instead_of": s.instead_of or None,
+                }
                 for s in self.suspects
             ],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
@@ -62,39 +81,11 @@ class Report:
         lines = [f"{self.file}: {head}" + (f" ({self.why})" if self.why else "")]
         for suspect in self.suspects:
             at = f", line {suspect.line}" if suspect.line else ""
-            lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.evidence}")
+            after = f" (explained by {suspect.explained_by})" if suspect.explained_by else ""
+            lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.evidence}{after}")
         lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
         lines += [f"  not checked: {item['instrument']} ({item['why']})" for item in self.not_checked]
         return "\n".join(lines)
-
-
-def rank(verdicts: list[Verdict]) -> list[Suspect]:
-    """Suspects of the verdicts that fired, one per cause, the likeliest first.
-
-    What a well-supported suspect explains by itself counts half; what two instruments name counts a little more.
-    """
-    best: dict[str, Suspect] = {}
-    for suspect in (s for v in verdicts if v.fired for s in v.suspects):
-        known = best.get(suspect.cause)
-        if known is None:
-            best[suspect.cause] = suspect
-            continue
-        first, second = sorted((known, suspect), key=lambda s: (-s.score, s.line is None))
-        line = (first.file, first.line) if first.line else (second.file, second.line)
-        score = min(1.0, first.score + 0.1 * second.score)
-        best[suspect.cause] = replace(first, score=score, file=line[0], line=line[1])
-    strong = [s for s in best.values() if s.score >= 0.7]
-
-    def explained(suspect: Suspect) -> bool:
-        return any(
-            suspect.cause.startswith(cause(other.cause).explains)
-            and other.score >= suspect.score
-            and other.cause != suspect.cause
-            for other in strong
-        )
-
-    ranked = [replace(s, score=s.score * 0.5) if explained(s) else s for s in best.values()]
-    return sorted(ranked, key=lambda s: -s.score)
 
 
 def report(run: "Run", path: str | None = None) -> Report:
@@ -169,7 +160,7 @@ def _ending(run: "Run") -> str:
     return text + (f" with {said}{where}" if said else "")
 
 
-def _placed(suspect: Suspect, run: "Run", file: str) -> Suspect:
+def _placed(suspect: Ranked, run: "Run", file: str) -> Ranked:
     """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
     if suspect.line and not cause(suspect.cause).source_knows:
         return suspect

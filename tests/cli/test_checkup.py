@@ -11,6 +11,11 @@ import time
 import psutil
 import pytest
 
+from bugzoo.cli import examine
+from bugzoo.diagnostics._rank import Ranked
+from bugzoo.diagnostics.checkup import Report
+from bugzoo.proving.next_test import next_test
+
 TRAIN = """\
 import torch
 torch.manual_seed(0)
@@ -95,7 +100,9 @@ def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
     found = json.loads(out)
     assert process.returncode == 0, error
     assert found["outcome"] == "found"
-    assert set(found["suspects"][0]) == {"cause", "score", "evidence", "file", "line"}
+    assert set(found["suspects"][0]) == {
+        "cause", "score", "evidence", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
+    }  # fmt: skip
     assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
     assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
 
@@ -109,9 +116,59 @@ def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
         "seen ",
         "why ",
         "next ",
+        "test   At one step, compare the gradient",
+        "this one: It holds older batches as well.",
+        "optimizer/lr_too_high: It is the last batch's alone.",
         "Not checked",
     ):
         assert part in out
+
+
+CODES = {"nothing": (TRAIN, 0), "found": (STALE, 1), "unjudged": ("print('hello')\n", 3)}
+
+
+@pytest.mark.parametrize("outcome", CODES)
+def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
+    text, code = CODES[outcome]
+    called = bugzoo("checkup", "--exit-code", str(tmp_path / write(tmp_path, text)))
+    assert called.code == code, called.out
+    assert bugzoo("checkup", str(tmp_path / "train.py")).code == 0
+
+
+def test_bad_input_is_no_finding(bugzoo, tmp_path):
+    assert bugzoo("checkup", "--exit-code", str(tmp_path / "nothing.py")).code == 2
+
+
+def test_the_help_shows_how_to_bisect(bugzoo):
+    assert "git bisect run" in bugzoo("checkup", "--help").out
+
+
+def suspect(cause, **stands):
+    return Ranked(cause, 0.5, "seen", instruments=("any",), **stands)
+
+
+def test_what_the_first_explains_stands_with_it_and_what_remains_has_a_number_and_a_test():
+    report = Report("train.py", "found", suspects=[
+        suspect("loss/double_softmax"),
+        suspect("modes/eval_mode_missing"),
+        suspect("optimizer/lr_too_low", explained_by="loss/double_softmax"),
+        suspect("fit/capacity_too_small", instead_of="loss/double_softmax"),
+    ])  # fmt: skip
+    tests = examine.next_tests(report)
+    assert list(tests) == ["loss/double_softmax", "modes/eval_mode_missing"]
+    first, second = examine.tell(report, tests).split("\n2. modes/eval_mode_missing")
+    assert "so     optimizer/lr_too_low (score 0.50): explained by loss/double_softmax" in first
+    assert "or     fit/capacity_too_small (score 0.50): the same evidence as loss/double_softmax" in first
+    assert tests["loss/double_softmax"].against == "fit/capacity_too_small", "before all against what is suspected too"
+    assert "test " in second and "lr_too_low" not in second
+    told = {one["cause"]: one["next_test"] for one in examine.as_json(report, tests)["suspects"]}
+    assert told["optimizer/lr_too_low"] is None and set(told["loss/double_softmax"]) == {
+        "test", "against", "if_this", "if_other",
+    }  # fmt: skip
+
+
+def test_a_cause_that_no_catalogue_holds_has_no_test():
+    assert next_test("other/thing") is None
 
 
 @pytest.mark.slow

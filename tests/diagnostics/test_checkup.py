@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bugzoo.diagnostics import Suspect, Verdict
-from bugzoo.diagnostics.checkup import checkup, rank
+from bugzoo.diagnostics._rank import rank
+from bugzoo.diagnostics.checkup import checkup
 from bugzoo.errors import UserError
 
 LOOP = """
@@ -88,14 +89,31 @@ def test_drift_between_runs_is_found_by_running_twice(tmp_path):
     assert report.suspects[0].cause == "reproducibility/unseeded"
 
 
-def verdict(*suspects):
-    return Verdict("any", True, "", {}, tuple(Suspect(cause, score, "seen") for cause, score in suspects))
+def verdict(*suspects, by="any"):
+    return Verdict(by, True, "", {}, tuple(Suspect(cause, score, "seen") for cause, score in suspects))
 
 
 def test_what_is_explained_by_another_suspect_comes_after_it():
     ranked = rank([verdict(("optimizer/lr_too_high", 0.85)), verdict(("loop/stale_gradients", 0.95))])
     assert [s.cause for s in ranked] == ["loop/stale_gradients", "optimizer/lr_too_high"]
     assert ranked[1].score < 0.5
+    assert [s.explained_by for s in ranked] == ["", "loop/stale_gradients"]
+
+
+def test_another_reading_of_the_same_evidence_is_told_from_what_remains():
+    one = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
+    ranked = rank([one, verdict(("modes/eval_mode_missing", 0.5), by="other")])
+    assert {s.cause: (s.explained_by, s.instead_of) for s in ranked} == {
+        "loss/double_softmax": ("", ""),
+        "modes/eval_mode_missing": ("", ""),
+        "fit/capacity_too_small": ("", "loss/double_softmax"),
+    }
+
+
+def test_who_is_named_by_a_second_instrument_as_well_is_no_mere_other_reading():
+    one = verdict(("loss/double_softmax", 0.6), ("fit/capacity_too_small", 0.25), by="one")
+    ranked = rank([one, verdict(("fit/capacity_too_small", 0.3), by="other")])
+    assert [s.instead_of for s in ranked] == ["", ""] and ranked[1].instruments == ("one", "other")
 
 
 def test_two_instruments_that_agree_count_a_little_more():

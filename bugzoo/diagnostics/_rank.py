@@ -1,0 +1,80 @@
+"""Suspects in order: the likeliest first, and how each stands to the first ones.
+
+Of the others some follow from a stronger one by themselves (`explained_by`), some are another reading of the very same
+evidence (`instead_of`); what is neither of them remains to be looked into whatever the first one turns out to be.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+from bugzoo.diagnostics.causes import cause
+from bugzoo.diagnostics.verdict import Suspect, Verdict
+
+STRONG = 0.7
+"""Score from which a suspect explains what usually follows from it."""
+
+
+@dataclass(frozen=True)
+class Ranked(Suspect):
+    """A suspect, the instruments that named it, and how it stands to a stronger one (a cause, or "")."""
+
+    instruments: tuple[str, ...] = ()
+    explained_by: str = ""
+    instead_of: str = ""
+
+
+def rank(verdicts: Iterable[Verdict]) -> list[Ranked]:
+    """Suspects of the verdicts that fired, one per cause, the likeliest first.
+
+    What a well-supported suspect explains by itself counts half; what two instruments name counts a little more.
+    """
+    best: dict[str, Ranked] = {}
+    for verdict in verdicts:
+        for suspect in verdict.suspects if verdict.fired else ():
+            best[suspect.cause] = _joined(best.get(suspect.cause), suspect, verdict.instrument)
+    found = sorted(best.values(), key=lambda s: -s.score)
+    explained = [_explained(suspect, found) for suspect in found]
+    ranked = sorted(explained, key=lambda s: (-s.score, s.explained_by != ""))
+    return [_another_reading(suspect, ranked[:place]) for place, suspect in enumerate(ranked)]
+
+
+def _joined(known: Ranked | None, suspect: Suspect, instrument: str) -> Ranked:
+    values = {field.name: getattr(suspect, field.name) for field in fields(Suspect)}
+    new = Ranked(**values, instruments=(instrument,))
+    if known is None:
+        return new
+    first, second = sorted((known, new), key=lambda s: (-s.score, s.line is None))
+    at = first if first.line else second
+    score = min(1.0, first.score + 0.1 * second.score)
+    instruments = tuple(dict.fromkeys((*known.instruments, instrument)))
+    return replace(first, score=score, file=at.file, line=at.line, instruments=instruments)
+
+
+def _explained(suspect: Ranked, found: list[Ranked]) -> Ranked:
+    for other in found:
+        both = _follows(other, suspect) and other.score == suspect.score and found.index(other) > found.index(suspect)
+        if _follows(suspect, other) and other.score >= max(suspect.score, STRONG) and not both:
+            return replace(suspect, score=suspect.score * 0.5, explained_by=other.cause)
+    return suspect
+
+
+def _follows(suspect: Suspect, other: Suspect) -> bool:
+    return suspect.cause.startswith(cause(other.cause).explains) and other.cause != suspect.cause
+
+
+def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
+    """The suspect that this one belongs to: itself where it remains whatever the others turn out to be."""
+    left = {one.cause: one for one in suspects}
+    while above := left.pop(
+        suspect.explained_by or suspect.instead_of, None
+    ):  # each once: three could explain in a ring
+        suspect = above
+    return suspect
+
+
+def _another_reading(suspect: Ranked, stronger: list[Ranked]) -> Ranked:
+    """Nothing speaks for it but what speaks for a stronger one as well."""
+    if suspect.explained_by:
+        return suspect
+    other = next((one for one in stronger if set(suspect.instruments) <= set(one.instruments)), None)
+    return replace(suspect, instead_of=other.cause) if other else suspect
