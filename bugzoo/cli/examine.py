@@ -29,6 +29,12 @@ def checkup(
         Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script; it is run, once or twice.")
     ],
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            help="About so long for all of it; what there was no time for is named. [default: twice --seconds]"
+        ),
+    ] = None,
     ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with 0: nothing found, 1: found, 3: could not judge.")
@@ -48,15 +54,20 @@ def checkup(
 
     - `bugzoo checkup train.py`
     - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
+    - `bugzoo checkup --seconds 300 --budget 400 train.py`
     - `bugzoo checkup --ranks 2 train_ddp.py`
     """
     finite("--seconds", seconds, 0)
+    if budget is not None:
+        finite("--budget", budget, 0)
     from bugzoo.diagnostics.checkup import checkup as examine
     from bugzoo.diagnostics.checkup import read
 
     read(target)  # a file that is no script is told before torch is loaded
     with steps(json) as step:
-        report = examine(target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"))
+        report = examine(
+            target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"), budget=budget
+        )
     tests = next_tests(report)
     if json:
         emit(as_json(report, tests), json)

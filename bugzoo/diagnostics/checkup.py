@@ -26,6 +26,9 @@ from bugzoo.syntax import parse
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
 
+PATIENCE = 10.0
+"""Seconds that a worker may answer late."""
+
 
 @dataclass
 class Report:
@@ -203,22 +206,27 @@ def checkup(
     memory_mib: int | None = None,
     ranks: int = 1,
     on_step: Callable[[dict[str, Any]], None] | None = None,
+    budget: float | None = None,
 ) -> Report:
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
-    `argv` are its arguments; with `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as
-    they come. With `most_reruns` above 0 a run that was short enough is repeated, to compare. Raises UserError for a file that
-    is no Python; whatever the script itself does is part of the report.
+    All of it, the instruments and further runs included, takes about `budget` seconds, by default twice `seconds`: the
+    cheap instruments come first, and what there was no time for is in `not_checked`. `argv` are its arguments; with
+    `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as they come. With `most_reruns` above
+    0 a run that was short enough is repeated, to compare. Raises UserError for a file that is no Python; whatever the
+    script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
 
     source, began = read(path), time.perf_counter()
+    budget = 2 * seconds if budget is None else budget
+    seconds = min(seconds, budget)
     job = Job(
         source,
         file=str(Path(path).resolve()),
-        limits=Limits(seconds=seconds, memory_mib=memory_mib),
-        after="bugzoo.diagnostics:measure_all",
-        after_args={"max_cost": 1},
+        # one process ends itself in time (see _clock) and is ended from outside only where it does not answer
+        limits=Limits(seconds=seconds if ranks > 1 else budget + PATIENCE, memory_mib=memory_mib),
+        after="bugzoo.diagnostics:measure_all" if ranks > 1 else f"bugzoo.diagnostics._clock:{seconds}:{budget}",
         argv=tuple(argv),
         cwd=str(Path(path).resolve().parent),
         ranks=ranks,
@@ -229,7 +237,7 @@ def checkup(
         run.readings = {name: r if r.applies else gone for name, r in measure_all(run, max_cost=0).items()}
     if ranks > 1:  # what compares the ranks can only be asked when all of them are back
         run.readings |= measure_all(run, names=["rank_check", "crash"])
-    left = seconds - (time.perf_counter() - began)
+    left = budget - (time.perf_counter() - began)
     for name in names():
         if reruns(name):
             run.readings[name] = _again(name, run, job, most_reruns, left)

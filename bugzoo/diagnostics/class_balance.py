@@ -18,6 +18,7 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 1
+WHOLE = True  # of a training that was cut short it says nothing
 SHOWN = {
     "classes": ("classes in the evaluation", ""),
     "rare_classes": ("of these, rare in training", "0"),

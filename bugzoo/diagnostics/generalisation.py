@@ -14,6 +14,7 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
 COST = 1
+WHOLE = True  # of a training that was cut short it says nothing
 SHOWN = {
     "train_accuracy": ("accuracy on training batches", "about the next number, or a little above"),
     "validation_accuracy": ("accuracy in the evaluation", ""),
