@@ -1,10 +1,10 @@
 """The model is evaluated, and nobody called eval() before. Are the numbers worth anything?"""
 
-from bugzoo.faults.idioms import EVAL_MODE, STEP
+from bugzoo.faults.idioms import EVAL_MODE, NO_GRAD, STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import before, remove
+from bugzoo.faults.verbs import before, either, remove
 
-COUNTS = "correct, total, summed = 0, 0, 0.0"
+LAST = "return self.head(self.norm(hidden))"
 CARES = {
     "checkpointed_mlp": "it has dropout: there it matters.",
     "digits_cnn": "it has dropout and BatchNorm: there it matters.",
@@ -28,14 +28,23 @@ FAULT = Fault(
     ),
     fix="Nothing needs repair. Calling eval() all the same is a good habit: the next layer that is added may care.",
     repairs={
-        "train(False)": Swap(COUNTS, f"model.train(False)\n{COUNTS}"),
-        "each module": Swap(COUNTS, f"for part in model.modules():\n    part.training = False\n{COUNTS}"),
+        "train(False)": before(NO_GRAD, "model.train(False)"),
+        "each module": before(NO_GRAD, "for part in model.modules():\n    part.training = False"),
     },
     pretences={
-        "dropout, so that it matters": Swap("hidden = F.relu(hidden)", "hidden = F.dropout(F.relu(hidden), 0.5)"),
-        "a layer that cares": Swap(
-            "hidden = F.relu($LAYER(inputs))",
-            "hidden = F.relu(F.batch_norm($LAYER(inputs), None, None, training=True))",
+        "dropout, so that it matters": either(
+            Swap("hidden = F.relu(hidden)", "hidden = F.dropout(F.relu(hidden), 0.5)"),
+            Swap("hidden = F.relu($LAYER(hidden))", "hidden = F.dropout(F.relu($LAYER(hidden)), 0.5)"),
+            Swap(LAST, "return self.head(F.dropout(self.norm(hidden), 0.5))"),
+        ),
+        "a layer that cares": either(
+            *(
+                Swap(
+                    f"hidden = F.relu($LAYER({name}))",
+                    f"hidden = F.relu(F.batch_norm($LAYER({name}), None, None, training=True))",
+                )
+                for name in ("inputs", "hidden")
+            )
         ),
         "a gradient cut short": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.01)"),
     },
