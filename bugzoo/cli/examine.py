@@ -13,6 +13,7 @@ from bugzoo.cli import app
 from bugzoo.cli.arguments import finite, place
 from bugzoo.cli.output import emit, json_option, steps
 from bugzoo.errors import UserError
+from bugzoo.files import check_place, write_atomic
 from bugzoo.syntax import source_lines
 
 WIDTH = 112
@@ -20,6 +21,15 @@ CODES = {"nothing": 0, "found": 1, "unjudged": 3}
 """Outcome -> what --exit-code ends with; 2 is bad input."""
 TESTED = 3
 """Suspects that get a test to make next."""
+
+
+def _page(out: str | None) -> str | None:
+    """Said before the work is done and not after it."""
+    if out in ("", "-"):
+        raise typer.BadParameter(f"{out!r} is no file; name one, such as report.html")
+    if out:
+        check_place(out)
+    return out
 
 
 @app.command(context_settings={"allow_extra_args": True})
@@ -39,6 +49,14 @@ def checkup(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with 0: nothing found, 1: found, 3: could not judge.")
     ] = False,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REPORT.html",
+            help="Write the report with its pictures to this file, to be read in a browser.",
+            callback=_page,
+        ),
+    ] = None,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
     """Run a training script under every instrument that applies, and rank the suspects.
@@ -55,6 +73,7 @@ def checkup(
     - `bugzoo checkup train.py`
     - `bugzoo checkup --seconds 120 train.py --json report.json -- --epochs 2`
     - `bugzoo checkup --seconds 300 --budget 400 train.py`
+    - `bugzoo checkup train.py --html report.html`
     - `bugzoo checkup --ranks 2 train_ddp.py`
     """
     finite("--seconds", seconds, 0)
@@ -71,8 +90,14 @@ def checkup(
     tests = next_tests(report)
     if json:
         emit(as_json(report, tests), json)
+    if html:
+        from bugzoo.pages.report import page
+
+        write_atomic(html, page(report, tests))
     if json != "-":
         print(tell(report, tests))
+        if html:
+            print(f"written: {html}")
     raise typer.Exit(CODES[report.outcome] if exit_code else 0)
 
 

@@ -43,6 +43,8 @@ class Report:
     run_outcome: str = ""
     steps: int = 0
     seconds: float = 0.0
+    run: "Run | None" = field(default=None, repr=False, compare=False)
+    """What it is about, for pictures."""
 
     @property
     def remaining(self) -> list[Ranked]:
@@ -111,7 +113,7 @@ def report(run: "Run", path: str | None = None) -> Report:
         why += hint(run)
     else:
         outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
-    return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds)
+    return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds, run)
 
 
 def _unlearnt(run: "Run") -> str:

@@ -135,6 +135,20 @@ def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
     assert bugzoo("checkup", str(tmp_path / "train.py")).code == 0
 
 
+def test_the_page_is_written_beside_the_words(bugzoo, tmp_path):
+    called = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE)), "--html", str(tmp_path / "report.html"))
+    assert called.code == 0 and called.out.endswith(f"written: {tmp_path / 'report.html'}\n")
+    assert "loop/stale_gradients" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", ["", "-", "nowhere/report.html", "."])
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(bugzoo, tmp_path, place):
+    text = STALE + f"open({str(tmp_path / 'ran')!r}, 'w').close()\n"
+    target = place and place != "-" and str(tmp_path / place)
+    called = bugzoo("checkup", str(tmp_path / write(tmp_path, text)), "--html", target or place)
+    assert called.code == 2 and not (tmp_path / "ran").exists(), called.err
+
+
 def test_bad_input_is_no_finding(bugzoo, tmp_path):
     assert bugzoo("checkup", "--exit-code", str(tmp_path / "nothing.py")).code == 2
 
