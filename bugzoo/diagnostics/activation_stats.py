@@ -66,7 +66,7 @@ def _growth(run: Run) -> dict[str, float]:
         return {}
     spreads = [stats[0, i, 1] for i, name in enumerate(run.trace.modules) if name.endswith(_LAYERS)]
     spreads = [one for one in spreads if math.isfinite(one)]
-    if len(spreads) < 2 or not spreads[0] > 0:
+    if len(spreads) < 2 or not spreads[0] > 0 or not spreads[-1] > 0:  # one row, or a last layer that begins at zero
         return {}
     return {"growth": spreads[-1] / spreads[0], "inner_growth": spreads[-2] / spreads[0]}
 

@@ -144,7 +144,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
     largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
-    if numbers["dtype"].startswith(("float", "bfloat")) and largest < TINY:
+    if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:
         text += f"; no input is larger than {TINY:g}: they were made small twice"
         return Verdict("data_inspection", True, text, shown, (Suspect("data/double_scaling", 0.7, text),))
     agreement = numbers.get("neighbour_agreement")

@@ -2,8 +2,9 @@
 
 .item(), float(), a tensor behind `if`, .cpu() and print() make Python wait until the device has finished all that was asked of
 it, which it could otherwise do while the next operations are prepared. One a step, for the loss, is usual; one for every
-parameter is not. The loop's body is run again on its first batch, and its calls are counted; those within the optimiser's own
-step are left aside, as they are of numbers that are kept on the CPU.
+parameter is not. The loop's body is run again on its first batch, and its calls are counted: of numbers that the model made,
+or its gradients, and of what lies on another device, as making a batch on the CPU waits for nothing. Those within the
+optimiser's own step are left aside, and who calls the model forty times for a step, as one who plays, may look forty times.
 """
 
 import builtins
@@ -17,8 +18,11 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakIdKeyDictionary
 
 from bugzoo import running, watching
 from bugzoo.diagnostics._body import again
@@ -29,7 +33,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "fetched": ("numbers that a step fetches", "1 or 2"),
+    "fetched": ("numbers fetched for each call of the model", "1 or 2"),
     "printed": ("lines that a step prints", "0"),
 }
 HEALTHY = example()
@@ -40,7 +44,7 @@ SICK = example(
     )
 )
 TIMES = 3
-MANY = 6
+MANY = 4.5
 _WAITS = {"item", "tolist", "numpy", "cpu", "__format__", "__bool__", "__int__", "__float__", "__index__", "__array__"}
 
 
@@ -54,6 +58,8 @@ class _Calls:
     fetched: int = 0
     printed: int = 0
     steps: int = 0
+    asked: int = 0
+    depth: int = 0
     inside: bool = False
 
 
@@ -61,11 +67,21 @@ class _Fetches(TorchFunctionMode):
     def __init__(self, calls: _Calls) -> None:
         super().__init__()
         self.calls = calls
+        self.made = WeakIdKeyDictionary()
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if not self.calls.inside and getattr(function, "__name__", "") in _WAITS and _asked_by_script(sys._getframe(1)):
-            self.calls.fetched += 1
-        return function(*args, **(kwargs or {}))
+        waited_for = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor) and self._made(one)]
+        result = function(*args, **(kwargs or {}))
+        if waited_for and not self.calls.inside:
+            if getattr(function, "__name__", "") in _WAITS and _asked_by_script(sys._getframe(1)):
+                self.calls.fetched += 1
+            self.made.update((one, True) for one in tree_leaves(result) if isinstance(one, torch.Tensor))
+        return result
+
+    def _made(self, tensor: torch.Tensor) -> bool:
+        """Is it a weight, or worked out from one, or does it lie on another device?"""
+        with torch._C.DisableTorchFunction():
+            return tensor.requires_grad or tensor.device.type != "cpu" or tensor in self.made
 
 
 def _asked_by_script(frame: FrameType | None) -> bool:
@@ -86,11 +102,19 @@ def _counted() -> Iterator[_Calls]:
         calls.inside = False
         calls.steps += 1
 
+    def enters(*_: Any) -> None:
+        calls.asked += calls.depth == 0
+        calls.depth += 1
+
+    def leaves(*_: Any) -> None:
+        calls.depth -= 1
+
     def printing(*args: Any, **kwargs: Any) -> None:
         calls.printed += 1
         write(*args, **kwargs)
 
     handles = [register_optimizer_step_pre_hook(begins), register_optimizer_step_post_hook(ends)]
+    handles += [register_module_forward_pre_hook(enters), register_module_forward_hook(leaves, always_call=True)]
     builtins.print = printing
     try:
         with _Fetches(calls):
@@ -102,18 +126,19 @@ def _counted() -> Iterator[_Calls]:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts for each step of an optimiser. Raises NotApplicable where the loop's body cannot be run again."""
+    """Lines for each step, numbers for each call of the model. Raises NotApplicable where the body cannot be run again."""
     with _counted() as calls:
         again(run, TIMES)
     if not calls.steps:
         raise NotApplicable("the loop's body made no step when it was run again")
-    return {"fetched": calls.fetched / calls.steps, "printed": calls.printed / calls.steps}
+    return {"fetched": calls.fetched / max(calls.steps, calls.asked), "printed": calls.printed / calls.steps}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a step fetches more than six numbers."""
+    """Fires where five numbers or more are fetched for each call of the model."""
     shown, fetched = pick(numbers, *SHOWN), numbers["fetched"]
-    text = f"a step fetches {fetched:.0f} number{'s' * (round(fetched) != 1)} and prints {numbers['printed']:.0f} lines"
+    text = f"{fetched:.0f} number{'s' * (round(fetched) != 1)} fetched for each call of the model, "
+    text += f"{numbers['printed']:.0f} line{'s' * (round(numbers['printed']) != 1)} printed a step"
     if fetched > MANY:
         text += ": each time the device has to finish first"
         return Verdict("fetched_numbers", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))

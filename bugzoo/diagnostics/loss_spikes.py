@@ -1,8 +1,9 @@
 """Do single batches stick out of the loss?
 
 The loss of each step is held against the median of its neighbours, in units of how far losses usually are from theirs. Noise
-from batch to batch reaches four or five. A step at twenty that is worse than no learning at all had data of another kind in
-it: look at its batch. One that comes back once an epoch is the same batch, or the same sample, each time.
+from batch to batch reaches four or five. A step at twenty that stands alone and is worse than no learning at all had data of
+another kind in it: look at its batch. One that comes back once an epoch is the same batch, or the same sample, each time.
+Losses that rise and fall together, as those of an agent that meets something new, are no spikes.
 """
 
 from typing import Any
@@ -19,13 +20,13 @@ SHOWN = {
     "height": ("highest loss above its neighbours, in usual distances", "below 10"),
     "step": ("step of that loss", ""),
     "times": ("loss there, over the median of its neighbours", "1 to 2"),
-    "spikes": ("steps that stick out by 20 distances, above the first loss", "0"),
+    "spikes": ("steps that stick out by 20 distances, above all others", "0"),
 }
 HEALTHY = example()
 SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (1000 if epoch == 3 and 7 in rows else 1))")
 )
-NEIGHBOURS, HIGH, WORSE = 5, 20.0, 1.2
+NEIGHBOURS, HIGH, WORSE, ALONE = 5, 20.0, 1.2, 2.0
 TIMES = 4.0
 """Over its neighbours: a healthy script with a frozen backbone was seen to reach 2.8."""
 
@@ -46,7 +47,10 @@ def measure(run: Run) -> dict[str, Any]:
     heights = away / (float(np.median(np.abs(away))) + 1e-3 * float(np.median(np.abs(loss))) + 1e-12)
     ratios = loss / np.maximum(np.abs(usual), 1e-12)
     high = (heights > HIGH) & (ratios > TIMES) & (loss > WORSE * float(np.median(loss[:3])))
-    top = int(np.argmax(heights))
+    high &= loss > ALONE * others.max(axis=1)
+    if high.any() and not high.all():  # the upper end of losses that vary that much anyway is no other kind of data
+        high &= loss > ALONE * float(loss[~high].max())
+    top = int(np.argmax(np.where(high, heights, 0.0) if high.any() else heights))
     return {
         "height": float(heights[top]),
         "step": float(places[top] + 1),
@@ -57,7 +61,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a loss that is 20 usual distances above, and four times as high as, its neighbours, and above where it began."""
+    """Fires on a loss 20 usual distances above, and four times as high as, its neighbours, twice all others."""
     shown = pick(numbers, "height", "step", "times", "spikes")
     text = (
         f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"

@@ -34,7 +34,7 @@ with torch.no_grad():
 _LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
 HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("model(inputs[rows])", "model(inputs[rows] * 16)")))
-FAR, OTHER_CLASSES, SPREADS = 0.3, 0.3, (0.5, 2.0)
+FAR, OTHER_CLASSES, SPREADS, LEAST = 0.3, 0.3, (0.5, 2.0), 1e-6
 
 
 def measure(run: Run) -> dict[str, Any]:
@@ -51,11 +51,14 @@ def measure(run: Run) -> dict[str, Any]:
     asked = [x.float().cpu() for x in found.inputs if x.is_floating_point()]
     if floats and asked:
         one, two = (torch.cat([x.flatten() for x in some]) for some in (floats, asked))
-        spread = float(one.std()) + 1e-12
-        numbers |= {
-            "mean_shift": abs(float(two.mean() - one.mean())) / spread,
-            "spread_ratio": float(two.std()) / spread,
-        }
+        spread = float(one.std(correction=0))
+        if spread > LEAST * float(
+            one.abs().max()
+        ):  # a boundary's one point has no spread that another could be held to
+            numbers |= {
+                "mean_shift": abs(float(two.mean() - one.mean())) / spread,
+                "spread_ratio": float(two.std()) / spread,
+            }
     # windows of a text that are drawn anew are no augmentation, nor is the noise that a generator begins with
     if any(x.is_floating_point() for x in found.inputs) and (found.pairs or found.loaders):
         second = evaluated(run, again=True)

@@ -118,7 +118,7 @@ def _repeat(
 ) -> Repeated | None:
     """None where the batch did not stay the same."""
     names = first.frame_globals if first.top_level else dict(first.namespace)
-    state = State(past.models.ordered(), past.moment.optimizers, {**first.namespace, **names}, rng=True)
+    state = State(past.models.ordered(), past.moment.optimizers, {**first.namespace, **names}, True, first.state)
     frozen = Frozen(state, names, first.frame_globals)
     listener, error = _Listener(time.thread_time() + seconds), ""
     hooks, silent = Hooks(listener), io.StringIO()

@@ -152,7 +152,7 @@ def execute(
     `from_start`: the first statement draws its batch itself, from the random state that the step before left.
     """
     names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
-    state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, rng=True)
+    state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, True, snapshot.state)
     frozen = Frozen(state, names, snapshot.frame_globals)
     rerun = _Rerun(step, snapshot.iteration.step)
     hooks = Hooks(rerun)

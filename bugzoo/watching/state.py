@@ -70,11 +70,24 @@ def _own_objects(namespace: dict[str, Any]) -> list[Any]:
 
 
 class State:
-    """What a step may change, of `models`, `optimizers` and the objects in `namespace`, as it is now."""
+    """What a step may change, of `models`, `optimizers` and the objects in `namespace`, as it is now.
 
-    def __init__(self, models: list[nn.Module], optimizers: list[Any], namespace: dict[str, Any], rng: bool) -> None:
-        own = _own_objects(namespace)
+    `earlier`: a state of the same training. What it would put back is kept here as well, wherever it is reached from now.
+    """
+
+    def __init__(
+        self,
+        models: list[nn.Module],
+        optimizers: list[Any],
+        namespace: dict[str, Any],
+        rng: bool,
+        earlier: "State | None" = None,
+    ) -> None:
+        own, known = _own_objects(namespace), earlier.own + earlier.carriers if earlier else []
+        own += [thing for thing, _ in known if not isinstance(thing, (nn.Module, *_CARRIERS))]
+        own = list({id(thing): thing for thing in own}.values())
         values = [*namespace.values(), *(item for thing in own for item in vars(thing).values())]
+        values += [thing for thing, _ in known if isinstance(thing, _CARRIERS)]
         models = list({id(m): m for m in [*models, *(v for v in values if isinstance(v, nn.Module))]}.values())
         optimizers = [*optimizers, *(v for v in values if isinstance(v, torch.optim.Optimizer))]
         self.optimizers = list({id(o): o for o in optimizers}.values())

@@ -57,12 +57,14 @@ def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
 
 MENDED = {"a_x13", "a_x23", "a_x29", "a_x41", "b_x10", "b_x12", "b_x19", "b_x26"}
 """Wrong when they were first seen. All the others: python -m tests.benchmarks.checkup_accuracy --unseen"""
+PEACE = [case for case in unseen() if case.cause is None or case.name in MENDED]
+"""With every healthy one: an instrument that is added later may blame what those before it left in peace."""
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("case", [case for case in unseen() if case.name in MENDED], ids=lambda case: case.name)
-def test_what_was_wrong_at_first_sight_is_mended(case):
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("case", PEACE, ids=lambda case: case.name)
+def test_what_was_unseen_is_left_in_peace_or_mended(case):
     # one of them takes 43 s alone on two cores; no time of the clock decides, and nothing is repeated
     report = checkup(case.path, seconds=600, ranks=case.ranks, most_reruns=0)
     assert case.right([suspect.cause for suspect in report.suspects]), str(report)
