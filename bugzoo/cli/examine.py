@@ -36,13 +36,19 @@ def _page(out: str | None) -> str | None:
 def checkup(
     context: typer.Context,
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script; it is run, once or twice.")
+        Path,
+        typer.Argument(
+            metavar="TARGET.py",
+            parser=place,
+            help="A training script; it is run, once or twice, with --budget more often.",
+        ),
     ],
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
     budget: Annotated[
         float | None,
         typer.Option(
-            help="About so long for all of it; what there was no time for is named. [default: twice --seconds]"
+            help="About so long for all of it, and time for experiments: changed copies of the script are run (a tenth of "
+            "the rate, clipped gradients, ...). What there was no time for is named. [default: twice --seconds, and none]"
         ),
     ] = None,
     ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
@@ -144,6 +150,8 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         lines += _test(tests.get(suspect.cause))
         for other in report.belonging(suspect):
             lines += _belonging(other, suspect)
+    if report.tried:
+        lines += ["", "Tried on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report)
     return "\n".join(lines)
 

@@ -51,6 +51,11 @@ class Report:
         """The suspects that no other one explains, and that are no other reading of another one's evidence."""
         return [suspect for suspect in self.suspects if not (suspect.explained_by or suspect.instead_of)]
 
+    @property
+    def tried(self) -> str:
+        """What changed copies of the script showed, "" where none was run."""
+        return next((v.message for v in self.verdicts if v.instrument == "five_minute_checklist"), "")
+
     def belonging(self, suspect: Ranked) -> list[Ranked]:
         """The others that belong to one of those."""
         return [one for one in self.suspects if one is not suspect and root(one, self.suspects) is suspect]
@@ -76,6 +81,7 @@ class Report:
                 for s in self.suspects
             ],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
+            "tried": self.tried or None,
             "not_checked": self.not_checked,
         }
 
@@ -204,7 +210,7 @@ def checkup(
     path: str | Path,
     argv: Sequence[str] = (),
     seconds: float = 60,
-    most_reruns: int = 1,
+    most_reruns: int | None = None,
     memory_mib: int | None = None,
     ranks: int = 1,
     on_step: Callable[[dict[str, Any]], None] | None = None,
@@ -214,13 +220,16 @@ def checkup(
 
     All of it, the instruments and further runs included, takes about `budget` seconds, by default twice `seconds`: the
     cheap instruments come first, and what there was no time for is in `not_checked`. `argv` are its arguments; with
-    `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as they come. With `most_reruns` above
-    0 a run that was short enough is repeated, to compare. Raises UserError for a file that is no Python; whatever the
-    script itself does is part of the report.
+    `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as they come. Instruments that run the
+    script again, or changed copies of it, are asked where they do so at most `most_reruns` times and there is time for it:
+    by default once, and with a `budget` as often as an instrument likes. Raises UserError for a file that is no Python;
+    whatever the script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
 
     source, began = read(path), time.perf_counter()
+    if most_reruns is None:
+        most_reruns = 1 if budget is None else max(map(reruns, names()))
     budget = 2 * seconds if budget is None else budget
     seconds = min(seconds, budget)
     job = Job(
@@ -239,21 +248,21 @@ def checkup(
         run.readings = {name: r if r.applies else gone for name, r in measure_all(run, max_cost=0).items()}
     if ranks > 1:  # what compares the ranks can only be asked when all of them are back
         run.readings |= measure_all(run, names=["rank_check", "crash"])
-    left = budget - (time.perf_counter() - began)
-    for name in names():
-        if reruns(name):
-            run.readings[name] = _again(name, run, job, most_reruns, left)
+    for name in sorted(filter(reruns, names()), key=reruns):
+        left = budget - (time.perf_counter() - began)
+        run.readings[name] = _again(name, run, job, most_reruns, left)
     return report(run, str(path))
 
 
 def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Reading:
     """Reading of an instrument that takes more runs of the script, where there is time for them."""
     if reruns(name) > most_reruns:
-        return Reading(why_not=f"it would run the script again (most_reruns={reruns(name)} allows that)")
+        times = {1: "once more", 2: "twice more"}.get(reruns(name), f"{reruns(name)} times more")
+        return Reading(why_not=f"it would run the script {times}, which takes a --budget")
     if run.outcome not in ("finished", "non_finite"):
         return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
     if run.seconds * reruns(name) > left or math.isnan(run.seconds):
-        return Reading(why_not=f"there is no time for another run of {run.seconds:.0f} s")
+        return Reading(why_not=f"there is no time left for {reruns(name)} more of {run.seconds:.0f} s")
     from bugzoo.running import Limits
 
     again = replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds)))

@@ -10,6 +10,21 @@ ONLY_THE_SICK = {"crash", "replay"}
 """They have nothing to say of a run in which nothing went wrong."""
 
 
+def accuses(name: str) -> bool:
+    """An instrument that shows something and judges nothing says `ACCUSES = False`."""
+    return diagnostics.declared(name).get("ACCUSES", True)
+
+
+@pytest.mark.parametrize("name", [name for name in diagnostics.names() if not accuses(name)])
+def test_who_accuses_nobody_still_tells_the_two_apart(name):
+    said = []
+    for which in ("HEALTHY", "SICK"):
+        reading = diagnostics.read(name, ran(name, which))
+        assert reading.applies, reading.why_not
+        said += [verdict.message for verdict in diagnostics.judge_all({name: reading})]
+    assert said[0] != said[1]
+
+
 def ran(name: str, which: str) -> Run:
     chosen = getattr(diagnostics.instrument(name), which)
     if chosen.ranks == 1:
@@ -27,7 +42,7 @@ def test_it_is_quiet_on_its_healthy_example(name):
     assert not [verdict for verdict in verdicts if verdict.fired]
 
 
-@pytest.mark.parametrize("name", diagnostics.names())
+@pytest.mark.parametrize("name", [name for name in diagnostics.names() if accuses(name)])
 def test_it_fires_on_its_sick_example(name):
     reading = diagnostics.read(name, ran(name, "SICK"))
     assert reading.applies, reading.why_not

@@ -93,6 +93,13 @@ HEALTHY = {
     "epoch_order": {"repeated": 0.05, "epochs": 5.0},
     "worker_noise": {"noise": 1.0, "identical": 0.0, "repeated": 0.0, "workers": 2.0},
     "fresh_process": {"differs": 0.0},
+    "input_independence": {"moved": 2.0, "loss": 0.3, "dealt_loss": 4.0, "zero_loss": 2.2, "input_spread": 0.8},
+    "feature_leak": {"copies": 0.0, "columns": 8.0, "column": -1.0, "nearest": 0.8, "samples": 224.0},
+    "shape_trace": {"modules": 3.0, "samples_in": 32.0, "samples_out": 32.0, "changed_at": 0.0, "answer_axes": 2.0,
+                    "target_axes": 1.0, "path": ["0 (Linear): (32, 8) -> (32, 3)"]},
+    "five_minute_checklist": {"first_loss": 2.3, "final_loss": 0.2, "steps": 100.0} | {
+        f"{name}_{what}": value for name in ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")
+        for what, value in {"ran": 1.0, "same": 0.0, "first_loss": 2.3, "final_loss": 0.3}.items()},
     "rank_average": {"factor": 0.5, "by_ranks": 1.0, "ranks": 2.0, "plain": 1.0},
 }  # fmt: skip
 
@@ -205,6 +212,14 @@ SICK = [
     ("epoch_order", {"repeated": 1.0}, "distributed/set_epoch_missing"),
     ("worker_noise", {"identical": 1.0}, "reproducibility/identical_worker_augmentation"),
     ("fresh_process", {"differs": 1.0}, "reproducibility/hash_order"),
+    ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3}, "initialisation/dead_relu"),
+    ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3, "input_spread": 0.0}, "data/everything_unknown"),
+    ("feature_leak", {"copies": 1.0, "column": 5.0, "nearest": 1.0}, "data/target_among_inputs"),
+    ("five_minute_checklist", {"final_loss": math.inf, "full_precision_same": 1.0, "clipped_final_loss": 4.0},
+     "optimizer/lr_too_high"),
+    ("five_minute_checklist", {"final_loss": math.inf, "tenth_of_the_rate_final_loss": math.inf}, "precision/no_grad_scaler"),
+    ("five_minute_checklist", {"final_loss": 9.0, "full_precision_same": 1.0, "tenth_of_the_rate_ran": 0.0},
+     "clipping/clipping_missing"),
     ("rank_average", {"plain": 0.0}, "distributed/loss_normalised_per_rank"),
 ]  # fmt: skip
 
@@ -281,3 +296,14 @@ def test_scores_that_are_small_may_go_into_the_softmax_as_they_are():
     judge = instrument("attention_scale").judge
     assert not judge({"factor": 1.0, "width": 64.0, "spread": 0.9}).fired
     assert judge({"factor": 1.0, "width": 64.0, "spread": 3.0}).fired
+
+
+def test_one_answer_for_all_is_none_where_dealing_the_samples_makes_it_worse():
+    """A value that moves by little beside the spread of its targets may be all that there is to know."""
+    numbers = HEALTHY["input_independence"] | {"moved": 1e-4, "loss": 1.0, "dealt_loss": 1.2}
+    assert not instrument("input_independence").judge(numbers).fired
+
+
+def test_where_the_first_axis_changes_is_said_and_nobody_accused():
+    verdict = instrument("shape_trace").judge(HEALTHY["shape_trace"] | {"changed_at": 1.0, "samples_out": 64.0})
+    assert not verdict.fired and "0 (Linear): (32, 8) -> (32, 3)" in verdict.message

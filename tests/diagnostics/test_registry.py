@@ -21,7 +21,7 @@ def test_every_instrument_that_is_promised_is_there():
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_an_instrument_says_what_to_conclude_and_what_it_costs(name):
     module = diagnostics.instrument(name)
-    assert module.COST in (0, 1) and diagnostics.reruns(name) in (0, 1, 2)
+    assert module.COST in (0, 1) and diagnostics.reruns(name) in (0, 1, 2, 5)
     assert "?" in diagnostics.question(name), "the first line asks what the instrument answers"
     assert len(module.__doc__.strip().splitlines()) >= 3
     assert module.measure.__doc__ and module.judge.__doc__

@@ -1,0 +1,104 @@
+"""Does the model look at its input at all?
+
+The last kept batch is asked once more, in eval mode, then with its samples dealt to one another's targets, then with nothing
+but zeros. A model that has learnt something from its input is worse off both times. `moved` is how far the answers to two
+samples lie apart (nats for classes, else in standard deviations of the targets): where that is nothing although the samples
+differ, the model gives everybody one answer, and learns no more than how often each target comes. Samples that are all alike
+before they enter were lost earlier.
+"""
+
+import math
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._loss import again
+from bugzoo.diagnostics._sequences import Call
+from bugzoo.diagnostics._tools import batches, call, model_of, need_steps, pick, quiet
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "moved": ("distance of the answers to two samples", "far above 0.00001"),
+    "loss": ("loss on a batch", ""),
+    "dealt_loss": ("loss with the samples dealt to other targets", "higher"),
+    "zero_loss": ("loss with inputs of zeros", "higher"),
+    "input_spread": ("distance of two samples, over their size", "above 0"),
+}
+HEALTHY = example()
+SICK = example(("nn.ReLU()", "nn.Threshold(1e3, 0.0)"))
+STEPS, ROWS = 20, 4
+"""Optimiser steps and samples below which nothing is said."""
+ONE, SAME, WORSE = 1e-5, 1e-3, 0.01
+"""Answers that lie closer are one answer (a language model that has hardly begun is at 5e-4); samples that lie closer are alike;
+a loss that rises by a smaller part has not risen."""
+
+
+def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
+    """The script's kind of loss with other arguments; nan where it cannot be computed again."""
+    changed = type(batch)(batch.step, *arguments, batch.targets, batch.loss, batch.module)
+    try:
+        torch.manual_seed(0)
+        return float(again(model, changed, operation))
+    except (NotApplicable, RuntimeError, IndexError):
+        return math.nan
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Distances and losses. Raises NotApplicable where a sample has no target of its own, or too few steps were made."""
+    need_steps(run, STEPS)
+    batch = batches(run)[-1]
+    arguments = Call.of(batch)
+    main = arguments.main()
+    if main is None or batch.targets is None or not batch.targets.ndim:
+        raise NotApplicable("the model takes no batch of numbers, or its loss keeps no targets")
+    x = arguments.leaves[main]
+    rows = x.shape[0]
+    if rows < ROWS or batch.targets.numel() % rows:
+        raise NotApplicable(f"the batch has not one target, or several, for each of at least {ROWS} samples")
+    dealt = {
+        place: leaf.roll(1, 0)
+        for place, leaf in enumerate(arguments.leaves)
+        if isinstance(leaf, torch.Tensor) and leaf.ndim and leaf.shape[0] == rows
+    }
+    operation = run.trace.graph.loss_op or ""
+    with quiet(model_of(run, batch)) as model:
+        out = call(model, batch.args, batch.kwargs)
+        if out.shape[0] != rows or not torch.isfinite(out).all():
+            raise NotApplicable("the model does not give one finite answer for each sample")
+        loss = _asked(model, batch, arguments.arguments(), operation)
+        dealt_loss = _asked(model, batch, arguments.arguments(dealt), operation)
+        zero_loss = _asked(model, batch, arguments.arguments({main: torch.zeros_like(x)}), operation)
+    unit = 1.0
+    if batch.targets.is_floating_point() and batch.targets.numel() > 1:
+        spread = float(batch.targets.float().std())
+        unit = spread if spread > 1e-9 else 1.0
+    values = x.float().flatten(1)
+    size = float(values.abs().mean()) + 1e-12
+    return {
+        "moved": float((out - out.roll(1, 0)).abs().mean()) / unit,
+        "loss": loss, "dealt_loss": dealt_loss, "zero_loss": zero_loss,
+        "input_spread": float((values - values.roll(1, 0)).abs().mean()) / size,
+    }  # fmt: skip
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where all samples get one answer, and the loss is no worse when they are dealt to other targets."""
+    shown = pick(numbers, *SHOWN)
+    loss, dealt = numbers["loss"], numbers["dealt_loss"]
+    worse = math.isfinite(dealt) and math.isfinite(loss) and dealt - loss > WORSE * abs(loss)
+    if numbers["moved"] > ONE or worse:
+        return Verdict("input_independence", False, "other samples get other answers", shown)
+    text = f"all samples get one answer: two of them lie {numbers['moved']:.1g} apart"
+    if math.isfinite(loss):
+        text += f"; the loss is {loss:.3g}, and {dealt:.3g} with the samples dealt to one another's targets"
+    if numbers["input_spread"] < SAME:
+        text += "; the samples themselves are alike when they enter"
+        causes = ("data/everything_unknown", "precision/integer_features")
+    else:
+        text += f", although the samples differ (by {numbers['input_spread']:.2g} of their size)"
+        causes = ("initialisation/dead_relu", "optimizer/lr_too_high")
+    suspects = tuple(Suspect(cause, score, text) for cause, score in zip(causes, (0.45, 0.35), strict=True))
+    return Verdict("input_independence", True, text, shown, suspects)

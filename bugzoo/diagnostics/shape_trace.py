@@ -1,0 +1,84 @@
+"""Which shape goes into each module, and which comes out?
+
+The last kept batch goes through the model once more, in eval mode. `path` holds a line for each module that computes
+something, in the order of the calls. Follow the first axis: it is the number of samples, and where it changes something took
+samples for features (`view(-1, ...)`, a `flatten` that eats the batch, axes that a recurrent layer takes in another order). An
+axis of 1 in the answer beside targets without it is stretched in the loss. This instrument accuses nobody: sequences that are
+flattened before the loss, and pairs that are stacked, change their first axis on purpose.
+"""
+
+import math
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._sequences import Call
+from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, tensors
+from bugzoo.diagnostics.verdict import NotApplicable, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+ACCUSES = False
+SHOWN = {
+    "modules": ("modules that were called", ""),
+    "samples_in": ("first axis of the input", ""),
+    "samples_out": ("first axis of the answer", "the same"),
+    "changed_at": ("call at which the first axis changes for the first time", "0: none"),
+    "answer_axes": ("axes of the answer", ""),
+    "target_axes": ("axes of the targets", ""),
+}
+HEALTHY = example()
+SICK = example(("nn.ReLU()", "nn.Flatten(0)"), ("nn.Linear(32, 3))", "nn.Unflatten(0, (-1, 16)), nn.Linear(16, 3))"),
+               ("targets[rows])", "targets[rows].repeat_interleave(2))"),
+               ("(model(inputs).argmax(1) == targets)", "(model(inputs).argmax(1)[::2] == targets)"))  # fmt: skip
+MOST = 200
+"""Calls that are written down."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """The path as text, and its ends as numbers. Raises NotApplicable without a batch that holds numbers."""
+    batch = batches(run)[-1]
+    arguments = Call.of(batch)
+    main = arguments.main()
+    if main is None:
+        raise NotApplicable("the model was called with no tensor of tokens or numbers")
+    rows, path, changed = arguments.leaves[main].shape[0], list[str](), list[int]()
+    with quiet(model_of(run, batch)) as model:
+        names = {module: name or type(module).__name__ for name, module in model.named_modules()}
+
+        def note(module: torch.nn.Module, given: Any, answer: Any) -> None:
+            entered, left = tensors(given), tensors(answer)
+            if not entered or not left or len(path) >= MOST:
+                return
+            before, after = tuple(entered[0].shape), tuple(left[0].shape)
+            path.append(f"{names[module]} ({type(module).__name__}): {before} -> {after}")
+            if not changed and before and after and before[0] == rows != after[0]:
+                changed.append(len(path))
+
+        leaves = [module for module in names if not any(module.children())]
+        hooks = [module.register_forward_hook(note) for module in leaves]
+        try:
+            out = call(model, batch.args, batch.kwargs)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    return {
+        "modules": float(len(path)),
+        "samples_in": float(rows),
+        "samples_out": float(out.shape[0]),
+        "changed_at": float(changed[0]) if changed else 0.0,
+        "answer_axes": float(out.ndim),
+        "target_axes": float(batch.targets.ndim) if batch.targets is not None else math.nan,
+        "path": path,
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Never fires: it says where the first axis changes, and what that means stands in the script."""
+    shown = pick(numbers, *SHOWN)
+    text = f"{numbers['samples_in']:.0f} samples go in and {numbers['samples_out']:.0f} come out"
+    at = int(numbers["changed_at"])
+    if at and numbers["path"]:
+        text += f"; the first axis changes at {numbers['path'][at - 1]}"
+    return Verdict("shape_trace", False, text, shown)
