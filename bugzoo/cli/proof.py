@@ -93,7 +93,8 @@ def pairs(
         check_faults(faults or (), name)
     from bugzoo.instructor import combinations
 
-    chosen = list(combinations.listed(faults or (), program or ()))
+    with progress("combinations read", json) as tell:
+        chosen = combinations.listed(faults or (), program or (), tell)
     if prove or fresh:
         with progress("combinations", json) as tell:
             combinations.prove(chosen, tell, fresh)

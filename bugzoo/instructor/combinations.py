@@ -4,7 +4,7 @@
 what is written down as well: such a combination is no mistake of the list, and `bugzoo assign` refuses it without a run.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,20 +38,22 @@ class Combination:
     def name(self) -> str:
         return " + ".join(self.faults)
 
+    def _said(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The texts of all seeds, and what each fault claims."""
+        cases = [Scenario(self.program, self.faults, seed=seed) for seed in SEEDS]
+        return [case.source for case in cases], [(f.id, f.evidence, f.effect) for f, _ in cases[0].specs]
+
     @property
     def key(self) -> str:
-        """Of the ledger: the texts of all seeds and what each fault claims, and the code that runs and measures."""
-        cases = [Scenario(self.program, self.faults, seed=seed) for seed in SEEDS]
-        faults = [fault for fault, _ in cases[0].specs]
-        said = [(fault.id, fault.evidence, fault.effect) for fault in faults]
-        names = code.everything().union(*map(named, faults))
+        """Of the ledger: what it is about, and the code that runs and measures."""
+        names = code.everything().union(*(named(fault) for fault, _ in Scenario(self.program, self.faults).specs))
         by = code_of("bugzoo.instructor.visible:_sight")
-        return code.keyed(([case.source for case in cases], said), (code.core(), by, code.instruments(names)))
+        return code.keyed(self._said(), (code.core(), by, code.instruments(names)))
 
     def read(self) -> "Combination":
         """With what the ledger says, where that is of the same faults and texts."""
         entry = ledger.read(KIND, self.program).get(self.name, {})
-        self.known = code.about(entry.get("key", "")) == code.about(self.key)
+        self.known = code.about(entry.get("key", "")) == code.about(code.keyed(self._said(), ()))
         if self.known:
             self.problems, self.hidden = entry["problems"], entry["hidden"]
         return self
@@ -60,14 +62,18 @@ class Combination:
         return {"key": self.key, "problems": self.problems, "hidden": self.hidden, "with": ledger.environment()}
 
 
-def listed(only: Iterable[str] = (), programs: Iterable[str] = ()) -> Iterator[Combination]:
+def listed(
+    only: Iterable[str] = (), programs: Iterable[str] = (), progress: Progress | None = None
+) -> list[Combination]:
     """Those of the list that hold all faults of `only`, on `programs` (all by default), with what the ledger says."""
     wanted, places = set(only), set(programs)
-    for program, found in COMBINATIONS.items():
-        for faults in found:
-            one = Combination(program, faults)
-            if wanted <= set(one.ids) and (not places or program in places):
-                yield one.read()
+    every = (Combination(program, faults) for program, found in COMBINATIONS.items() for faults in found)
+    chosen = [one for one in every if wanted <= set(one.ids) and (not places or one.program in places)]
+    for done, one in enumerate(chosen, 1):
+        one.read()
+        if progress:
+            progress(done, len(chosen))
+    return chosen
 
 
 def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh: bool = False) -> list[Combination]:

@@ -4,8 +4,10 @@ Each of these puts the faults into an order, by what the ledger says; the diffic
 
 - effect: how far broken and healthy lie apart, in standard deviations of the healthy seeds (Cohen's d); a crash is beyond
   any distance,
+- seen: how many of the numbers that everybody looks at lie outside the healthy band: the training loss, and loss and
+  metric of the validation; all of them where the run ends, hangs, or leaves the finite numbers,
 - instruments: how many fire,
-- quiet: the share of what everybody tries that silences the evidence, although it repairs nothing.
+- quiet: the share of what everybody tries that silences the evidence, although it repairs nothing; unknown of a crash.
 """
 
 import math
@@ -22,6 +24,8 @@ from bugzoo.proving.pretences import PRETENCES
 
 LOUD = ("crash", "hang", "oom", "non_finite")
 """Symptoms that nobody overlooks: their effect is beyond any distance."""
+USUAL = ({"training loss"}, {"loss"}, {"accuracy", "r2"})
+"""Checks of the grader on what everybody looks at; a program has one of the metrics."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Difficulty:
     fault: str
     level: int
     effect: float
+    seen: float | None
     instruments: float
     quiet: float | None
     score: float = math.nan
@@ -42,6 +47,7 @@ def difficulties() -> list[Difficulty]:
     found = [one for fault in catalogue.catalogue().values() if not fault.trap and (one := measured(fault))]
     places = [
         _places([-one.effect for one in found]),
+        _places([None if one.seen is None else -one.seen for one in found]),
         _places([-one.instruments for one in found]),
         _places([one.quiet for one in found]),
     ]
@@ -56,8 +62,11 @@ def measured(fault: Fault) -> Difficulty | None:
     cells = [cell for cell in entries if not cell["problems"]]
     if not cells:
         return None
-    effect = math.inf if fault.symptom in LOUD else median(_distance(fault, cell) for cell in cells)
-    return Difficulty(fault.id, fault.level, effect, fmean(len(cell["fired"]) for cell in cells), _quiet(fault, cells))
+    loud = fault.symptom in LOUD
+    effect = math.inf if loud else median(_distance(fault, cell) for cell in cells)
+    quiet = None if loud else _quiet(fault, cells)
+    seen = float(len(USUAL)) if loud else _seen(cells)
+    return Difficulty(fault.id, fault.level, effect, seen, fmean(len(cell["fired"]) for cell in cells), quiet)
 
 
 def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
@@ -70,6 +79,16 @@ def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
         return math.inf
     apart = abs(fmean(broken) - fmean(healthy))
     return apart / spread if (spread := pstdev(healthy)) > 0 else math.inf
+
+
+def _seen(cells: Sequence[Mapping[str, Any]]) -> float | None:
+    """How many of the USUAL numbers the grader found outside the healthy band in the program as handed out."""
+    failed = [
+        set(trial[2:])
+        for cell in cells
+        for trial in cell.get("graded", {}).get("trials", {}).get("unsolved", {}).values()
+    ]
+    return fmean(sum(not of.isdisjoint(one) for of in USUAL) for one in failed) if failed else None
 
 
 def _quiet(fault: Fault, cells: Sequence[Mapping[str, Any]]) -> float | None:

@@ -3,7 +3,9 @@
 import weakref
 from typing import Any
 
-HOPS = 5  # from the loss towards the model: kept outputs hold on to these nodes, the loss itself only to its own
+HOPS = (
+    8  # from the loss towards the model, past scale and casts: kept outputs hold on to these nodes, a loss to its own
+)
 
 
 class _Mark:

@@ -43,7 +43,11 @@ def test_the_ledger_knows_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_what_was_asked_for() -> None:
-    assert {one.program for one in listed(programs=["digits_cnn"])} == {"digits_cnn"}
+    told: list[tuple[int, int]] = []
+    assert {one.program for one in listed(programs=["digits_cnn"], progress=lambda *at: told.append(at))} == {
+        "digits_cnn"
+    }
+    assert told and told[-1][0] == told[-1][1] == len(told)
     assert all("loss/double_softmax" in one.ids for one in listed(["loss/double_softmax"]))
 
 

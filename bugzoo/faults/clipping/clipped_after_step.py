@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
     title="Clipping behind the step",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=(remove(CLIP), after(STEP, "$CLIP_STATEMENT")),
     evidence=("clip_rate.used_share < 0.1", "clip_rate.late_share > 0.5"),

@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
     title="Clipping before there is a gradient",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=(remove(CLIP), before(BACKWARD, "$CLIP_STATEMENT")),
     evidence=("clip_rate.used_share < 0.1",),

@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
     title="A clipping limit below every gradient",
-    level=3,
+    level=4,
     symptom="degraded",
     params={"limit": Param(1e-3, 1e-9, 2e-3, "the largest norm that a gradient may have")},
     edits=rewrite(CLIP, LIMIT="$limit"),

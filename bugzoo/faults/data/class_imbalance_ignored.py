@@ -22,7 +22,7 @@ DRAWN = PICKED.format("frequency[$WHICH]")
 
 FAULT = Fault(
     title="Rare classes count as little as they come",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=either(OF_DIGITS, OF_TEXTS),
     params={"ratio": Param(10, 10, 20, "how many times as often a common class comes as a rare one")},

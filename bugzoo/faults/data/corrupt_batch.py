@@ -7,7 +7,7 @@ SPOILT = "if step == $STEP:\n    inputs = inputs * 255"
 
 FAULT = Fault(
     title="A batch in another unit",
-    level=3,
+    level=4,
     symptom="degraded",
     edits=Swap(
         "optimizer.zero_grad()",
@@ -16,6 +16,7 @@ FAULT = Fault(
     ),
     params={"step": Param(60, 40, 70, "the step whose batch comes as it was stored, 255 times as large")},
     not_on={
+        "data_parallel": "a rank's share of the batch stands out on 4 of 5 seeds only, measured.",
         "finetune": "no spike stands out on 4 of 5 seeds, measured.",
         "checkpointed_mlp": "no spike stands out on 1 of 5 seeds, measured.",
     },

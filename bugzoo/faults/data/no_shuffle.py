@@ -9,7 +9,7 @@ LINE = "train = train[labels[train].argsort()]"
 
 FAULT = Fault(
     title="Data that comes sorted by class, and is not shuffled",
-    level=2,
+    level=4,
     symptom="degraded",
     edits=(before(PAIRS, SORTED), rewrite(LOADER, SHUFFLE="False")),
     not_on={

@@ -8,7 +8,7 @@ LINE = "loss = loss / dist.get_world_size()"
 
 FAULT = Fault(
     title="Each rank divides its loss by the number of ranks, and the wrapper averages as well",
-    level=3,
+    level=4,
     symptom="degraded",
     edits=after(LOSS, "$RESULT = $RESULT / $DIST.get_world_size()", given=RANKS),
     evidence=("rank_average.by_ranks < 1.2",),

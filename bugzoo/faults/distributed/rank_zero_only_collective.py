@@ -14,7 +14,7 @@ LINES = (
 
 FAULT = Fault(
     title="A collective call behind `if rank == 0`",
-    level=3,
+    level=2,
     symptom="hang",
     params={"every": Param(10, 2, 100, "steps from one log line to the next")},
     edits=after(

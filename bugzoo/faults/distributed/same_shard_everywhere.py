@@ -9,7 +9,7 @@ OWN = f"$ROWS[{RANK} :: {WORLD}]"
 
 FAULT = Fault(
     title="The sampler that deals the data to the ranks is made and never handed to the loader",
-    level=2,
+    level=4,
     symptom="degraded",
     edits=Swap("DataLoader($DATA, $BATCH, sampler=$SAMPLER)", "DataLoader($DATA, $BATCH, shuffle=True)"),
     evidence=("rank_check.spread < 0.000001",),
@@ -26,7 +26,7 @@ FAULT = Fault(
             "cut by hand": f"DataLoader(TensorDataset($INPUTS[{OWN}], $LABELS[{OWN}]), $BATCH, shuffle=True)",
             "a sampler made on the spot": (
                 "DataLoader(TensorDataset($INPUTS[$ROWS], $LABELS[$ROWS]), $BATCH, "
-                f"sampler=DistributedSampler($ROWS, {WORLD}, {RANK}, seed=seed + 1))"
+                f"sampler=(sampler := DistributedSampler($ROWS, {WORLD}, {RANK}, seed=seed + 1)))"
             ),
             "batches of the sampler": (
                 "DataLoader(TensorDataset($INPUTS[$ROWS], $LABELS[$ROWS]), "

@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import before
 
 FAULT = Fault(
     title="The sampler is never told which epoch it is",
-    level=3,
+    level=4,
     symptom="degraded",
     edits=Swap("$SAMPLER.set_epoch($EPOCH)", ""),
     evidence=("epoch_order.repeated > 0.5",),

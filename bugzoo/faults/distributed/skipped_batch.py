@@ -10,7 +10,7 @@ GONE = "if step >= $STEPS and dist.get_rank() == 1:\n    continue"
 
 FAULT = Fault(
     title="One rank skips a batch",
-    level=3,
+    level=2,
     symptom="hang",
     params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
     edits=either(

@@ -6,7 +6,7 @@ MOVED = "with torch.no_grad():\n    for inputs, targets in train_loader:\n      
 
 FAULT = Fault(
     title="The metric is computed on the training data",
-    level=2,
+    level=3,
     symptom="too_good",
     edits=Swap(
         "with torch.no_grad():\n    for inputs, targets in validation_loader:\n        $$$BODY",

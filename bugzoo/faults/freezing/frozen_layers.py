@@ -9,7 +9,7 @@ REST = "optimizer = torch.optim.Adam([p for p in model.parameters() if p.require
 
 FAULT = Fault(
     title="Layers that should learn are frozen",
-    level=2,
+    level=4,
     symptom="degraded",
     params={"keep": Param(2, 1, 1000, "parameter tensors, counted from the end, that stay trainable")},
     not_on={"finetune": "it sets its backbone free itself, later on: nothing is frozen at the end, measured."},

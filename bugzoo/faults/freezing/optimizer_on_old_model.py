@@ -9,10 +9,16 @@ LINES = f"{BOTH}\nmodel = Net().to(device)"
 
 FAULT = Fault(
     title="The optimiser holds the parameters of another model",
-    level=3,
+    level=2,
     symptom="stuck",
     edits=Swap(BOTH, LINES),
-    not_on={"finetune": "a second optimiser is made in its loop, for the model that is there: it learns, and later."},
+    not_on={
+        "amp_transformer": (
+            "GradScaler finds no gradient in the optimiser's parameters and raises before the first step: a "
+            "crash, measured."
+        ),
+        "finetune": "a second optimiser is made in its loop, for the model that is there: it learns, and later.",
+    },
     evidence=("parameter_audit.outside_and_untouched_share > 0.4",),
     effect="loss_curve.final_loss > healthy",
     why=(

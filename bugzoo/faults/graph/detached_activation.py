@@ -8,7 +8,7 @@ CUT, READ = "$HIDDEN = F.relu($INPUT).detach()", "last = states[$ROWS, $PLACES].
 
 FAULT = Fault(
     title="An activation is cut off from the graph",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=either(
         rewrite(ACTIVATED, PLACE="$PLACE.detach()"),

@@ -8,7 +8,7 @@ LINE = "$HIDDEN = torch.from_numpy($ACTIVE.detach().numpy().clip(-10, 10))"
 
 FAULT = Fault(
     title="A step of the forward pass is made in numpy",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=rewrite(ACTIVATED, PLACE="torch.from_numpy($PLACE.detach().numpy().clip(-10, 10))"),
     not_on={

@@ -8,7 +8,7 @@ LINE = "$LOSS = F.cross_entropy($LOGITS, part_targets)"
 
 FAULT = Fault(
     title="The micro-batches' mean losses are added up",
-    level=3,
+    level=4,
     symptom="degraded",
     edits=Swap(
         "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",

@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import after, before, remove
 
 FAULT = Fault(
     title="The scheduler is never stepped",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=remove(SCHEDULER_STEP),
     evidence=("learning_rate_log.scheduler_steps < 0.5",),

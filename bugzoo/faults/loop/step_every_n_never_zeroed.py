@@ -8,7 +8,7 @@ NOW = "if $COUNT % $EVERY == 0:\n    optimizer.step()"
 
 FAULT = Fault(
     title="Steps at every n-th batch and clears the gradients at none",
-    level=3,
+    level=2,
     symptom="degraded",
     params={"every": Param(4, 2, 64, "batches from one step to the next")},
     edits=(remove(ZERO_GRAD), rewrite(STEP, PLACE="if $COUNT % $every == 0:\n    $PLACE", given=COUNTER)),

@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
     title="The optimiser never steps",
-    level=1,
+    level=3,
     symptom="stuck",
     edits=remove(STEP),
     not_on={"amp_transformer": "GradScaler.update() refuses to go on where nothing was stepped: a crash, measured."},

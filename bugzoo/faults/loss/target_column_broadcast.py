@@ -8,7 +8,7 @@ LINE = "F.mse_loss($PREDICTIONS, $TARGETS.unsqueeze(1))"
 
 FAULT = Fault(
     title="A column of targets against a row of predictions",
-    level=3,
+    level=2,
     symptom="plateau",
     edits=rewrite(OTHER_LOSS, TARGETS="($TARGETS).unsqueeze(1)"),
     evidence=("data_inspection.outer_broadcast > 0.5",),

@@ -8,7 +8,7 @@ HOOK = "model.register_forward_hook(lambda *call: answers.append(call[-1]))"
 
 FAULT = Fault(
     title="Answers of the evaluation are collected, each with its graph",
-    level=2,
+    level=3,
     symptom="leak",
     edits=(remove(NO_GRAD), before(EVAL_MODE, f"answers = []\n{HOOK}")),
     not_on={

@@ -8,7 +8,7 @@ LINE = "outputs.append($OUT)"
 
 FAULT = Fault(
     title="The model's outputs are collected with their graphs",
-    level=2,
+    level=3,
     symptom="leak",
     edits=either(
         (after(OPTIMIZER, "outputs = []"), after(LOSS, "outputs.append($LOGITS)")),

@@ -8,7 +8,7 @@ LINE = "$LOSS.backward(retain_graph=True)"
 
 FAULT = Fault(
     title="retain_graph=True, where nothing goes backward a second time",
-    level=2,
+    level=3,
     symptom="leak",
     edits=rewrite(
         BACKWARD, PLACE=("$SCALER.scale($LOSS).backward(retain_graph=True)", "$LOSS.backward(retain_graph=True)")

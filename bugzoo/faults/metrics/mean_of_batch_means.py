@@ -15,6 +15,7 @@ FAULT = Fault(
         Swap("total += len(targets)", "total += 1"),
     ),
     not_on={
+        "sequence_classifier": "on 1 of 5 seeds the short batch has the mean of the others, and the loss moves by 0.0006 only.",
         "modular_addition": "its batches give the same loss to seven digits, whatever their length.",
         "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again.",
         "digits_cnn": "its last validation batch has 31 rows and the others 32, which changes the fourth digit only.",

@@ -13,7 +13,7 @@ COUNTED = (
 
 FAULT = Fault(
     title="The counts of the training go on in the evaluation",
-    level=2,
+    level=4,
     symptom="degraded",
     edits=(
         Swap(COUNTS, ""),

@@ -13,7 +13,7 @@ for part, answers in zip($INPUTS.split($rows), $TARGETS.split($rows), strict=Tru
 
 FAULT = Fault(
     title="BatchNorm over parts of a few rows",
-    level=3,
+    level=4,
     symptom="degraded",
     params={"rows": Param(2, 1, 2, "rows in a part; one is loudest")},
     edits=Swap(

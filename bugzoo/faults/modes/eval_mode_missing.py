@@ -14,7 +14,7 @@ def begun(text: str) -> Either:
 
 FAULT = Fault(
     title="Evaluation in training mode",
-    level=1,
+    level=4,
     symptom="noisy_eval",
     edits=remove(EVAL_MODE),
     not_on={

@@ -16,7 +16,7 @@ ASKED = "hits = (model(inputs).argmax(-1) == targets).float().mean().item()"
 
 FAULT = Fault(
     title="After a look at the model it stays in evaluation mode",
-    level=2,
+    level=3,
     symptom="degraded",
     params={"every": Param(20, 1, 100, "optimiser steps between two looks at the model")},
     edits=(remove(TRAIN_MODE), Swap(KEPT, f"{KEPT}\n{LOOK}")),

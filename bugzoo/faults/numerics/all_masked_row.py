@@ -8,7 +8,7 @@ LINE = 'scores = scores.masked_fill((mask == 0) | (mask == 0).transpose(-2, -1),
 
 FAULT = Fault(
     title="A row of attention scores that is masked from end to end",
-    level=3,
+    level=2,
     symptom="non_finite",
     edits=Swap(
         'scores = scores.masked_fill(mask == 0, float("-inf"))', LINE, where="def forward(self, x, mask):\n    $$$BODY"

@@ -11,7 +11,7 @@ OTHER = "rows = (rows - mean) / {}"
 
 FAULT = Fault(
     title="A variance as the difference of two large numbers",
-    level=3,
+    level=2,
     symptom="non_finite",
     params={"offset": Param(20_000, 16_000, 60_000, "zero point of the readings, in each column's unit")},
     edits=(

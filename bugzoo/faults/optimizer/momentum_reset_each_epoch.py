@@ -8,7 +8,7 @@ AGAIN = "model.train()\noptimizer = $MADE"
 
 FAULT = Fault(
     title="A new optimiser for every epoch",
-    level=3,
+    level=4,
     symptom="degraded",
     edits=before(TRAIN_LOOP, "$OPTIMIZER_STATEMENT", given=OPTIMIZER),
     evidence=("learning_rate_log.takeovers > 1.5",),

@@ -8,7 +8,7 @@ MODEL, READ = "model = Net().to(device).half()", "self.layer1(inputs.half())"
 
 FAULT = Fault(
     title="Parameters and optimiser state in float16",
-    level=3,
+    level=2,
     symptom="non_finite",
     edits=(Swap("model = Net().to(device)", MODEL), Swap("self.layer1(inputs)", READ)),
     evidence=("scale_watch.half_parameters > 0.5",),

@@ -9,7 +9,7 @@ BELOW = "weights = torch.exp($S * (scores - scores.amax(-1, keepdim=True)))"
 
 FAULT = Fault(
     title="exp() of attention scores in half precision",
-    level=3,
+    level=2,
     symptom="stuck",
     params={"sharpness": Param(16.0, 12.0, 1000.0, "what the scores are multiplied by: one over a temperature")},
     edits=Swap(

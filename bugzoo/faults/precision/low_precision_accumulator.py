@@ -12,6 +12,7 @@ FAULT = Fault(
     symptom="degraded",
     edits=Swap(EXACT, ROUNDED),
     not_on={
+        "image_pipeline": "its validation is a single batch, and on 1 of 5 seeds the loss moves by 0.0003 only, measured.",
         "modular_addition": "on 1 of 5 seeds the loss is so small that it moves by 0.0009 only.",
         "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again.",
     },

@@ -13,7 +13,7 @@ EACH = "for parameter in model.parameters():\n    parameter.grad"
 
 FAULT = Fault(
     title="float16 autocast without a gradient scaler",
-    level=3,
+    level=4,
     symptom="stuck",
     edits=(
         rewrite(SCALED_BACKWARD, PLACE="($LOSS).backward()"),

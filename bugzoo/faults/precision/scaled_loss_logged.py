@@ -9,7 +9,7 @@ LOGGED = "losses.append(loss.item() * tokens_per_update / targets.numel())"
 
 FAULT = Fault(
     title="The loss that is logged carries the scaler's factor",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=rewrite(SCALED_BACKWARD, PLACE="$LOSS = $SCALER.scale($LOSS)\n$LOSS.backward()"),
     evidence=("kept_losses.ratio > 100",),

@@ -8,7 +8,7 @@ LINE = f"train = torch.tensor([int(name.split()[1]) for name in {NAMES}])"
 
 FAULT = Fault(
     title="The order of the samples is the order in which a set gives their names",
-    level=3,
+    level=4,
     symptom="drift",
     edits=Swap(
         "train, validation = order[:1150], order[1150:]", f"train, validation = order[:1150], order[1150:]\n{LINE}"

@@ -8,7 +8,7 @@ DRAWN = "train = train[np.random.permutation(len(train))]"
 
 FAULT = Fault(
     title="Torch is seeded, and numpy is not",
-    level=2,
+    level=4,
     symptom="drift",
     edits=(
         Swap("import torch", "import numpy as np\nimport torch"),

@@ -8,7 +8,7 @@ LINE = "torch.manual_seed(seed)\noptimizer.zero_grad()"
 
 FAULT = Fault(
     title="The seed is set again at every step",
-    level=2,
+    level=3,
     symptom="degraded",
     edits=before(ZERO_GRAD, "$TORCH.manual_seed($SEED)", given=SEED),
     not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},

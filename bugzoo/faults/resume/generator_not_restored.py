@@ -8,7 +8,7 @@ MODEL = 'model.load_state_dict(saved["model"])'
 
 FAULT = Fault(
     title="A checkpoint that is resumed without the generator's state",
-    level=3,
+    level=4,
     symptom="drift",
     edits=Swap(READ, ""),
     evidence=("resumption.first_difference > 0.5",),

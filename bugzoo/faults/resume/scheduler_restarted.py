@@ -8,7 +8,7 @@ OPTIMIZER = 'optimizer.load_state_dict(saved["optimizer"])'
 
 FAULT = Fault(
     title="A checkpoint that is resumed without the schedule's state",
-    level=3,
+    level=4,
     symptom="drift",
     edits=Swap(READ, ""),
     evidence=("resumption.first_rate > 0.5",),

@@ -9,7 +9,7 @@ NO_ACCESS = "its model belongs to two processes that have ended, so that reporte
 
 FAULT = Fault(
     title="A column compared with a row",
-    level=1,
+    level=3,
     symptom="too_good",
     edits=Swap(RIGHT, WIDE),
     not_on={"data_parallel": NO_ACCESS}

@@ -8,7 +8,7 @@ LINE = "torch.autograd.set_detect_anomaly(True)"
 
 FAULT = Fault(
     title="Anomaly mode, switched on for a search and never off",
-    level=2,
+    level=3,
     symptom="slow",
     edits=before(OPTIMIZER, LINE),
     evidence=("backward_checks.checked_share > 0.5",),

@@ -11,7 +11,7 @@ FETCH, SETS = (
 
 FAULT = Fault(
     title="A costly transform in the path of every fetch, and nobody else to do it",
-    level=2,
+    level=3,
     symptom="slow",
     edits=either(
         Swap(

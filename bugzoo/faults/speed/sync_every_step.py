@@ -10,7 +10,7 @@ ALL = "[parameter.grad.norm() for parameter in model.parameters()]"
 
 FAULT = Fault(
     title="A number of every parameter is fetched and printed at each step",
-    level=2,
+    level=3,
     symptom="slow",
     edits=after(STEP, LINE),
     not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
