@@ -256,13 +256,13 @@ def checkup(
 
 def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Reading:
     """Reading of an instrument that takes more runs of the script, where there is time for them."""
+    times = {1: "once more", 2: "twice more"}.get(reruns(name), f"{reruns(name)} times more")
     if reruns(name) > most_reruns:
-        times = {1: "once more", 2: "twice more"}.get(reruns(name), f"{reruns(name)} times more")
         return Reading(why_not=f"it would run the script {times}, which takes a --budget")
     if run.outcome not in ("finished", "non_finite"):
         return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
     if run.seconds * reruns(name) > left or math.isnan(run.seconds):
-        return Reading(why_not=f"there is no time left for {reruns(name)} more of {run.seconds:.0f} s")
+        return Reading(why_not=f"there is no time left to run the script {times}, for {run.seconds:.0f} s each time")
     from bugzoo.running import Limits
 
     again = replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds)))

@@ -100,6 +100,7 @@ HEALTHY = {
     "five_minute_checklist": {"first_loss": 2.3, "final_loss": 0.2, "steps": 100.0} | {
         f"{name}_{what}": value for name in ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")
         for what, value in {"ran": 1.0, "same": 0.0, "first_loss": 2.3, "final_loss": 0.3}.items()},
+    "learning_rate_finder": {"used": 1e-2, "best": 1e-2, "climbs": 1.0, "of_limit": 0.01, "rates": [1e-5, 10.0]},
     "rank_average": {"factor": 0.5, "by_ranks": 1.0, "ranks": 2.0, "plain": 1.0},
 }  # fmt: skip
 
