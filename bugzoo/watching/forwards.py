@@ -18,6 +18,7 @@ from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
 
+_traced = torch.compiler.is_dynamo_compiling
 _pre_hooks = torch_module._global_forward_pre_hooks
 _hooks = torch_module._global_forward_hooks
 
@@ -61,6 +62,10 @@ class Forwards:
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """None, or in a replay the arguments that the forward had the first time."""
+        if _traced():  # torch.compile looks through the hooks of what it compiles: here it finds nothing to do
+            return None
+        if module.__class__.__name__ == "OptimizedModule":  # what torch.compile made of a model
+            module = module._orig_mod  # pyright: ignore[reportAssignmentType]
         moment = self.moment
         if (
             module is self._usual
@@ -176,6 +181,8 @@ class Forwards:
         _hooks[self._post_id] = self._after
 
     def _after(self, module: nn.Module, args: Any, output: Any) -> None:
+        if _traced():
+            return
         column = self.models.places.get(id(module))
         if column is None or self._sampling is None or not torch.is_grad_enabled():
             return

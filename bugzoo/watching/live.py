@@ -1,5 +1,6 @@
 """The watched run's own objects, for instruments that need more than numbers. Never saved."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Batch:
 class Live:
     """References into the run. `models`: root modules seen, those that were trained first."""
 
+    began: float = field(default_factory=time.time)
+    """Seconds since the epoch: what a process keeps a list of, such as compilations, holds earlier runs as well."""
     models: list[torch.nn.Module] = field(default_factory=list)
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)

@@ -130,3 +130,4 @@ def test_the_starved_loader_takes_longer_than_its_twin_also_on_a_busy_machine(bu
 
 def test_time_is_asked_about_only_there():
     assert speed.about_time(SLOW) and not speed.about_time(Scenario("mlp", ("loop/stale_gradients",)))
+    assert not speed.about_time(Scenario("mlp", ("speed/graph_breaks",)))  # compiling takes longer than its training

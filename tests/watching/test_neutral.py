@@ -43,6 +43,40 @@ def test_compiled():
     same_with_and_without(COMPILED, "compiled.py")
 
 
+WHOLE = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+compiled = torch.compile(model, backend="eager", dynamic=False)
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(20):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(compiled(torch.randn(4, 8)), torch.arange(4) % 3)
+    loss.backward()
+    optimizer.step()
+    if step % 5 == 4:
+        with torch.no_grad():
+            model(torch.randn(4, 8))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
+def test_a_compiled_model_is_still_one_graph_and_one_model():
+    """dynamo looks through global hooks: what it found in ours it could not follow, and the run ended there."""
+    from torch._dynamo.utils import counters
+
+    torch._dynamo.reset()
+    counters.clear()
+    _, trace = run(WHOLE, "whole.py", watched=True)
+    assert (
+        not counters["graph_break"] and counters["stats"]["unique_graphs"] <= 2
+    )  # with the hook that samples, and without
+    assert [one.module for one in trace.forwards if one.grad] == ["Sequential"]
+    assert [one.name for one in trace.parameters] == ["0.weight", "0.bias", "2.weight", "2.bias"]
+
+
 def short(name: str) -> dict[str, object]:
     """Settings for a run of a few dozen steps."""
     program = programs.load(name)

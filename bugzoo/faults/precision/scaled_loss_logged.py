@@ -44,7 +44,7 @@ FAULT = Fault(
         LookAlike(
             "initialisation/confident_head",
             "Work the loss of the first batch out by hand, from the model's answers, and compare.",
-            "It is that of guessing: `initial_loss.ratio < 2`.",
+            "It is that of guessing.",
             "It is as large as the log says.",
         ),
         LookAlike(

@@ -70,7 +70,7 @@ FAULT = Fault(
         LookAlike(
             "resume/optimizer_state_lost",
             "Count the steps behind the stop that leave the weights as they are.",
-            "Several in a row: `scale_course.left_out > 2`.",
+            "Several in a row.",
             "None: the very first one moves them, and by more than it should.",
         ),
         LookAlike(
