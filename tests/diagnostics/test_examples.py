@@ -6,6 +6,9 @@ from bugzoo import diagnostics
 from bugzoo.diagnostics._example import example
 from bugzoo.running import Job, Run, run_here, run_worker
 
+# torch says once that global hooks, as the watch has them, also hear the wrapper round a compiled module
+pytestmark = pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
+
 ONLY_THE_SICK = {"crash", "replay"}
 """They have nothing to say of a run in which nothing went wrong."""
 
