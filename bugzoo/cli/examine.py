@@ -19,6 +19,8 @@ from bugzoo.syntax import source_lines
 WIDTH = 112
 CODES = {"nothing": 0, "found": 1, "unjudged": 3}
 """Outcome -> what --exit-code ends with; 2 is bad input."""
+SKIP = 125
+"""What `git bisect run` takes for a commit that cannot be judged."""
 TESTED = 3
 """Suspects that get a test to make next."""
 
@@ -70,7 +72,7 @@ def checkup(
     The script runs in a process of its own. What follows `--` are its arguments. Ctrl-C ends the script and judges
     what was seen until then. Exit code 0 whatever is found, unless `--exit-code` is given; 2 for bad input.
 
-    Which commit broke the training? git takes 125 for a commit that cannot be judged:
+    Which commit broke the training? git takes 125 for a commit that cannot be judged; `bugzoo verdict` says it so, or:
 
     `git bisect run sh -c 'bugzoo checkup --exit-code train.py; c=$?; [ $c -lt 2 ] || c=125; exit $c'`
 
@@ -105,6 +107,41 @@ def checkup(
         if html:
             print(f"written: {html}")
     raise typer.Exit(CODES[report.outcome] if exit_code else 0)
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def verdict(
+    context: typer.Context,
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script; it is run once.")
+    ],
+    cause: Annotated[
+        str | None, typer.Option(help="Only this counts as found: a cause as `checkup` prints it, or its family.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+) -> None:
+    """One word on a training script, for `git bisect run`: which commit broke the training?
+
+    Exit code 0: nothing found, 1: found, 125 (git skips the commit): the script cannot be read or judged.
+
+    Examples:
+
+    - `git bisect run bugzoo verdict train.py`
+    - `git bisect run bugzoo verdict train.py --cause loop/stale_gradients -- --epochs 2`
+    """
+    finite("--seconds", seconds, 0)
+    from bugzoo.diagnostics.checkup import checkup as examine
+
+    try:
+        report = examine(target, context.args, seconds=seconds, most_reruns=0)
+    except UserError as error:
+        print(f"{target}: not judged: {error}")
+        raise typer.Exit(SKIP) from None
+    found = [one for one in report.suspects if cause is None or f"{one.cause}/".startswith(f"{cause.rstrip('/')}/")]
+    said = f": {found[0].cause}" if found else f": {report.why}" if report.why else ""
+    outcome = report.outcome if found or report.outcome != "found" else "nothing"
+    print(f"{target}: {outcome}{said}")
+    raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
 
 
 def next_tests(report: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -155,6 +156,40 @@ def test_bad_input_is_no_finding(bugzoo, tmp_path):
 
 def test_the_help_shows_how_to_bisect(bugzoo):
     assert "git bisect run" in bugzoo("checkup", "--help").out
+
+
+VERDICTS = {
+    "nothing": (TRAIN, (), 0),
+    "found": (STALE, (), 1),
+    "the cause that is asked for": (STALE, ("--cause", "loop/stale_gradients"), 1),
+    "its family": (STALE, ("--cause", "loop"), 1),
+    "another cause": (STALE, ("--cause", "loss/double_softmax"), 0),
+    "no training": ("print('hello')\n", (), 125),
+    "no Python": ("for i in range(3)\n", (), 125),
+}
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_a_verdict_is_what_git_bisect_takes(bugzoo, tmp_path, kind):
+    text, words, code = VERDICTS[kind]
+    called = bugzoo("verdict", str(tmp_path / write(tmp_path, text)), *words)
+    assert called.code == code and len(called.out.splitlines()) == 1, called.out
+
+
+@pytest.mark.slow
+def test_git_finds_the_commit_that_broke_the_training(tmp_path):
+    def git(*words):
+        name = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+        return subprocess.run(["git", *name, *words], cwd=tmp_path, text=True, capture_output=True, check=True).stdout
+
+    git("init")
+    history = [TRAIN, STALE, "def (:\n", STALE + "# one\n", STALE + "# two\n"]  # the third is skipped
+    for number, text in enumerate(history):
+        write(tmp_path, text)
+        git("add", "."), git("commit", "-m", f"commit {number}")
+    git("bisect", "start", "HEAD", "HEAD~4")
+    said = git("bisect", "run", sys.executable, "-m", "bugzoo", "verdict", "train.py")
+    assert re.search(r"is the first bad commit\n.*^    commit 1$", said, re.DOTALL | re.MULTILINE), said
 
 
 def suspect(cause, **stands):
