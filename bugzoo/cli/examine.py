@@ -119,6 +119,7 @@ def verdict(
         str | None, typer.Option(help="Only this counts as found: a cause as `checkup` prints it, or its family.")
     ] = None,
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+    json: Annotated[str | None, json_option()] = None,
 ) -> None:
     """One word on a training script, for `git bisect run`: which commit broke the training?
 
@@ -135,13 +136,19 @@ def verdict(
     try:
         report = examine(target, context.args, seconds=seconds, most_reruns=0)
     except UserError as error:
-        print(f"{target}: not judged: {error}")
+        _say_verdict(target, "unjudged", str(error), json)
         raise typer.Exit(SKIP) from None
     found = [one for one in report.suspects if cause is None or f"{one.cause}/".startswith(f"{cause.rstrip('/')}/")]
-    said = f": {found[0].cause}" if found else f": {report.why}" if report.why else ""
     outcome = report.outcome if found or report.outcome != "found" else "nothing"
-    print(f"{target}: {outcome}{said}")
+    _say_verdict(target, outcome, found[0].cause if found else report.why, json)
     raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
+
+
+def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None:
+    if json:
+        emit({"file": str(target), "outcome": outcome, "why": why}, json)
+    if json != "-":
+        print(f"{target}: {outcome}" + (f": {why}" if why else ""))
 
 
 def next_tests(report: Any) -> dict[str, Any]:
