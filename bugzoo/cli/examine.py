@@ -193,7 +193,7 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
             lines += _catalogue(suspect.cause)
         lines += _test(tests.get(suspect.cause))
         for other in report.belonging(suspect):
-            lines += _belonging(other, suspect)
+            lines += _belonging(other)
     if report.tried:
         lines += ["", "Tried on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report)
@@ -231,8 +231,8 @@ def _test(test: Any) -> list[str]:
     return lines + _fold(test.if_other, f"          {test.against}: ")
 
 
-def _belonging(other: Any, suspect: Any) -> list[str]:
-    """A suspect that this one explains, or that is another reading of the same evidence: mend and look again."""
+def _belonging(other: Any) -> list[str]:
+    """A suspect that a stronger one explains, or that is another reading of its evidence: mend that one and look again."""
     label = "   so     " if other.explained_by else "   or     "
     how = "explained by" if other.explained_by else "the same evidence as"
     return _fold(f"{other.cause} (score {other.score:.2f}): {how} {other.explained_by or other.instead_of}", label)

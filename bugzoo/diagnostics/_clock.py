@@ -22,6 +22,7 @@ from bugzoo.diagnostics import instrument, names, read, ready, reruns
 from bugzoo.running.processes import shares
 from bugzoo.running.reading import Reading
 from bugzoo.running.result import Run
+from bugzoo.watching.trace import ErrorRecord
 
 __all__ = ["ready"]
 GRACE = 1.5
@@ -41,7 +42,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.begun, self.waited = time.monotonic(), shares([os.getpid()])[1]
-        self.ended: dict[str, Any] | None = None
+        self.ended: ErrorRecord | None = None
         """Where the script stood when its time was over."""
 
     def spent(self) -> float:
@@ -56,7 +57,9 @@ class Clock:
             if left > SLACK:
                 signal.setitimer(signal.ITIMER_REAL, left)
                 return
-            self.ended = {"type": "timed_out", "message": f"ended after {seconds:g} s", "traceback": ""} | _place(frame)
+            file, line = _place(frame)
+            said = f"ended after {seconds:g} s"
+            self.ended = {"type": "timed_out", "message": said, "traceback": "", "file": file, "line": line}
             raise KeyboardInterrupt
 
         signal.signal(signal.SIGALRM, ring)
@@ -75,12 +78,12 @@ class Clock:
         signal.setitimer(signal.ITIMER_REAL, max(until - self.spent(), 0.01), 5.0)
 
 
-def _place(frame: FrameType | None) -> dict[str, Any]:
+def _place(frame: FrameType | None) -> tuple[str | None, int | None]:
     """File and line of the innermost frame that is the script's."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     while frame is not None and frame.f_code.co_filename != file:
         frame = frame.f_back
-    return {"file": file, "line": frame.f_lineno} if frame is not None else {"file": None, "line": None}
+    return (file, frame.f_lineno) if frame is not None else (None, None)
 
 
 def __getattr__(name: str) -> Any:
