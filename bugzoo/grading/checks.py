@@ -54,11 +54,15 @@ def timed() -> tuple[str, ...]:
     return tuple(name for name in names() if getattr(instrument(name), "TIMED", False))
 
 
-def spared(scenario: Scenario) -> list[str]:
-    """The instruments that are asked on the first seed only: those that train the model once more, unless they are what
-    shows the fault. Whether it learns on the other seeds, the metric and the losses tell."""
+def spared(scenario: Scenario, first: bool) -> list[str]:
+    """The instruments that are not asked on the `first` seed, or on another: those that never accuse on none, and those that
+    train the model once more on the first only, unless they show the fault; metric and losses tell of the others."""
+    quiet = [name for name in names() if not getattr(instrument(name), "ACCUSES", True)]
+    if first:
+        return quiet
     named = {text.split(".")[0] for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect)}
-    return [name for name in names() if getattr(instrument(name), "TRAINS", False) and name not in named]
+    trains = [name for name in names() if getattr(instrument(name), "TRAINS", False) and name not in named]
+    return [*quiet, *(name for name in trains if name not in quiet)]
 
 
 def judged(readings: Mapping[str, Reading]) -> tuple[list[Verdict], list[str]]:

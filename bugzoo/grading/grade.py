@@ -69,7 +69,7 @@ def grade(
         except (UserError, SyntaxError) as error:
             return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            job = _job(text, case, seconds, isolated, checks.spared(case) if seed != seeds[0] else [])
+            job = _job(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
             run = _run(job)
             run.readings = {**run.readings, **pair.measure(job, run, case)}
             judged = _judge(run, case, wide)

@@ -130,7 +130,7 @@ def _sealed() -> Callable[..., dict[str, Reading]]:
             changed.append("torch's hooks")
         note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
         readings = measure(run, [name for name in every if name not in (spared or ())])
-        readings |= {name: Reading(why_not="it was asked on the first seed") for name in spared or ()}
+        readings |= {name: Reading(why_not="it was asked on the first seed, if at all") for name in spared or ()}
         try:
             note["batches"] = batches(run)
             if control is not None:
