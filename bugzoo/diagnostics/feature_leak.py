@@ -2,8 +2,7 @@
 
 A table that was put together by hand easily keeps the column that is to be predicted, or a copy of it under another name, in
 other units. Every column of the kept training batches is laid beside the targets. A number that tells the target by its size
-is what training is for; a column that *is* the target takes one value for each class, another one each, or is it up to a
-factor and a constant, for all samples.
+is what training is for; a column that *is* the target is it in all samples, but for a factor and a constant.
 """
 
 from typing import Any

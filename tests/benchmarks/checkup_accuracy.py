@@ -1,8 +1,9 @@
 """How often is checkup right on training scripts in other styles? Prints a table.
 
-    python -m tests.benchmarks.checkup_accuracy [--unseen] [--save]
+    python -m tests.benchmarks.checkup_accuracy [--unseen | --reported] [--save]
 
-With --unseen: the scripts in tests/foreign/unseen, at first sight and now. Otherwise those that checkup was made with.
+With --unseen: the scripts in tests/foreign/unseen, at first sight and now. With --reported: those in tests/foreign/reported,
+half of them opened and half of them sealed. Otherwise those that checkup was made with.
 Rows there: healthy scripts and healthy variants that look wrong (every suspect is a false alarm), broken variants by
 family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
@@ -16,6 +17,7 @@ from bugzoo.diagnostics.checkup import Report, checkup
 from tests.benchmarks import report as reports
 from tests.foreign.case import SCRIPTS, Case
 from tests.foreign.cases import BROKEN, TRAPS, healthy
+from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
 COLUMNS = ("cases", "right_first", "found", "false_alarms", "lines", "lines_right")
@@ -91,17 +93,50 @@ def at_first_sight() -> dict[str, dict[str, int]]:
     return rows
 
 
+def from_reports() -> dict[str, dict[str, int]]:
+    """{"opened" and "sealed", each "at first sight" and "now": {"healthy", "left in peace", "broken", ...}}
+
+    Of a sealed script only whether it was right is printed.
+    """
+    names = ("healthy", "left in peace", "broken", "right first", "in three", "unjudged")
+    rows = {
+        f"{half}, {when}": dict.fromkeys(names, 0)
+        for half in ("opened", "sealed")
+        for when in ("at first sight", "now")
+    }
+    for case in reported():
+        found = checkup(case.path)
+        now = [suspect.cause for suspect in found.suspects]
+        half = "sealed" if case.sealed else "opened"
+        rows[f"{half}, now"]["unjudged"] += found.outcome == "unjudged"
+        for when, causes in (("at first sight", case.first_pass), ("now", now)):
+            row = rows[f"{half}, {when}"]
+            row["healthy" if case.cause is None else "broken"] += 1
+            row["left in peace" if case.cause is None else "right first"] += case.right(causes)
+            row["in three"] += case.cause is not None and case.right(causes, 3)
+        print(f"{case.name}: {'right' if case.right(now) else 'wrong'}", end="", flush=True)
+        print("" if case.sealed else f", {case.cause or 'healthy'}: {now[:3]}", flush=True)
+    return rows
+
+
 def columns(rows: dict[str, dict[str, int]]) -> str:
     names = list(next(iter(rows.values())))
-    lines = [f"{'':16}" + "".join(f"{name:>15}" for name in names)]
-    lines += [f"{title:16}" + "".join(f"{row[name]:>15}" for name in names) for title, row in rows.items()]
+    lines = [f"{'':24}" + "".join(f"{name:>15}" for name in names)]
+    lines += [f"{title:24}" + "".join(f"{row[name]:>15}" for name in names) for title, row in rows.items()]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
     parser = reports.parser(__doc__)
     parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen")
+    parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported")
     options = parser.parse_args()
+    if options.reported:
+        told = from_reports()
+        print(columns(told))
+        if options.save:
+            reports.save("checkup_reported", told)
+        sys.exit()
     if options.unseen:
         seen = at_first_sight()
         print(columns(seen))
