@@ -219,7 +219,8 @@ def _catalogue(cause: str) -> list[str]:
         row = listing.detail(cause)
     except UserError:
         return []
-    return [*_fold(row["why"], "   why    "), *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]
+    why = _fold(f"(its numbers are those of bugzoo's own case) {row['why']}", "   why    ")
+    return [*why, *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]
 
 
 def _test(test: Any) -> list[str]:

@@ -94,7 +94,7 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
         parts.append(_excerpt(lines, suspect.line))
     told = []
     if row:
-        told += [("why", html.escape(row["why"])), ("mend", html.escape(row["fix"]))]
+        told += [("why, in bugzoo's own case", html.escape(row["why"])), ("mend", html.escape(row["fix"]))]
     if test:
         told.append(("test to make next", html.escape(test.test)))
         told.append(("if it is this", html.escape(test.if_this)))
