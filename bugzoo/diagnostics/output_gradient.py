@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics import _body
 from bugzoo.diagnostics._example import example
@@ -35,15 +36,16 @@ SICK = example(_LABELS, ("logits, targets[rows])", "logits, (labels + 1) % 3)"))
 
 
 class _Heard:
-    """Outputs of the model and their gradients, with the whole numbers that lie about in the loop."""
+    """Outputs of the model and their gradients until its first step, with the whole numbers that lie about in the loop."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.model, self.pairs = model, []
+        self.own, self.stepped = {id(parameter) for parameter in model.parameters()}, False
         self.labels: list[torch.Tensor] = []
         self.given: list[torch.Tensor] = []
 
     def forward(self, module: Any, args: Any, output: Any) -> None:
-        if not torch.is_grad_enabled():
+        if self.stepped or not torch.is_grad_enabled():
             return
         answers = main_output(output)
         if not answers.requires_grad or answers.ndim < 2:
@@ -52,6 +54,10 @@ class _Heard:
         self.labels = _about(answers.shape[:-1])
         kept = answers.detach().float().clone()
         answers.register_hook(lambda gradient: self.pairs.append((kept, gradient.detach().float().clone())))
+
+    def steps(self, optimizer: Any, *_: Any) -> None:
+        held = (id(parameter) for group in optimizer.param_groups for parameter in group["params"])
+        self.stepped = self.stepped or not self.own.isdisjoint(held)
 
 
 def _whole(thing: Any) -> bool:
@@ -79,11 +85,14 @@ def measure(run: Run) -> dict[str, Any]:
         )
     model = model_of(run, batches(run)[0])
     heard = _Heard(model)
-    handle = model.register_forward_hook(heard.forward)
+    handles = [model.register_forward_hook(heard.forward), register_optimizer_step_post_hook(heard.steps)]
     try:
-        _body.again(run, 1)
+        with _body.calls() as made:
+            _body.again(run, 1)
     finally:
-        handle.remove()
+        for handle in handles:
+            handle.remove()
+    kinds = [kind for kind, _ in made]
     if not heard.pairs:
         raise NotApplicable("no gradient of the model's output was seen")
     scale = column(run.trace.scale)
@@ -103,6 +112,7 @@ def measure(run: Run) -> dict[str, Any]:
         "answers": float(len(answers)),
         "classes": float(answers.shape[1]),
         "passes": float(len(whole)),
+        "backwards": kinds.count("backward") / max(1, kinds.count("step")),
         "row_sum": _relative(gradient, 1),
         "column_sum": _relative(gradient, 0),
         "even_share": _explained(gradient, probabilities - 1 / answers.shape[1]),
@@ -167,7 +177,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         near = abs(numbers["weight"] / numbers["answers"] - 1) < 0.05
         cause = "loss/sum_reduction" if near else "loss/wrong_axis_reduction"
         if numbers["passes"] > 1 and abs(numbers["weight"] / numbers["passes"] - 1) < 0.05:
-            cause = "loop/accumulation_not_scaled"
+            # one backward pass through the sum over a sequence, token by token, is what its author wanted
+            cause = "loop/accumulation_not_scaled" if numbers["backwards"] > 1 else ""
         text = f"the weights of the answers of one step add up to {numbers['weight']:.3g} (usual: 1, a mean)"
     if cause:
         suspects = [Suspect(cause, 0.85, text)]

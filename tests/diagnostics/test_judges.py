@@ -81,7 +81,8 @@ HEALTHY = {
         "intended_first_rate": 2e-3, "first_skipped": 0.0},
     "fresh_batches": {"batches": 7.0, "repeated_share": 0.0, "loader_batches": 36.0},
     "output_gradient": {
-        "answers": 32.0, "classes": 10.0, "passes": 1.0, "row_sum": 1e-7, "column_sum": 0.14, "even_share": 0.03, "fit": 1.0,
+        "answers": 32.0, "classes": 10.0, "passes": 1.0, "backwards": 1.0, "row_sum": 1e-7, "column_sum": 0.14,
+        "even_share": 0.03, "fit": 1.0,
         "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
     "handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1,
@@ -203,7 +204,7 @@ SICK = [
     ("output_gradient", {"asked_label_share": 0.1, "asked_input_share": 1.0}, "loss/next_token_not_shifted"),
     ("output_gradient", {"weight": 32.0}, "loss/sum_reduction"),
     ("output_gradient", {"weight": 3.2}, "loss/wrong_axis_reduction"),
-    ("output_gradient", {"weight": 4.0, "passes": 4.0}, "loop/accumulation_not_scaled"),
+    ("output_gradient", {"weight": 4.0, "passes": 4.0, "backwards": 4.0}, "loop/accumulation_not_scaled"),
     ("weight_size", {"loss_left": 0.99}, "optimizer/weight_decay_too_strong"),
     ("handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
     ("handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
