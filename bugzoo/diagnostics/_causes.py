@@ -175,7 +175,7 @@ CAUSES: dict[str, Cause] = {
     "data/leaky_normalisation": Cause(KNOWN, also=("leakage", "data leakage", "leak", "leaked test data")),
     "data/leaky_vocabulary": Cause(KNOWN),
     "data/leaky_split": Cause(KNOWN),
-    "data/target_among_inputs": Cause(KNOWN, also=("target leakage", "feature leak")),
+    "data/target_among_inputs": Cause(KNOWN, also=("target leakage",)),
     "data/wrong_normalisation": Cause(NORMAL),
     "data/double_scaling": Cause(NORMAL),
     "data/augmented_validation": Cause(METRIC),

@@ -36,6 +36,10 @@ def _averages(model: torch.nn.Module) -> list[torch.nn.Module]:
     return [one for one in layers if one.weight is None or one.weight.requires_grad]
 
 
+def _variance(layer: Any) -> torch.Tensor:
+    return layer.running_var.double().clone()
+
+
 def measure(run: Run) -> dict[str, Any]:
     """Counts, and a root mean square. Raises NotApplicable for a model that has no such layer, or cannot be called again."""
     need_steps(run, 1)
@@ -45,7 +49,7 @@ def measure(run: Run) -> dict[str, Any]:
     if not layers:
         raise NotApplicable("no layer normalises by the numbers of a batch, and keeps an average of them")
     seen: dict[torch.nn.Module, list[tuple[int, int, float]]] = {layer: [] for layer in layers}
-    average = {layer: layer.running_var.double().clone() for layer in layers}
+    average: dict[Any, torch.Tensor] = {layer: _variance(layer) for layer in layers}
 
     def entered(layer: Any, args: Any) -> None:
         rows = args[0].detach().double().transpose(0, 1).flatten(1)  # (channels, values)

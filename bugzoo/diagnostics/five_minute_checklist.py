@@ -31,7 +31,11 @@ _SAID = {
 SHOWN = {
     "first_loss": ("loss at first", ""),
     "final_loss": ("loss at the end", "far below"),
-    **{f"{name}_final_loss": (f"the same with {said}", "") for name, said in _SAID.items()},
+    "tenth_of_the_rate_final_loss": ("the same with a tenth of the rate", ""),
+    "clipped_final_loss": ("the same with gradients clipped to 1", ""),
+    "full_precision_final_loss": ("the same with full precision", ""),
+    "two_samples_final_loss": ("the same with two samples", ""),
+    "other_seed_final_loss": ("the same with another seed", ""),
 }
 HEALTHY = example()
 SICK = example(("torch.optim.Adam(model.parameters(), lr=1e-2)", "torch.optim.SGD(model.parameters(), lr=20.0)"))

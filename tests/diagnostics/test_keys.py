@@ -32,6 +32,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+pytestmark = pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
+
 torch.manual_seed(0)
 lengths = torch.randint(6, 12, (64, 1))
 tokens = torch.randint(1, 9, (64, 13)) * (torch.arange(13) < lengths)
@@ -58,7 +60,17 @@ for rows in torch.arange(64).repeat(4).split(16):
     optimizer.step()
 """)
 """Padded sequences, each token of which is to tell the next."""
+ASKING = """\
+def asking(x):
+    if x.max() > 1e9:
+        raise ValueError
+    return model(x)
+
+
+compiled = torch.compile(asking, backend="eager")
+optimizer = torch"""
 MORE = {
+    "compiled_graphs": [example(("optimizer = torch", ASKING), ("logits = model(", "logits = compiled("))],
     "fresh_gradient": [STILL], "double_normalisation": [INSIDE], "mode_watch": [INSIDE], "dependency": [TOKENS],
     "activation_stats": [example(("nn.ReLU()", "nn.Tanh()"))],
 }  # fmt: skip

@@ -69,8 +69,8 @@ FAULT = Fault(
         LookAlike(
             "fit/no_regularisation",
             "Count how many rows the model is called with, at once, while it trains.",
-            "Two, though the batch has 32: `batch_statistics.rows < 3`.",
-            "As many as the batch has: `batch_statistics.rows > 16`.",
+            "Two, though the batch has 32.",
+            "As many as the batch has.",
         ),
     ),
     sources=(

@@ -50,8 +50,8 @@ FAULT = Fault(
         LookAlike(
             "optimizer/lr_too_high",
             "Look at the validation beside the curve: is the model as bad as the log of the training says?",
-            "It is as good as ever; only the log is off: `kept_losses.ratio > 100`.",
-            "It is as bad: `kept_losses.ratio < 100`.",
+            "It is as good as ever; only the log is off.",
+            "It is as bad.",
         ),
     ),
     sources=(

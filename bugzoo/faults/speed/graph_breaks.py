@@ -64,8 +64,8 @@ FAULT = Fault(
         LookAlike(
             "speed/recompiles",
             "Count how often each piece of the model is compiled, and how many pieces there are.",
-            "Once or twice each, and there are two: `compiled_graphs.breaks > 0.5`.",
-            "There is one, and it is compiled again and again: `compiled_graphs.breaks < 0.5`.",
+            "Once or twice each, and there are two.",
+            "There is one, and it is compiled again and again.",
         ),
         LookAlike(
             "speed/sync_every_step",

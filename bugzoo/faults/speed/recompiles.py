@@ -51,8 +51,8 @@ FAULT = Fault(
         LookAlike(
             "speed/graph_breaks",
             "Count how often each piece of the model is compiled, and how many pieces there are.",
-            "There is one, and it is compiled again and again: `compiled_graphs.versions > 4.5`.",
-            "Once or twice each, and there are two: `compiled_graphs.versions < 4.5`.",
+            "There is one, and it is compiled again and again.",
+            "Once or twice each, and there are two.",
         ),
         LookAlike(
             "speed/starved_loader",

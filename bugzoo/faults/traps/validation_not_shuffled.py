@@ -1,8 +1,8 @@
 """The validation data comes sorted by class and is not shuffled. Is the accuracy that it gives to be trusted?"""
 
-from bugzoo.faults.idioms import LOADER, STEP
+from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import before, rewrite
+from bugzoo.faults.verbs import before, either
 
 PLACE = "validation_loader = DataLoader(TensorDataset($X[validation], $Y[validation]), batch_size=$N{})"
 SORTED = "validation = validation[$Y[validation].argsort()]\n"
@@ -28,7 +28,13 @@ FAULT = Fault(
         ),
     },
     pretences={
-        "the training in order as well": rewrite(LOADER, SHUFFLE="False"),
+        "the training in order as well": either(
+            Swap("DataLoader($D, $BATCH, shuffle=True)", "DataLoader($D, $BATCH, shuffle=False)"),
+            Swap(
+                "DataLoader($D, $BATCH, shuffle=True, $LAST=$GIVEN)",
+                "DataLoader($D, $BATCH, shuffle=False, $LAST=$GIVEN)",
+            ),
+        ),
         "trained on the first half": Swap(
             "TensorDataset($X[train], $Y[train])", "TensorDataset($X[train[:500]], $Y[train[:500]])"
         ),
