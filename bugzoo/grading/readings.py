@@ -93,5 +93,6 @@ def _nan(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if isinstance(value, float | int):
-        return f"{value:.4g}" if value != int(value) or abs(value) >= 1e6 else f"{value:.0f}"
+        whole = math.isfinite(value) and value == int(value) and abs(value) < 1e6
+        return f"{value:.0f}" if whole else f"{value:.4g}"
     return str(value)

@@ -11,6 +11,8 @@ from bugzoo import diagnostics
 from bugzoo.diagnostics._example import Example, example
 from bugzoo.running import Job, Run, run_here, run_worker
 
+pytestmark = pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
+
 STILL = example(("optimizer.step()", "pass"))
 INSIDE = example(
     ("model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))", """
@@ -32,7 +34,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-pytestmark = pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
 
 torch.manual_seed(0)
 lengths = torch.randint(6, 12, (64, 1))

@@ -44,3 +44,12 @@ def test_what_somebody_reads_is_broken_between_words(monkeypatch: pytest.MonkeyP
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())
     spaced = "  " + "label" + " " * 20 + "0.5   usual: " + "x " * 50
     assert frontend.fit(spaced).startswith("  label" + " " * 20 + "0.5   usual:")
+
+
+def test_a_number_that_has_no_end_is_shown_as_such(
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUGZOO_WIDGETS", "0")
+    numbers = {"used": 0.001, "best": 0.0056, "climbs": float("inf"), "of_limit": 0.0}
+    readings.show("learning_rate_finder", Reading(numbers), None, verdict=False)
+    assert "inf" in capsys.readouterr().out
