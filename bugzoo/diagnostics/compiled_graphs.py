@@ -37,11 +37,10 @@ _OWN = str(Path(watching.__file__).resolve().parents[1])
 def measure(run: Run) -> dict[str, Any]:
     """Counts, and the line of a break where there is one. Raises NotApplicable without the live run."""
     need_steps(run, 1)
-    began = live(run).began * 1e6
+    began, ended = live(run).began * 1e6, live(run).ended * 1e6
     compiler = sys.modules.get("torch._dynamo.utils")
-    listed = (
-        [one for one in compiler.get_compilation_metrics() if (one.start_time_us or 0) >= began] if compiler else []
-    )
+    every = compiler.get_compilation_metrics() if compiler else []
+    listed = [one for one in every if began <= (one.start_time_us or 0) <= ended]
     made = [one for one in listed if one.co_filename and not one.co_filename.startswith(_OWN)]
     breaks = {one.co_name for one in made if one.co_name.startswith(_RESUMED)}
     versions = Counter(str(one.compile_id).split("/")[0] for one in made if _asked_for(one.recompile_reason or ""))

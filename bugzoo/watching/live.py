@@ -41,6 +41,8 @@ class Live:
 
     began: float = field(default_factory=time.time)
     """Seconds since the epoch: what a process keeps a list of, such as compilations, holds earlier runs as well."""
+    ended: float = float("inf")
+    """The same, of the end of the watch."""
     models: list[torch.nn.Module] = field(default_factory=list)
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)

@@ -292,6 +292,7 @@ class Recorder:
 
     def close(self) -> None:
         self.closing = True
+        self.live.ended = time.time()
         self.trace.environment |= {
             "graphs_alive": self.alive.peak, "graphs_marked": self.alive.marked, "backwards": self.backwards,
             "step_places": self.step_places, "idle": self.machine.idle(),
