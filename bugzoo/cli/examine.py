@@ -12,7 +12,7 @@ import typer
 from bugzoo.cli import app
 from bugzoo.cli.arguments import finite, place
 from bugzoo.cli.output import emit, json_option, steps
-from bugzoo.errors import UserError
+from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_place, write_atomic
 from bugzoo.syntax import source_lines
 
@@ -123,7 +123,7 @@ def verdict(
 ) -> None:
     """One word on a training script, for `git bisect run`: which commit broke the training?
 
-    Exit code 0: nothing found, 1: found, 125 (git skips the commit): the script cannot be read or judged.
+    Exit code 0: nothing found, 1: found, 2: a slip in an option, 125 (git skips the commit): the script cannot be read or judged.
 
     Examples:
 
@@ -131,6 +131,7 @@ def verdict(
     - `git bisect run bugzoo verdict train.py --cause loop/stale_gradients -- --epochs 2`
     """
     finite("--seconds", seconds, 0)
+    _known(cause)
     from bugzoo.diagnostics.checkup import checkup as examine
 
     try:
@@ -142,6 +143,17 @@ def verdict(
     outcome = report.outcome if found or report.outcome != "found" else "nothing"
     _say_verdict(target, outcome, found[0].cause if found else report.why, json)
     raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
+
+
+def _known(cause: str | None) -> None:
+    """A slip in the name would call every commit good. Raises UserError."""
+    from bugzoo import faults
+    from bugzoo.diagnostics.causes import CAUSES
+
+    every = {*faults.catalogue(), *CAUSES}
+    allowed = {*every, *(name.split("/")[0] for name in every)}
+    if cause is not None and cause.rstrip("/") not in allowed:
+        raise unknown("cause", cause, list(faults.catalogue()), "bugzoo list faults")
 
 
 def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None:

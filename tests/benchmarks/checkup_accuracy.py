@@ -112,7 +112,8 @@ def from_reports() -> dict[str, dict[str, int]]:
         for when, causes in (("at first sight", case.first_pass), ("now", now)):
             row = rows[f"{half}, {when}"]
             row["healthy" if case.cause is None else "broken"] += 1
-            row["left in peace" if case.cause is None else "right first"] += case.right(causes)
+            judged = when != "now" or found.outcome != "unjudged"  # no answer is no peace either
+            row["left in peace" if case.cause is None else "right first"] += case.right(causes) and judged
             row["in three"] += case.cause is not None and case.right(causes, 3)
         print(f"{case.name}: {'right' if case.right(now) else 'wrong'}", end="", flush=True)
         print("" if case.sealed else f", {case.cause or 'healthy'}: {now[:3]}", flush=True)

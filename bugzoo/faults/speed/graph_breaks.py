@@ -5,6 +5,8 @@ from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
 from bugzoo.faults.verbs import after
 
 COMPILED = 'compiled = torch.compile(model, backend="aot_eager", dynamic=False)'
+PLAIN_CALL = "$LOGITS = model($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)"
+COMPILED_CALL = PLAIN_CALL.replace("model", "compiled")
 LINE = 'if not torch.isfinite(hidden).all():\n    raise ValueError("a hidden value is not finite")'
 CALL = "logits = compiled(inputs)"
 
@@ -14,10 +16,7 @@ FAULT = Fault(
     symptom="slow",
     edits=(
         after(OPTIMIZER, COMPILED),
-        Swap(
-            "$LOGITS = model($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)",
-            "$LOGITS = compiled($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)",
-        ),
+        Swap(PLAIN_CALL, COMPILED_CALL),
         Swap("hidden = F.relu(hidden)", f"hidden = F.relu(hidden)\n{LINE}"),
     ),
     needs=Needs(compile=True),

@@ -2,9 +2,9 @@
 
 from bugzoo.faults.idioms import OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
+from bugzoo.faults.speed.graph_breaks import COMPILED, COMPILED_CALL, PLAIN_CALL
 from bugzoo.faults.verbs import after
 
-COMPILED = 'compiled = torch.compile(model, backend="aot_eager", dynamic=False)'
 CUT = "return inputs[:, : (inputs != 0).sum(1).max()], torch.stack(targets)"
 
 FAULT = Fault(
@@ -13,11 +13,7 @@ FAULT = Fault(
     symptom="slow",
     edits=(
         after(OPTIMIZER, COMPILED),
-        Swap(
-            "$LOGITS = model($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)",
-            "$LOGITS = compiled($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)",
-            where=CUT,
-        ),
+        Swap(PLAIN_CALL, COMPILED_CALL, where=CUT),
     ),
     needs=Needs(compile=True),
     not_on={
