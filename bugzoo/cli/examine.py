@@ -12,7 +12,7 @@ import typer
 from bugzoo.cli import app
 from bugzoo.cli.arguments import finite, place
 from bugzoo.cli.output import emit, json_option, steps
-from bugzoo.errors import UserError, unknown
+from bugzoo.errors import UserError
 from bugzoo.files import check_place, write_atomic
 from bugzoo.syntax import source_lines
 
@@ -131,7 +131,10 @@ def verdict(
     - `git bisect run bugzoo verdict train.py --cause loop/stale_gradients -- --epochs 2`
     """
     finite("--seconds", seconds, 0)
-    _known(cause)
+    if cause is not None:
+        from bugzoo.proving.next_test import check_cause
+
+        check_cause(cause)
     from bugzoo.diagnostics.checkup import checkup as examine
 
     try:
@@ -143,17 +146,6 @@ def verdict(
     outcome = report.outcome if found or report.outcome != "found" else "nothing"
     _say_verdict(target, outcome, found[0].cause if found else report.why, json)
     raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
-
-
-def _known(cause: str | None) -> None:
-    """A slip in the name would call every commit good. Raises UserError."""
-    from bugzoo import faults
-    from bugzoo.diagnostics.causes import CAUSES
-
-    every = {*faults.catalogue(), *CAUSES}
-    allowed = {*every, *(name.split("/")[0] for name in every)}
-    if cause is not None and cause.rstrip("/") not in allowed:
-        raise unknown("cause", cause, list(faults.catalogue()), "bugzoo list faults")
 
 
 def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bugzoo import faults
+from bugzoo.diagnostics.causes import CAUSES
+from bugzoo.errors import unknown
 from bugzoo.faults.model import LookAlike
 
 
@@ -16,6 +18,13 @@ class NextTest:
     against: str
     if_this: str
     if_other: str
+
+
+def check_cause(name: str) -> None:
+    """A fault's id or a family: a slip would call every commit of a bisection good. Raises UserError."""
+    every = {*faults.catalogue(), *CAUSES}
+    if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
+        raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")
 
 
 def next_test(cause: str, others: Sequence[str] = ()) -> NextTest | None:
