@@ -56,6 +56,8 @@ class Evaluated:
     loaders: list[Any] = field(default_factory=list)
     kind: str = ""
     """The loss: cross_entropy, mse_loss, ..."""
+    ignored: int = -100
+    """The class number that the loss leaves out; `pairs` are without it."""
 
     @property
     def classifies(self) -> bool:
@@ -91,8 +93,18 @@ class _Losses(TorchFunctionMode):
             given = [*args, *(kwargs[name] for name in ("input", "target") if name in kwargs)]
             if len(given) > 1 and all(isinstance(one, torch.Tensor) for one in given[:2]):
                 self.found.kind = function.__name__
-                self.found.pairs.append((given[0].detach(), given[1].detach()))
+                self.found.pairs.append(
+                    _counted(given[0].detach(), given[1].detach(), kwargs.get("ignore_index", -100))
+                )
         return function(*args, **kwargs)
+
+
+def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Those rows whose target the loss does not leave out."""
+    if targets.is_floating_point() or answers.ndim != targets.ndim + 1 or not (targets == ignored).any():
+        return answers, targets
+    kept = targets != ignored
+    return answers.movedim(1, -1)[kept], targets[kept]
 
 
 def evaluated(run: Run, again: bool = False) -> Evaluated:

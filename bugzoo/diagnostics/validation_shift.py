@@ -19,8 +19,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "label_distance": ("share of the labels that would have to change to make both alike", "near 0"),
-    "unseen_classes": ("share of the validation labels that never came in training", "0"),
+    "label_distance": ("share of the labels that would have to change to make both alike, beyond chance", "near 0"),
+    "unseen_classes": ("share of the validation labels that never came in training, beyond chance", "0"),
     "mean_shift": ("difference of the mean inputs, over their spread", "near 0"),
     "spread_ratio": ("spread of the inputs in evaluation, over that in training", "near 1"),
     "redrawn": ("share of evaluation inputs that are others the second time", "0"),
@@ -44,6 +44,7 @@ def measure(run: Run) -> dict[str, Any]:
     if found.classifies and all(y.ndim == 1 for _, y in found.pairs):
         validated = torch.cat([y.long().cpu() for _, y in found.pairs])
         trained = _labels(run, kept)
+        trained = trained[trained != found.ignored]
         if len(trained) and len(validated):
             numbers |= _labelled(trained, validated)
     inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
@@ -82,13 +83,22 @@ def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
 
 
 def _labelled(trained: torch.Tensor, validated: torch.Tensor) -> dict[str, float]:
-    """Half of the sum of all differences between the two shares of a class, and the share of classes that are new."""
+    """Half of the sum of all differences between the two shares of a class, and the share of classes that are new.
+
+    Of both as much as the same labels have when they are dealt out at random is taken off: few samples of many rare classes,
+    such as the words of a text, are never alike.
+    """
+    every = torch.cat([trained, validated]).clamp(min=0)
+    dealt = every[torch.randperm(len(every), generator=torch.Generator().manual_seed(0))]
+    apart, chance = (_apart(*one.split([len(trained), len(validated)])) for one in (every, dealt))
+    names = ("label_distance", "unseen_classes")
+    return {name: max(0.0, one - other) for name, one, other in zip(names, apart, chance, strict=True)}
+
+
+def _apart(trained: torch.Tensor, validated: torch.Tensor) -> tuple[float, float]:
     most = int(max(trained.max(), validated.max())) + 1
-    one, two = (torch.bincount(y.clamp(min=0), minlength=most).double() / len(y) for y in (trained, validated))
-    return {
-        "label_distance": float((one - two).abs().sum() / 2),
-        "unseen_classes": float(two[one == 0].sum()),
-    }
+    one, two = (torch.bincount(y, minlength=most).double() / len(y) for y in (trained, validated))
+    return float((one - two).abs().sum() / 2), float(two[one == 0].sum())
 
 
 def _redrawn(first: list[torch.Tensor], second: list[torch.Tensor]) -> float:

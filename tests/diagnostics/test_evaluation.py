@@ -99,3 +99,30 @@ def test_inputs_that_were_made_small_twice_are_told_by_their_range():
     numbers = {"samples": 64.0, "shape": [8], "dtype": "float32", "non_finite_share": 0.0, "max": 0.004, "min": 0.0}
     assert [one.cause for one in judge(numbers).suspects] == ["data/double_scaling"]
     assert not judge(numbers | {"max": 1.0}).fired and not judge(numbers | {"dtype": "int64"}).fired
+
+
+def test_targets_that_the_loss_leaves_out_count_nowhere(tmp_path):
+    """As padding in a batch of sentences: neither right nor wrong, in whatever way the loss is called."""
+    hidden = ("with torch.no_grad():", "y[90:] = 9\nwith torch.no_grad():")
+    counted = [
+        ("F.cross_entropy(out, y[rows]).item()", "F.cross_entropy(out, y[rows], ignore_index=9).item()"),
+        ("total += len(rows)", "total += (y[rows] != 9).sum().item()"),
+    ]
+    numbers = read("reported_metric", ran(tmp_path, hidden, *counted)).numbers
+    assert numbers["samples"] == 90 and numbers["gap"] == 0
+    module = ("F.cross_entropy(out, y[rows]).item()", "nn.CrossEntropyLoss(ignore_index=9)(out, y[rows]).item()")
+    assert read("reported_metric", ran(tmp_path, hidden, module, counted[1])).numbers["samples"] == 90
+
+
+def test_few_samples_of_many_classes_are_as_far_apart_as_chance_makes_them(tmp_path):
+    """Words: 300 classes, most of them rare, and every batch holds other samples."""
+    words = [
+        ("y = (x[:, 0] > 0).long()", "y = (300 * torch.rand(1400) ** 3).long()"),
+        ("x = torch.randn(100, 4)", "x = torch.randn(1400, 4)"),
+        ("nn.Linear(16, 2)", "nn.Linear(16, 300)"),
+        ("F.cross_entropy(net(x), y)", "F.cross_entropy(net(x[step * 50 :][:50]), y[step * 50 :][:50])"),
+        ("torch.arange(100)", "torch.arange(1000, 1400)"),
+    ]
+    assert read("validation_shift", ran(tmp_path, *words)).numbers["label_distance"] < 0.1
+    ordered = [*words[:1], ("net = nn", "y = y.sort().values\nnet = nn"), *words[1:]]
+    assert read("validation_shift", ran(tmp_path, *ordered)).numbers["label_distance"] > 0.4

@@ -13,7 +13,8 @@ from bugzoo.errors import UserError
 from bugzoo.scenario import with_settings
 
 ALONE = [name for name in programs.names() if name != "data_parallel"]
-SCORE = {"classification": {"accuracy", "loss"}, "language_model": {"accuracy", "loss"}, "regression": {"r2", "loss"}}
+SCORE = {task: {"accuracy", "loss"} for task in ("classification", "language_model", "word_model")}
+SCORE |= {"regression": {"r2", "loss"}}
 """What a program prints at least, by its task."""
 BETTER = {"accuracy": "higher", "r2": "higher", "loss": "lower"}
 
@@ -42,7 +43,7 @@ def text_of(name: str, seed: int = 0, size: str = "tiny", **settings: object) ->
 def test_all_of_them_are_there():
     wanted = (
         "amp_transformer checkpointed_mlp data_parallel digits_cnn finetune image_pipeline mini_transformer mlp "
-        "modular_addition regression_mlp sampler sentiment_lstm sequence_classifier"
+        "modular_addition regression_mlp sampler sentiment_lstm sequence_classifier word_lines"
     )
     assert set(wanted.split()) <= set(programs.names())
 
@@ -130,6 +131,7 @@ def part(name: str, start: str, stop: str) -> str:
         ("mlp", "modular_addition", "# %% Training", "print(metrics)"),
         ("mini_transformer", "sampler", "# %% Data", "# %% Model"),
         ("mini_transformer", "amp_transformer", "# %% Model", "optimizer ="),
+        ("mini_transformer", "word_lines", "        scores = ", "class Block"),
         ("mlp", "data_parallel", "# %% Model", "model = "),
         ("mlp", "digits_cnn", "# %% Training", "inputs, targets = "),
         ("mlp", "finetune", "    def forward", "return self.head"),
