@@ -1,0 +1,164 @@
+"""`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
+
+    pip install -e ".[scorecard]"
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--save]
+
+By default tests/foreign/unseen and tests/foreign/reported; of the sealed half of the latter nothing but sums is printed. With
+--catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
+something, and does well or badly here on what the others may be made for:
+
+    torch-preflight        reads the text and runs nothing: memory, speed and a dozen slips of the loop. What lies in the data
+                           or in numbers it cannot know.
+    torch-audit            hooks into the run: tensors, gradients, optimiser settings, layers that are never called.
+    losslint               reads the log of losses alone: NaN, divergence, spikes, plateaus. It says that, not why.
+    neural-net-checklist   Karpathy's recipe as assertions on model and batch, before any training: it sees no loop, no
+                           evaluation, and models with one input alone.
+    bugzoo checkup         runs the script under watch and names causes of its own catalogue, which these scripts are broken
+                           by: it plays at home, and of the unseen ones it has been mended by what they showed.
+
+`scorecard_tools` says how each is asked, `scorecard_rules` what each finding is credited with. Columns, of the broken scripts:
+something was said / the cause is among what it may mean / what was said first may mean it / and means nothing else.
+Of the healthy ones: something was blamed; there was advice alone, or notes. A reading is "no reading" where a tool could not
+look, and counts as silence. Notes and advice count for the broken scripts where they may mean the cause.
+"""
+
+import importlib.metadata
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bugzoo.diagnostics.checkup import checkup
+from tests.benchmarks import report as reports
+from tests.benchmarks import scorecard_tools as tools
+from tests.benchmarks.scorecard_rules import RULES, Rule
+from tests.benchmarks.scorecard_tools import Finding
+from tests.foreign.reported import reported
+from tests.foreign.unseen import unseen
+
+OURS = "bugzoo checkup"
+BROKEN = ("broken", "said", "among", "first", "means only")
+HEALTHY = ("healthy", "false alarms", "advice alone")
+COLUMNS = (*BROKEN, *HEALTHY, "no reading")
+
+
+@dataclass(frozen=True)
+class Script:
+    """`accepted`: names of what is wrong with it, any of which is right; none for a healthy one."""
+
+    group: str
+    path: Path
+    accepted: frozenset[str]
+    ranks: int = 1
+
+
+def known_scripts(which: str) -> Iterator[Script]:
+    if which == "unseen":
+        for one in unseen():
+            yield Script("unseen", one.path, frozenset({one.cause} - {None}), one.ranks)
+    else:
+        for case in reported():
+            names = frozenset({case.cause, case.second, *case.also} - {None}) if case.cause else frozenset()
+            yield Script("reported, sealed" if case.sealed else "reported, opened", case.path, names)
+
+
+def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
+    """A number of pairs that the ledger holds as proved on one rank, and each program that they name, healthy."""
+    from bugzoo import faults
+    from bugzoo.proving import ledger
+    from bugzoo.scenario import Scenario
+
+    pairs = [
+        (fault, program)
+        for fault in ledger.names("faults")
+        if not fault.startswith(("traps/", "distributed/")) and fault in set(faults.catalogue())
+        for program, cell in sorted(ledger.read("faults", fault).get("cells", {}).items())
+        if not cell.get("problems")
+    ]
+    drawn = random.Random(seed).sample(pairs, min(cells, len(pairs)))
+    texts = [(program, ()) for program in sorted({program for _, program in drawn})]
+    for place, (program, broken) in enumerate([*texts, *((program, (fault,)) for fault, program in drawn)]):
+        path = folder / f"script_{place}.py"
+        path.write_text(Scenario(program, broken).source, encoding="utf-8")
+        yield Script("catalogue", path, frozenset(broken))
+
+
+def ours(script: Script) -> list[Finding] | None:
+    found = checkup(script.path, ranks=script.ranks)
+    return None if found.outcome == "unjudged" else [(suspect.cause, False) for suspect in found.suspects]
+
+
+def rule(tool: str, name: str) -> Rule:
+    return Rule((name,)) if tool == OURS else RULES[tool].get(name, Rule())
+
+
+def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepted: frozenset[str]) -> None:
+    """Add one script's reading to the row. What accuses comes first in it, before advice and notes."""
+    row["no reading"] += reading is None
+    found = [(rule(tool, name), rule(tool, name).advice or note) for name, note in reading or []]
+    accusing, mild = ([one for one, is_mild in found if is_mild == wanted] for wanted in (False, True))
+    meant = [*accusing, *mild]
+    if not accepted:
+        row["healthy"] += 1
+        row["false alarms"] += bool(accusing)
+        row["advice alone"] += bool(mild) and not accusing
+        return
+    wrong = set(accepted)
+    first = bool(meant) and meant[0].means(wrong)
+    row["broken"] += 1
+    row["said"] += bool(accusing)
+    row["among"] += any(one.means(wrong) for one in meant)
+    row["first"] += first
+    row["means only"] += first and meant[0].alone
+
+
+def measure(scripts: list[Script]) -> dict[str, dict[str, dict[str, int]]]:
+    """{group: {tool: {column: count}}}. Prints how far it is, and nothing about a single script."""
+    rows: dict[str, dict[str, dict[str, int]]] = {}
+    began = time.perf_counter()
+    for place, script in enumerate(scripts, 1):
+        said = tools.readings(script.path.resolve(), script.ranks)
+        said[OURS] = ours(script)
+        group = rows.setdefault(script.group, {tool: dict.fromkeys(COLUMNS, 0) for tool in (*RULES, OURS)})
+        for tool in group:
+            count(group[tool], tool, said[tool], script.accepted)
+        print(f"{place}/{len(scripts)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
+    return rows
+
+
+def table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
+    lines = []
+    for group, found in rows.items():
+        lines += ["", f"{group:24}" + "".join(f"{name:>14}" for name in COLUMNS)]
+        lines += [f"{tool:24}" + "".join(f"{row[name]:>14}" for name in COLUMNS) for tool, row in found.items()]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = reports.parser(__doc__)
+    parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen alone")
+    parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported alone")
+    parser.add_argument("--catalogue", action="store_true", help="also pairs of fault and program from the ledger")
+    parser.add_argument("--cells", type=int, default=60, help="how many pairs")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--first", type=int, help="so many scripts of each set alone, for a trial")
+    options = parser.parse_args()
+    tools.ready()
+    neither = not (options.unseen or options.reported or options.catalogue)
+    sets = [name for name in ("unseen", "reported") if neither or getattr(options, name)]
+    with tempfile.TemporaryDirectory() as folder:
+        scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
+        if options.catalogue:
+            scripts += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
+        measured = measure(scripts)
+    print(table(measured))
+    if options.save:
+        versions = {tool: importlib.metadata.version(tool) for tool in RULES}
+        name = "_".join(["scorecard", *([] if neither else sets), *(["catalogue"] if options.catalogue else [])])
+        reports.save(name, {"versions": versions, "rows": measured})
+
+
+if __name__ == "__main__":
+    main()
