@@ -35,16 +35,17 @@ class Call:
         ]
         return max(floats, key=lambda i: self.leaves[i].numel(), default=None)
 
-    def alone(self, index: int, batch: int, length: int, keep: int) -> tuple[Any, Any]:
-        """The arguments for sample `index` only, every axis of `length` cut to `keep`."""
+    def alone(self, index: int, batch: int, length: int, keep: int, axis: int = 0) -> tuple[Any, Any]:
+        """The arguments for sample `index` only, every axis of `length` cut to `keep`; samples lie along `axis`, or the first."""
         changed = {}
         for place, leaf in enumerate(self.leaves):
             if not isinstance(leaf, torch.Tensor) or not leaf.ndim:
                 continue
-            part = leaf[index : index + 1] if leaf.shape[0] == batch else leaf
-            for axis in range(part.ndim):
-                if part.shape[axis] == length and (axis or leaf.shape[0] != batch):
-                    part = part.narrow(axis, 0, keep)
+            own = next((a for a in (axis, 0) if a < leaf.ndim and leaf.shape[a] == batch), None)
+            part = leaf if own is None else leaf.narrow(own, index, 1)
+            for other in range(part.ndim):
+                if part.shape[other] == length and other != own:
+                    part = part.narrow(other, 0, keep)
             changed[place] = part
         return self.arguments(changed)
 
@@ -90,6 +91,15 @@ def shifted(x: torch.Tensor, targets: torch.Tensor | None) -> tuple[int, bool] |
         elif targets.numel() == later.numel() and _equal(targets.reshape(later.shape), later):
             return axis, False
     return None
+
+
+def two_ahead(x: torch.Tensor, targets: torch.Tensor | None) -> bool:
+    """Are `targets` the tokens (batch, time) of `x` two positions later, whatever was cut off at the ends?"""
+    if targets is None or not is_tokens(x) or targets.is_floating_point() or targets.numel() % len(x):
+        return False
+    table = targets.reshape(len(x), -1)
+    time = min(table.shape[1], x.shape[1] - 2)
+    return time >= 3 and _equal(table[:, :time], x[:, 2 : 2 + time])
 
 
 def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -110,6 +110,7 @@ def measure(run: Run) -> dict[str, Any]:
     early = finite_loss[: max(3, len(finite_loss) // 4)]
     numbers["early_loss"] = float(early[len(early) // 2 :].mean()) if len(finite_loss) else math.nan
     numbers["outer_broadcast"] = float(run.trace.graph.outer_broadcast)
+    numbers["mask_stretched"] = float(run.trace.graph.mask_stretched)
     if y is not None and y.is_floating_point():
         y = _as_classes(y)
     if y is None or y.ndim != 1:
@@ -143,6 +144,11 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers.get("outer_broadcast"):
         text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
+    if numbers.get("mask_stretched"):
+        text += (
+            "; a mask (N,) over losses (N, 1) stretches both to (N, N): each sample counts with the mask of every other"
+        )
+        return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.85, text),))
     largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
     if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:
         text += f"; no input is larger than {TINY:g}: they were made small twice"

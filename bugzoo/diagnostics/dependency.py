@@ -2,7 +2,8 @@
 
 `batch_leak`: other samples of the batch reach an output in eval mode (an axis was mixed up). `future_leak`: where the
 target is the input one position later, later positions reach earlier outputs: the answer is visible. `padding_leak`: a
-sample's output depends on how much padding its neighbours gave it. All are relative: movement where nothing should
+sample's output depends on how much padding its neighbours gave it. `text_heard`: do the outputs move at all when every token
+before the padding is another one? All are relative: movement where nothing should
 move, over usual movement. Sequences, padding and shift are found in the tensors; a classifier or a bidirectional
 encoder may look at all positions and is not asked about the future.
 """
@@ -13,7 +14,7 @@ import torch
 
 from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._sequences import Call, lengths, shifted
+from bugzoo.diagnostics._sequences import Call, lengths, shifted, two_ahead
 from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
@@ -23,6 +24,7 @@ SHOWN = {
     "batch_leak": ("share of outputs that move with another sample of the batch", "0"),
     "future_leak": ("share of outputs that move with a later token", "0"),
     "padding_leak": ("share of outputs that move with what stands at padding", "0"),
+    "text_heard": ("movement of the outputs when the text before the padding is another one", "not 0"),
     "masked_leak": ("share of outputs that move with what the mask leaves out", "0"),
     "attention_partial_rows": ("share of attention rows that do not sum to 1", "0"),
 }
@@ -30,6 +32,8 @@ HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
 FARTHEST = 8
 """Positions ahead that are asked one by one."""
+DEAF = 1e-5
+"""Movement of outputs, over their size, that is rounding."""
 
 
 def _changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
@@ -96,7 +100,9 @@ def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: in
 
 def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
     """Movement of a sample's output when its padding is cut off, over the spread between samples."""
-    x = arguments.leaves[place]
+    x, axis = arguments.leaves[place], 0
+    if x.ndim == 2 and out.shape[0] == x.shape[1] != x.shape[0]:  # (time, batch)
+        x, axis = x.t(), 1
     valid = lengths(x)
     if valid is None or out.shape[0] != x.shape[0]:
         return None
@@ -107,8 +113,8 @@ def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) ->
     for index in padded:
         keep = int(valid[index])
         try:
-            long = call(model, *arguments.alone(index, batch, time, time))
-            short = call(model, *arguments.alone(index, batch, time, keep))
+            long = call(model, *arguments.alone(index, batch, time, time, axis))
+            short = call(model, *arguments.alone(index, batch, time, keep, axis))
         except Exception:  # a model of fixed length
             return None
         if long.ndim >= 3 and long.shape[1] == time:
@@ -117,6 +123,20 @@ def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) ->
             return None
         worst.append(float((long - short).abs().mean()) / spread)
     return sum(worst) / len(worst) if worst else None
+
+
+def _text_heard(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
+    """Movement of the outputs when every token before the padding is another one, over the outputs' size."""
+    x = arguments.leaves[place]
+    valid = lengths(x)
+    if valid is None or out.shape[0] != x.shape[0]:
+        return None
+    body = torch.arange(x.shape[1], device=x.device) < valid[:, None].to(x.device)
+    known = x[body]
+    new = x.clone()
+    new[body] = known[torch.randperm(len(known), device=x.device)]
+    change = (_ask(model, arguments, place, new) - out).abs().mean()
+    return float(change / (out.abs().mean() + 1e-12))
 
 
 def _finite(model: torch.nn.Module, batch: Any) -> bool:
@@ -169,16 +189,22 @@ def measure(run: Run) -> dict[str, Any]:
             if shift is not None:
                 numbers |= _future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
                 break
+        numbers["two_ahead"] = float(two_ahead(arguments.leaves[main], batch.targets))
         padding = _padding_leak(model, arguments, main, out)
         if padding is not None:
             numbers["padding_leak"] = padding
+        heard = _text_heard(model, arguments, main, out)
+        if heard is not None:
+            numbers["text_heard"] = heard
     numbers["masked_leak"] = max(numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0))
     return numbers
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 %; RNN: 5 %), across samples."""
-    shown = pick(numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "attention_partial_rows")
+    shown = pick(
+        numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows"
+    )
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []
@@ -199,6 +225,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     elif numbers.get("copies_input") and "future_leak" in numbers:
         text = "the target at each position is the input at that position: copying it is all there is to learn"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
+    if numbers.get("two_ahead"):
+        text = "the target at each position is the token after the next one: it was shifted twice"
+        suspects.append(Suspect("loss/labels_off_by_one", 0.85, text))
     if padding > 1e-3 and not (future > 1e-3 and partial):
         text = f"cutting off a sample's padding moves its output by {padding:.2g} of the samples' spread (0 is right)"
         if partial:
@@ -216,6 +245,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         elif numbers.get("axes", 3) < 3:  # a table has no axes to mix up: something was reduced over the samples
             cause, score = "loss/wrong_axis_reduction", 0.4
         suspects.append(Suspect(cause, score, text))
+    if numbers["attention"] and numbers.get("text_heard", 1.0) < DEAF and not numbers["recurrent"]:
+        text = f"other tokens before the padding move the outputs by {numbers['text_heard']:.2g} of their size: attention passes"
+        suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} over the text", **place))
     if numbers.get("nan_output") and numbers["attention"]:
         text = "in eval mode the model answers NaN to finite inputs: an attention row has every position masked"
         suspects.append(Suspect("numerics/all_masked_row", 0.6, text, **place))

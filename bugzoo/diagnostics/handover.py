@@ -47,7 +47,7 @@ def measure(run: Run) -> dict[str, Any]:
     old = [p for p in model if id(p) in known]
     new = [p for p in model if id(p) not in known and id(p) in held]
     total = sum(p.numel() for p in old)
-    if not total or not any(id(p) in held for p in model):
+    if not total or not any(id(p) in held and p.requires_grad for p in model):
         raise NotApplicable("what was trained before is no part of the model that is trained now")
     places = [place for place, p in enumerate(model) if id(p) in known]
     inside = [p for p in model[: places[-1]] if id(p) not in known and id(p) in held]

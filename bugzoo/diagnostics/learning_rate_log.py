@@ -15,7 +15,7 @@ import numpy as np
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
@@ -34,6 +34,8 @@ _SCHEDULED = "lr=1e-2)\nscheduler = torch.optim.lr_scheduler.CosineAnnealingLR(o
 HEALTHY = example(("lr=1e-2)", _SCHEDULED.format(5)), ("    model.eval()", "    scheduler.step()\n    model.eval()"))
 SICK = example(("lr=1e-2)", _SCHEDULED.format(5)))
 _PLANS = ("T_max", "total_steps", "total_iters")
+SPENT = 1e-3
+"""Part of the largest rate at which a schedule is over."""
 TINY = 3e-5
 """Median relative update below which nothing is learnt in any time."""
 
@@ -54,6 +56,7 @@ def measure(run: Run) -> dict[str, Any]:
         "last_rate": float(rates[-1]),
         "largest_rate": float(rates.max()),
         "changes": float((np.abs(np.diff(rates)) > 1e-9 * rates.max()).sum()),
+        "spent_share": float((rates < SPENT * rates.max()).mean()),
         "update_ratio": median(trace.update_ratio),
         "loss_left": _left(loss),
         "takeovers": 0.0,
@@ -137,6 +140,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     elif numbers.get("of_plan", 0.0) > 1.5:
         cause, score = "loop/scheduler_per_microbatch", 0.8
         text = f"the scheduler made {numbers['scheduler_steps']:.0f} steps, and its plan is laid out for {numbers['planned']:.0f}"
+    elif (
+        numbers.get("spent_share", 0.0) > 0.3 and numbers.get("scheduler_steps", 0.0) >= numbers["steps"]
+    ):  # a plan for epochs; one that is made for batches is at its end when the training is
+        cause, score = "loop/scheduler_per_microbatch", 0.7
+        text = f"the scheduler was stepped {numbers['scheduler_steps']:.0f} times in {numbers['steps']:.0f} steps, and for "
+        text += f"{share(numbers['spent_share'])} of them its rate was less than a thousandth of what it had been"
     elif numbers.get("first_skipped"):
         cause, score = "loop/scheduler_before_optimizer", 0.8
         intended = numbers["intended_first_rate"]

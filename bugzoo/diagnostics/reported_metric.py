@@ -2,14 +2,18 @@
 
 The script's own evaluation is run once more, and what went into its loss is kept: answers and targets of all batches.
 Accuracy and mean loss are worked out from these, over all samples at once, and compared with the script's `metrics`. A
-difference is no matter of chance: both are the same model on the same batches.
+difference is no matter of chance: both are the same model on the same batches. Of a script without `metrics` the function that
+evaluates is called once more, and what it returns is compared with the share of right answers that it saw.
 """
 
 import math
 from typing import Any
 
+import torch
+
 from bugzoo.diagnostics._evaluation import evaluated
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._look import Evaluated
 from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
@@ -40,17 +44,20 @@ HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("argmax(-1)", "argmax()")))
 OFF = 1e-4
 """Largest difference of two shares, or of two losses as a share, that is rounding."""
+SAME, NOTED = 1e-6, 0.003
+"""Two numbers are one; and what a mean over batches may be off before anybody would read it otherwise."""
 
 
 def measure(run: Run) -> dict[str, Any]:
     """Reported and recomputed accuracy and loss. Raises NotApplicable where the script reports neither."""
     said = run.trace.metrics
-    if not {"accuracy", "loss"} & set(said):
-        raise NotApplicable("the script has no dict `metrics` with an accuracy or a loss")
     found = evaluated(run)
+    if not {"accuracy", "loss"} & set(said):
+        return _returned(found)
     if not found.pairs:
         raise NotApplicable("no loss was computed in its evaluation, so that its targets are not known")
     numbers: dict[str, Any] = {"samples": float(sum(y.numel() for _, y in found.pairs)), "gap": 0.0, "loss_gap": 0.0}
+    numbers["by_batches"] = 0.0
     if "accuracy" in said and found.classifies:
         numbers |= {"reported": float(said["accuracy"]), "recomputed": found.accuracy()}
         numbers["gap"] = _gap(numbers["reported"] - numbers["recomputed"])
@@ -59,6 +66,24 @@ def measure(run: Run) -> dict[str, Any]:
         off = numbers["reported_loss"] - numbers["recomputed_loss"]
         numbers["loss_gap"] = _gap(off / (abs(numbers["recomputed_loss"]) + 1e-9))
     return numbers
+
+
+def _returned(found: Evaluated) -> dict[str, Any]:
+    """What a function of the script returned is known for an accuracy by being one: over all samples, or over batches."""
+    right = [float(one.float().mean()) for one in found.matches]
+    if not right or not found.returned:
+        raise NotApplicable(
+            "the script has no dict `metrics` with an accuracy or a loss, and no function that returns one"
+        )
+    overall, by_batches = float(torch.cat(found.matches).float().mean()), sum(right) / len(right)
+    numbers: dict[str, Any] = {"samples": float(sum(map(len, found.matches))), "loss_gap": 0.0}
+    for share in (one / scale for one in found.returned for scale in (1.0, 100.0)):
+        if abs(share - overall) < SAME:
+            return numbers | {"reported": share, "recomputed": overall, "gap": 0.0, "by_batches": 0.0}
+    for share in (one / scale for one in found.returned for scale in (1.0, 100.0)):
+        if abs(share - by_batches) < SAME:
+            return numbers | {"reported": share, "recomputed": overall, "gap": abs(share - overall), "by_batches": 1.0}
+    raise NotApplicable("no number that its evaluation returns is an accuracy")
 
 
 def _gap(difference: float) -> float:
@@ -75,6 +100,10 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if "reported_loss" in numbers:
         parts.append(f"loss {numbers['reported_loss']:.4g} reported, {numbers['recomputed_loss']:.4g} worked out again")
     text = f"over {numbers['samples']:.0f} targets: {'; '.join(parts)}"
+    if numbers.get("by_batches"):
+        text += ", the mean of the batches' own"
+        suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers["gap"] > NOTED else ()
+        return Verdict("reported_metric", bool(suspects), text, shown, suspects)
     large = numbers["gap"] > 0.2
     if numbers["gap"] > OFF or numbers["loss_gap"] > 10 * OFF:
         suspects = (

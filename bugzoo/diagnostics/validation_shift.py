@@ -3,8 +3,10 @@
 Three differences, between what the model was called with in training and in the script's evaluation: classes that come in the
 one only (a split that nobody shuffled), inputs of another mean or spread (a preparation that one of the two forgot), and
 evaluation inputs that are others when the evaluation is run a second time for the same targets (an augmentation left on).
+Where the script evaluates at several places, the inputs of the one that is furthest from the training's count.
 """
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -13,7 +15,7 @@ import torch
 from bugzoo.diagnostics._evaluation import evaluated, rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, pick, share
+from bugzoo.diagnostics._tools import batches, live, model_of, pick, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
@@ -35,31 +37,28 @@ _LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\
 HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("model(inputs[rows])", "model(inputs[rows] * 16)")))
 FAR, OTHER_CLASSES, SPREADS, LEAST = 0.3, 0.3, (0.5, 2.0), 1e-6
+ROWS, VERY_FAR, OFF = 16, 1.0, 4.0
+"""Of what was only seen: fewest samples, smallest distance of the means in spreads, smallest ratio of the spreads."""
 
 
 def measure(run: Run) -> dict[str, Any]:
     """Differences of labels and inputs; absent where there is nothing to compare. Raises NotApplicable."""
-    kept, found = batches(run), evaluated(run)
-    numbers: dict[str, Any] = {}
+    kept = batches(run)
+    numbers = _shifted(run, kept)
+    try:
+        found = evaluated(run)
+    except NotApplicable:
+        if not numbers:
+            raise
+        return numbers
     if found.classifies and all(y.ndim == 1 for _, y in found.pairs):
         validated = torch.cat([y.long().cpu() for _, y in found.pairs])
         trained = _labels(run, kept)
         trained = trained[trained != found.ignored]
         if len(trained) and len(validated):
             numbers |= _labelled(trained, validated)
-    inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
-    floats = [x.float().cpu() for x in inputs if x.is_floating_point()]
-    asked = [x.float().cpu() for x in found.inputs if x.is_floating_point()]
-    if floats and asked:
-        one, two = (torch.cat([x.flatten() for x in some]) for some in (floats, asked))
-        spread = float(one.std(correction=0))
-        if spread > LEAST * float(
-            one.abs().max()
-        ):  # a boundary's one point has no spread that another could be held to
-            numbers |= {
-                "mean_shift": abs(float(two.mean() - one.mean())) / spread,
-                "spread_ratio": float(two.std()) / spread,
-            }
+    if trained_on := _floats(kept):
+        numbers = _furthest([numbers, _shift(trained_on, [x for x in found.inputs if x.is_floating_point()])])
     # windows of a text that are drawn anew are no augmentation, nor is the noise that a generator begins with
     if any(x.is_floating_point() for x in found.inputs) and (found.pairs or found.loaders):
         second = evaluated(run, again=True)
@@ -68,6 +67,53 @@ def measure(run: Run) -> dict[str, Any]:
     if not numbers:
         raise NotApplicable("its evaluation has neither class numbers nor inputs that could be compared")
     return numbers
+
+
+def _floats(kept: list[Any]) -> list[torch.Tensor]:
+    """The main inputs of the kept batches, those that are no tokens."""
+    inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
+    return [x for x in inputs if x.is_floating_point()]
+
+
+def _shifted(run: Run, kept: list[Any]) -> dict[str, Any]:
+    """How far the inputs are that the trained model was given without gradients while the script ran, at the worst place.
+
+    Only a place that is far off says something: an agent that plays, or a grid to draw on, need not look like the training.
+    """
+    trained, model = _floats(kept), model_of(run, kept[0])
+    shifts = []
+    for one in live(run).evaluations:
+        inputs = [x for x in tensors(one.args)[:1] if x.is_floating_point()]
+        if (
+            one.module is model
+            and inputs
+            and len(inputs[0]) >= ROWS
+            and trained
+            and inputs[0].shape[1:] == trained[0].shape[1:]
+        ):
+            shift = _shift(trained, inputs)
+            if shift and (shift["mean_shift"] > VERY_FAR or not 1 / OFF < shift["spread_ratio"] < OFF):
+                shifts.append(shift)
+    return _furthest(shifts)
+
+
+def _shift(trained: list[torch.Tensor], asked: list[torch.Tensor]) -> dict[str, float]:
+    """Distance of the means over the spread of all numbers, and ratio of the spreads; {} where there is none to compare with."""
+    if not asked:
+        return {}
+    one, two = (torch.cat([x.detach().float().cpu().flatten() for x in some]) for some in (trained, asked))
+    spread = float(one.std(correction=0))
+    if spread <= LEAST * float(one.abs().max()):  # a boundary's one point has no spread that another could be held to
+        return {}
+    return {"mean_shift": abs(float(two.mean() - one.mean())) / spread, "spread_ratio": float(two.std()) / spread}
+
+
+def _furthest(shifts: list[dict[str, Any]]) -> dict[str, Any]:
+    """All that is known of several places, with the largest difference."""
+    known = [one for one in shifts if "spread_ratio" in one]
+    worst = max(known, key=lambda one: max(one["mean_shift"], abs(math.log(one["spread_ratio"] + 1e-9))), default={})
+    rest = {name: value for one in shifts for name, value in one.items()}
+    return rest | {name: worst[name] for name in ("mean_shift", "spread_ratio") if worst}
 
 
 def _labels(run: Run, kept: list[Any]) -> torch.Tensor:

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
+from bugzoo.watching.evaluations import Evaluations
 from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
@@ -35,6 +36,7 @@ class Forwards:
         self.moment, self.models = moment, models
         self.on_training = on_training
         """Called at a step's first forward with gradients; in a replay it returns the arguments of the first time."""
+        self.evaluations = Evaluations(moment)
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
         self._ignored: dict[int, weakref.ref[nn.Module]] = {}
@@ -125,6 +127,7 @@ class Forwards:
         if not grad:
             self._counts[full] += 1
             self.evaluated = True
+            self.evaluations.called(module, args)
             return None
         self._open = [*self._open, full]
         self._candidate = key[0]

@@ -29,6 +29,8 @@ _SHAPES = (
     "Cat",
 )
 LIMIT = 3000
+NEAR = 200
+"""Nodes next to the loss among which a mask may be laid over it."""
 
 
 def nodes(root: Any) -> list[Any]:
@@ -93,6 +95,7 @@ def walk(loss: torch.Tensor) -> Graph | None:
         softmax_before_loss=doubled,
         log_prob_spread=spread,
         outer_broadcast=_outer_broadcast(node),
+        mask_stretched=any(map(_mask_stretched, order[:NEAR])),
         normalised=_normalised_already(node),
     )
 
@@ -117,6 +120,32 @@ def _outer_broadcast(node: Any) -> bool:
         return False
     repeated = [{a for a in range(t.ndim) if t.shape[a] > 1 and t.stride(a) == 0} for t in (one, two)]
     return bool(repeated[0] - repeated[1]) and bool(repeated[1] - repeated[0])
+
+
+def _mask_stretched(node: Any) -> bool:
+    """Does a mask of zeros and ones (N,) meet numbers (N, 1), so that both are stretched to (N, N)?"""
+    if node.name().startswith("MaskedSelect"):
+        masked, mask = tuple(node._saved_self.shape), node._saved_mask
+    elif node.name().startswith("MulBackward") and len(node.next_functions) == 2:
+        pairs = ((node.next_functions[0], node._saved_other), (node.next_functions[1], node._saved_self))
+        behind, mask = next(((b, m) for b, m in pairs if b[0] is not None and m is not None), (None, None))
+        metadata = getattr(behind[0], "_input_metadata", None) if behind is not None else None
+        if not metadata or mask is None or mask.requires_grad or behind is None:
+            return False
+        masked = tuple(metadata[behind[1]].shape)
+    else:
+        return False
+    return _outer(masked, tuple(mask.shape)) and bool(((mask == 0) | (mask == 1)).all())
+
+
+def _outer(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
+    """Is each of the two stretched along an axis on which the other has its samples, as (N, 1) and (N,) are?"""
+    axes = max(len(one), len(two))
+    if axes < 2:
+        return False
+    one, two = (1,) * (axes - len(one)) + one, (1,) * (axes - len(two)) + two
+    sizes = [{b for a, b in zip(x, y, strict=True) if a == 1 < b} for x, y in ((one, two), (two, one))]
+    return bool(sizes[0] & sizes[1])
 
 
 def _normalised_already(node: Any) -> bool:

@@ -14,6 +14,7 @@ from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 
 if TYPE_CHECKING:
     from bugzoo.watching.by_heart import Repeated
+    from bugzoo.watching.evaluations import Evaluation
     from bugzoo.watching.replay import Replay
     from bugzoo.watching.trace import Trace
 
@@ -47,6 +48,8 @@ class Live:
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)
     latest_batches: deque[Batch] = field(default_factory=lambda: deque(maxlen=4))
+    evaluations: "list[Evaluation]" = field(default_factory=list)
+    """Where the script called a model without gradients, in the order in which it was last done."""
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals, and on top of them the locals, of the frame with the training loop."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)

@@ -110,6 +110,8 @@ class LoopFinder:
         self.frame: FrameType | None = None
         self.step_line = 0
         """Line of the loop's frame in which the optimiser stepped; 0 while that is not known."""
+        self.around: set[CodeType] = set()
+        """What was being run when the optimiser stepped, from the loop's function outwards."""
 
     def _frames(self) -> Iterator[FrameType]:
         """The watched code's frames, innermost first, up to the one that entered the watch."""
@@ -155,9 +157,11 @@ class LoopFinder:
             loop = self.loop_at(frame, line, frame.f_lineno)
             if loop is not None:
                 self.loop, self.frame, self.step_line = loop, frame, frame.f_lineno
+                frames = frames[frames.index(frame) :]
                 break
         else:
             self.frame = frames[-1] if frames else None
+        self.around |= {frame.f_code for frame in frames}
         self._backward = []
 
     def guess(self) -> tuple[FrameType, Loop] | None:

@@ -288,6 +288,7 @@ class Recorder:
             trace.param_norm_step, trace.param_norm, trace.grad_zeros = self.parameters.norms()
             self.forwards.publish(trace)
             self.live.models = self.models.ordered()
+            self.live.evaluations = sorted(self.forwards.evaluations.found.values(), key=lambda one: one.step)
             self.live.namespace = self.loop.namespace()
 
     def close(self) -> None:

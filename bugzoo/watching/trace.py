@@ -125,6 +125,8 @@ class Graph:
     """Nats between the largest and the smallest log-probability of a row, on average."""
     outer_broadcast: bool = False
     """Input (N, 1) and target (N,) were stretched to (N, N)."""
+    mask_stretched: bool = False
+    """A mask (N,) was laid over numbers (N, 1): each sample counts with the mask of every other."""
     normalised: bool = False
     """A negative log-likelihood got probabilities."""
     step: int = 0

@@ -144,6 +144,7 @@ SICK = [
     ("fresh_gradient", {"empty_share": 1.0, "update_ratio": 0, "elsewhere_share": 0.5}, "freezing/optimizer_on_old_model"),
     ("double_normalisation", {"log_missing": 1.0}, "loss/log_of_softmax"),
     ("data_inspection", {"outer_broadcast": 1.0}, "loss/target_column_broadcast"),
+    ("data_inspection", {"mask_stretched": 1.0}, "loss/mask_broadcast"),
     ("parameter_audit", {"unregistered_share": 0.4}, "freezing/unregistered_layers"),
     ("parameter_audit", {"unchanged_share": 0.36, "unchanged_names": ["lstm.weight_ih_l1", "lstm.bias_hh_l1_reverse"]},
      "recurrent/last_layer_state_wrong"),

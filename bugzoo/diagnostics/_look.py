@@ -1,0 +1,170 @@
+"""Something of a script called once more, and what its models, losses and loaders are given meanwhile."""
+
+import contextlib
+import io
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.data import DataLoader
+
+from bugzoo.diagnostics._tools import main_output, quiet, tensors
+from bugzoo.diagnostics.verdict import NotApplicable
+
+SECONDS = 5.0
+_LOSSES = (
+    F.cross_entropy,
+    F.nll_loss,
+    F.mse_loss,
+    F.l1_loss,
+    F.binary_cross_entropy_with_logits,
+    F.binary_cross_entropy,
+)
+_COMPARE = (torch.eq, torch.Tensor.eq, torch.Tensor.__eq__)
+_CLASSIFIES = ("cross_entropy", "nll_loss")
+
+
+@dataclass
+class Evaluated:
+    """`pairs`: (answers, targets) of each call of a loss; `inputs`: of each call of the model; `loaders` that were read."""
+
+    inputs: list[torch.Tensor] = field(default_factory=list)
+    outputs: list[torch.Tensor] = field(default_factory=list)
+    pairs: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
+    loaders: list[Any] = field(default_factory=list)
+    matches: list[torch.Tensor] = field(default_factory=list)
+    """Which predicted classes were the true ones, (B,) of each comparison of the two."""
+    kind: str = ""
+    """The loss: cross_entropy, mse_loss, ..."""
+    ignored: int = -100
+    """The class number that the loss leaves out; `pairs` are without it."""
+    returned: list[float] = field(default_factory=list)
+    """The numbers in what the script's function returned."""
+
+    @property
+    def classifies(self) -> bool:
+        """Answers are scores of classes in the last axis, targets their numbers."""
+        return self.kind in _CLASSIFIES and all(not y.is_floating_point() for _, y in self.pairs)
+
+    def accuracy(self) -> float:
+        """Share of all targets that are the largest answer of their row."""
+        right = sum(float((x.argmax(-1) == y).sum()) for x, y in self.pairs)
+        return right / max(1, sum(y.numel() for _, y in self.pairs))
+
+    def loss(self) -> float:
+        """Mean over all targets, whatever the batches they came in (nats, or squared units)."""
+        function = getattr(F, self.kind)
+        summed = sum(float(function(x.float(), y, reduction="sum")) for x, y in self.pairs)
+        return summed / max(1, sum(y.numel() for _, y in self.pairs))
+
+
+class _TooLong(BaseException):
+    """The evaluation takes more than its seconds."""
+
+
+class _Seen(TorchFunctionMode):
+    """Notes what every loss is called with, and every comparison of two rows of class numbers."""
+
+    def __init__(self, found: Evaluated) -> None:
+        super().__init__()
+        self.found = found
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function in _LOSSES:
+            given = [*args, *(kwargs[name] for name in ("input", "target") if name in kwargs)]
+            if len(given) > 1 and all(isinstance(one, torch.Tensor) for one in given[:2]):
+                self.found.kind = function.__name__
+                self.found.ignored = kwargs.get("ignore_index", -100)
+                self.found.pairs.append(_counted(given[0].detach(), given[1].detach(), self.found.ignored))
+        result = function(*args, **kwargs)
+        if function in _COMPARE and len(args) > 1 and all(_numbered(one) for one in args[:2]):
+            if args[0].shape == args[1].shape:
+                self.found.matches.append(result.detach().flatten())
+        return result
+
+
+def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Those rows whose target the loss does not leave out."""
+    if targets.is_floating_point() or answers.ndim != targets.ndim + 1 or not (targets == ignored).any():
+        return answers, targets
+    kept = targets != ignored
+    return answers.movedim(1, -1)[kept], targets[kept]
+
+
+def _numbered(value: Any) -> bool:
+    """A tensor of whole numbers with an axis: predicted or true classes."""
+    return isinstance(value, torch.Tensor) and value.ndim > 0 and not value.is_floating_point()
+
+
+def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -> Evaluated:
+    """What `model` is given while `call` runs, for SECONDS at most; with `again` under other random numbers.
+
+    Raises NotApplicable where the call fails, or never comes to the model.
+    """
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        raise NotApplicable("the processes that the model was shared among are gone")
+    found = Evaluated()
+    until = time.monotonic() + SECONDS
+
+    def called(_: Any, args: Any, output: Any) -> None:
+        if time.monotonic() > until:
+            raise _TooLong
+        if inputs := tensors(args):
+            found.inputs.append(inputs[0].detach().clone())
+            found.outputs.append(main_output(output).detach())
+
+    hook = model.register_forward_hook(called)
+    try:
+        with quiet(model), _reading(found), _silent(), _Seen(found):
+            if again:
+                torch.manual_seed(1)
+            found.returned = _numbers(call())
+    except _TooLong:
+        pass
+    except (Exception, SystemExit) as error:
+        raise NotApplicable(f"its evaluation cannot be run once more ({type(error).__name__}: {error})"[:200]) from None
+    finally:
+        hook.remove()
+    if not found.inputs:
+        raise NotApplicable("nothing behind the training loop calls the model")
+    return found
+
+
+def _numbers(returned: Any) -> list[float]:
+    """All single numbers in what a function returned."""
+    single = [one for one in tree_leaves(returned) if not isinstance(one, torch.Tensor) or one.numel() == 1]
+    return [float(one) for one in single if isinstance(one, int | float | torch.Tensor)]
+
+
+@contextlib.contextmanager
+def _reading(found: Evaluated) -> Iterator[None]:
+    """Note every DataLoader that is read."""
+    original = DataLoader.__iter__
+
+    def read(loader: Any) -> Any:
+        found.loaders.append(loader)
+        return original(loader)
+
+    DataLoader.__iter__ = read  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        DataLoader.__iter__ = original  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield

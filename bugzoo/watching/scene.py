@@ -1,0 +1,157 @@
+"""Where a run crashed: the module that was being called, what reached it on which way, and the tensors in the line.
+
+Read from the traceback's frames while they are there. The way is walked once more, without gradients: the forward pass that
+failed is called again with its own arguments, and each module's output is noted until it fails again.
+"""
+
+import ast
+import linecache
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves, tree_map
+
+from bugzoo.watching.loop import is_user_file
+
+MOST = 40
+"""Modules on the way that are noted."""
+
+
+def scene(error: BaseException) -> dict[str, Any]:
+    """What is known of a crash beyond its message, in plain values; what cannot be found out is left out.
+
+    `module`: the innermost module in whose forward() it happened: name, repr, shapes of its parameters and of what it got.
+    `way`: [name, what came out] of the modules that ran before it in the same call. `line`: [name, tensor] of the tensors that
+    the failing line of the script names. `called`: the same of the arguments of the last function of torch.
+    """
+    frames = list(_frames(error.__traceback__))
+    found: dict[str, Any] = {}
+    for part in (_module, _line, _called):
+        try:
+            found |= part(frames)
+        except Exception:  # an explanation is no reason to fail
+            continue
+    return found
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
+    forwards = [
+        frame for frame, _ in frames
+        if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), nn.Module)
+    ]  # fmt: skip
+    if not forwards:
+        return {}
+    root, module = forwards[0].f_locals["self"], forwards[-1].f_locals["self"]
+    names = {one: name for name, one in root.named_modules()}
+    given = [value for name, value in forwards[-1].f_locals.items() if name in _parameters(forwards[-1])]
+    found: dict[str, Any] = {
+        "module": {
+            "name": names.get(module, "") or type(module).__name__,
+            "repr": repr(module).splitlines()[0].removesuffix("("),
+            "parameters": [[name, list(p.shape)] for name, p in module.named_parameters(recurse=False)],
+            "given": [describe(one) for one in tree_leaves(given) if isinstance(one, torch.Tensor)],
+        }
+    }
+    call = next((f for f, _ in frames if f.f_code.co_name == "_call_impl" and f.f_locals.get("self") is root), None)
+    if call is not None:
+        found["way"] = _way(root, names, call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))
+    return found
+
+
+def _parameters(frame: FrameType) -> tuple[str, ...]:
+    code = frame.f_code
+    return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)]
+
+
+def _way(root: nn.Module, names: dict[nn.Module, str], args: Any, kwargs: Any) -> list[list[str]]:
+    """[name, what came out] of each module that has no modules of its own, until the call fails again."""
+    found: list[list[str]] = []
+
+    def note(module: nn.Module, _: Any, output: Any) -> None:
+        made = next((one for one in tree_leaves(output) if isinstance(one, torch.Tensor)), None)
+        if made is not None and len(found) < MOST:
+            found.append([names[module], describe(made)])
+
+    leaves = [one for one in names if one is not root and not any(True for _ in one.children())]
+    handles = [one.register_forward_hook(note) for one in leaves]
+    state = {name: buffer.clone() for name, buffer in root.named_buffers()}
+    args, kwargs = tree_map(lambda one: one.detach().clone() if isinstance(one, torch.Tensor) else one, (args, kwargs))
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            root(*args, **kwargs)
+    except Exception:
+        pass
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, buffer in root.named_buffers():
+            buffer.copy_(state[name])
+    return found
+
+
+def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
+    """The tensors, and sizes, that the script's own failing line names."""
+    user = [(frame, line) for frame, line in frames if is_user_file(frame.f_code.co_filename)]
+    if not user:
+        return {}
+    frame, line = user[-1]
+    text = "".join(linecache.getlines(frame.f_code.co_filename))
+    statement = next(
+        (node for node in reversed(_simple(ast.parse(text))) if node.lineno <= line <= (node.end_lineno or line)), None
+    )
+    found = []
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Name | ast.Attribute):
+            value = _value(node, frame)
+            if isinstance(value, torch.Tensor):
+                found.append([ast.unparse(node), describe(value)])
+    return {"line": sorted(map(list, {tuple(one) for one in found}))}
+
+
+def _simple(tree: ast.Module) -> list[ast.stmt]:
+    """Statements that hold no others, in the order of the text."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """The value of a name, or of an attribute of one; nothing is called."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Attribute):
+        owner = _value(node.value, frame)
+        return getattr(owner, node.attr, None) if isinstance(owner, nn.Module) else None
+    return None
+
+
+def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
+    """Tensors among the arguments of torch's own Python function, such as F.cross_entropy, that raised."""
+    last = frames[-1][0] if frames else None
+    if last is None or is_user_file(last.f_code.co_filename):
+        return {}
+    names = last.f_code.co_varnames[: last.f_code.co_argcount]
+    values = [[name, last.f_locals.get(name)] for name in names]
+    return {"called": [last.f_code.co_name, [[n, describe(v)] for n, v in values if isinstance(v, torch.Tensor)]]}
+
+
+def describe(tensor: torch.Tensor) -> str:
+    """Such as "(32, 64) float32"; of whole numbers their range, and the device where it is not the CPU."""
+    text = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+    if tensor.device.type != "cpu":
+        return f"{text} on {tensor.device}"
+    if (
+        not tensor.is_floating_point()
+        and not tensor.is_complex()
+        and tensor.dtype != torch.bool
+        and 0 < tensor.numel() < 10**7
+    ):
+        text += f", {int(tensor.min())} to {int(tensor.max())}"
+    return text
