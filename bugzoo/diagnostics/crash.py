@@ -1,14 +1,16 @@
 """How did the run end, and what does torch's error message mean?
 
 Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a
-value changed in place the place is the line that changed it, not backward().
+value changed in place the place is the line that changed it, not backward(). What torch does not say is read from where it
+stood: the module and what it got on which way, the tensors in the line, what the loop carries over, what was changed meanwhile.
 """
 
 import re
 from typing import Any
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics._scene import told
+from bugzoo.diagnostics._tools import column, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
@@ -27,11 +29,11 @@ _MEANINGS = (
      "a parameter was changed in place outside torch.no_grad()"),
     (r"does not require grad and does not have a grad_fn", "graph/detached_activation", 0.8,
      "the loss has no graph: it was detached, rebuilt from a number, or computed under no_grad()"),
-    (r"Expected all tensors to be on the same device", "device/batch_left_on_cpu", 0.9,
+    (r"to be on the same device|is not on the expected device", "device/batch_left_on_cpu", 0.9,
      "the model and its input are on different devices"),
     (r"shapes cannot be multiplied|size mismatch|shape '.*' is invalid|must match the size|sizes? of tensor",
      "shape/shape_mismatch_deep", 0.85, "two shapes do not fit"),
-    (r"Target \S+ is out of bounds|Assertion .t >= 0 && t < n_classes", "loss/labels_off_by_one", 0.7,
+    (r"Target \S+ is out of bounds|Assertion .t >= 0 && t < n_classes", "loss/labels_off_by_one", 0.9,
      "a label is not in 0 .. C - 1"),
     (r"can't convert|Can't call numpy\(\) on Tensor that requires grad", "graph/numpy_round_trip", 0.8,
      "a tensor with a graph was turned into a NumPy array"),
@@ -54,7 +56,15 @@ def measure(run: Run) -> dict[str, Any]:
         "message": str(error.get("message") or "")[:2000],
         "file": error.get("file"),
         "line": error.get("line"),
+        "told": told(dict(error.get("scene") or {}), str(error.get("message") or ""), _samples(run)),
     }
+
+
+def _samples(run: Run) -> int | None:
+    """Of the batches that went well, where all had as many."""
+    kept = getattr(getattr(run.trace, "live", None), "batches", [])
+    sizes = {inputs[0].shape[0] for batch in kept[:-1] if (inputs := tensors(batch.args)) and inputs[0].ndim}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
@@ -69,9 +79,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         cause, score = ("memory/batch_too_large", 0.85) if first else ("memory/losses_kept_with_graph", 0.5)
         return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
     said = f"{kind}: {message.splitlines()[0][:160] if message else ''}"
+    scene = "".join(f"; {one}" for one in numbers.get("told") or [])
     for pattern, cause, score, meaning in _MEANINGS:
         if re.search(pattern, message):
-            text = f"{meaning} ({said})"
+            if cause == "graph/detached_activation" and "none of the model" in scene:
+                cause = "freezing/frozen_layers"
+            text = f"{meaning}{scene} ({said})"
             return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
     where = f" at line {numbers['line']}" if numbers["line"] else ""
-    return Verdict("crash", True, f"the script stopped after {steps:.0f} steps with {said}{where}", {"steps": steps})
+    text = f"the script stopped after {steps:.0f} steps with {said}{where}{scene}"
+    return Verdict("crash", True, text, {"steps": steps})

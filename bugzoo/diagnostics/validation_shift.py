@@ -58,7 +58,8 @@ def measure(run: Run) -> dict[str, Any]:
         if len(trained) and len(validated):
             numbers |= _labelled(trained, validated)
     if trained_on := _floats(kept):
-        numbers = _furthest([numbers, _shift(trained_on, [x for x in found.inputs if x.is_floating_point()])])
+        alike = [x for x in found.inputs if x.is_floating_point() and x.shape[1:] == trained_on[0].shape[1:]]
+        numbers = _furthest([numbers, _shift(trained_on, alike)])
     # windows of a text that are drawn anew are no augmentation, nor is the noise that a generator begins with
     if any(x.is_floating_point() for x in found.inputs) and (found.pairs or found.loaders):
         second = evaluated(run, again=True)

@@ -15,7 +15,12 @@ from bugzoo.watching.trace import ErrorRecord, Trace
 def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, ErrorRecord]:
     """(outcome, error record). The record holds type, message, traceback (the script's part), file, line."""
     ended = outcome.of_error(failure, trace)
-    return ended, record(failure, file) if failure is not None and ended in ("crashed", "out_of_memory") else {}
+    if failure is None or ended not in ("crashed", "out_of_memory"):
+        return ended, {}
+    found = record(failure, file)
+    if "scene" in trace.error:  # what the watch saw, while the frames were there
+        found["scene"] = trace.error["scene"]
+    return ended, found
 
 
 def record(failure: BaseException, file: str) -> ErrorRecord:

@@ -1,7 +1,8 @@
 """Where a run crashed: the module that was being called, what reached it on which way, and the tensors in the line.
 
 Read from the traceback's frames while they are there. The way is walked once more, without gradients: the forward pass that
-failed is called again with its own arguments, and each module's output is noted until it fails again.
+failed is called again with its own arguments, and each module's output is noted until it fails again. Where backward() failed,
+the forward pass before it is made again, and what it keeps for backward() and changes afterwards is noted.
 """
 
 import ast
@@ -12,26 +13,38 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
+from bugzoo.watching.again import Call, changed, describe, way
 from bugzoo.watching.loop import is_user_file
 
-MOST = 40
-"""Modules on the way that are noted."""
 
-
-def scene(error: BaseException) -> dict[str, Any]:
+def scene(error: BaseException, latest: Call | None = None) -> dict[str, Any]:
     """What is known of a crash beyond its message, in plain values; what cannot be found out is left out.
 
     `module`: the innermost module in whose forward() it happened: name, repr, shapes of its parameters and of what it got.
     `way`: [name, what came out] of the modules that ran before it in the same call. `line`: [name, tensor] of the tensors that
-    the failing line of the script names. `called`: the same of the arguments of the last function of torch.
+    the failing line of the script names. `called`: the same of the arguments of the last function of torch. `carried`:
+    tensors with a graph that the loop takes over from one turn to the next. Of `latest`, the call of a model before a
+    backward() that failed: `changed`, [line that kept a tensor, the tensor] of each that was changed afterwards; `stepped`, the
+    parameter that was; `trainable`, how many parameters ask for gradients, and of how many.
     """
-    frames = list(_frames(error.__traceback__))
+    frames, message = list(_frames(error.__traceback__)), str(error)
     found: dict[str, Any] = {}
-    for part in (_module, _line, _called):
+    parts = [lambda: _module(frames), lambda: _line(frames), lambda: _called(frames)]
+    if "a second time" in message:
+        parts.append(lambda: _carried(frames))
+    if latest is not None and "inplace operation" in message:
+        parts.append(lambda: changed(latest, message))
+    if latest is not None and "does not require grad" in message:
+        parts.append(
+            lambda: {
+                "trainable": [sum(p.requires_grad for p in latest[0].parameters()), len(list(latest[0].parameters()))]
+            }
+        )
+    for part in parts:
         try:
-            found |= part(frames)
+            found |= part()
         except Exception:  # an explanation is no reason to fail
             continue
     return found
@@ -63,39 +76,13 @@ def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     }
     call = next((f for f, _ in frames if f.f_code.co_name == "_call_impl" and f.f_locals.get("self") is root), None)
     if call is not None:
-        found["way"] = _way(root, names, call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))
+        found["way"] = way(root, names, call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))
     return found
 
 
 def _parameters(frame: FrameType) -> tuple[str, ...]:
     code = frame.f_code
     return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)]
-
-
-def _way(root: nn.Module, names: dict[nn.Module, str], args: Any, kwargs: Any) -> list[list[str]]:
-    """[name, what came out] of each module that has no modules of its own, until the call fails again."""
-    found: list[list[str]] = []
-
-    def note(module: nn.Module, _: Any, output: Any) -> None:
-        made = next((one for one in tree_leaves(output) if isinstance(one, torch.Tensor)), None)
-        if made is not None and len(found) < MOST:
-            found.append([names[module], describe(made)])
-
-    leaves = [one for one in names if one is not root and not any(True for _ in one.children())]
-    handles = [one.register_forward_hook(note) for one in leaves]
-    state = {name: buffer.clone() for name, buffer in root.named_buffers()}
-    args, kwargs = tree_map(lambda one: one.detach().clone() if isinstance(one, torch.Tensor) else one, (args, kwargs))
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            root(*args, **kwargs)
-    except Exception:
-        pass
-    finally:
-        for handle in handles:
-            handle.remove()
-        for name, buffer in root.named_buffers():
-            buffer.copy_(state[name])
-    return found
 
 
 def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
@@ -142,16 +129,24 @@ def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     return {"called": [last.f_code.co_name, [[n, describe(v)] for n, v in values if isinstance(v, torch.Tensor)]]}
 
 
-def describe(tensor: torch.Tensor) -> str:
-    """Such as "(32, 64) float32"; of whole numbers their range, and the device where it is not the CPU."""
-    text = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
-    if tensor.device.type != "cpu":
-        return f"{text} on {tensor.device}"
-    if (
-        not tensor.is_floating_point()
-        and not tensor.is_complex()
-        and tensor.dtype != torch.bool
-        and 0 < tensor.numel() < 10**7
-    ):
-        text += f", {int(tensor.min())} to {int(tensor.max())}"
-    return text
+def _carried(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
+    """Names that the innermost loop around the failing line reads before it binds them, and that hold a graph."""
+    frame, line = [one for one in frames if is_user_file(one[0].f_code.co_filename)][-1]
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    loops = [
+        n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While) and n.lineno <= line <= (n.end_lineno or line)
+    ]
+    if not loops:
+        return {}
+    read, bound = set(), set()
+    for statement in max(loops, key=lambda one: one.lineno).body:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - bound
+        bound |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    values = {name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in sorted(read & bound)}
+    tensors = {
+        name: [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)] for name, value in values.items()
+    }
+    return {
+        "carried": [[name, describe(some[0])] for name, some in tensors.items() if some and some[0].grad_fn is not None]
+    }

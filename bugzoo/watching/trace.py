@@ -44,6 +44,8 @@ class ErrorRecord(TypedDict, total=False):
     line: int | None
     stacks: dict[str, list[str]]
     """Of a run that was ended because it stood still: rank -> innermost call first."""
+    scene: dict[str, Any]
+    """Of a crash: see `bugzoo.watching.scene`."""
     after: str
     """Traceback of a `Job.after` function that failed."""
     export: str

@@ -20,6 +20,7 @@ from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.replay import Past, replay
+from bugzoo.watching.scene import scene
 from bugzoo.watching.trace import Environment, Event, Trace
 
 _active: list["watch"] = []
@@ -93,6 +94,8 @@ class watch:
                 "type": type(error).__name__, "message": str(error), "file": user[-1].filename, "line": user[-1].lineno,
                 "traceback": "".join(traceback.format_exception(error)),
             }  # fmt: skip
+            if trace.outcome == "crashed":
+                trace.error["scene"] = scene(error, self._recorder.forwards.last_call)
             trace.events.append(Event(self._recorder.moment.step, "exception", {"type": type(error).__name__}))
 
     def _metrics(self) -> dict[str, float]:

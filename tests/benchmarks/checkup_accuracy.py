@@ -115,7 +115,11 @@ def from_reports() -> dict[str, dict[str, int]]:
             judged = when != "now" or found.outcome != "unjudged"  # no answer is no peace either
             row["left in peace" if case.cause is None else "right first"] += case.right(causes) and judged
             row["in three"] += case.cause is not None and case.right(causes, 3)
-        print(f"{case.name}: {'right' if case.right(now) else 'wrong'}", end="", flush=True)
+        print(
+            f"{case.name}: measured" if case.sealed else f"{case.name}: {'right' if case.right(now) else 'wrong'}",
+            end="",
+            flush=True,
+        )
         print("" if case.sealed else f", {case.cause or 'healthy'}: {now[:3]}", flush=True)
     return rows
 

@@ -1,0 +1,72 @@
+"""What a crash looked like, in sentences: which module got what, where that came from, and what torch's message leaves out."""
+
+from itertools import pairwise
+from typing import Any
+
+
+def told(scene: dict[str, Any], message: str, samples: int | None = None) -> list[str]:
+    """Sentences about a `bugzoo.watching.scene`, the most telling one first. `samples`: of the batches before this one."""
+    said: list[str] = []
+    module, called = scene.get("module"), scene.get("called", ["", []])
+    if module and module["given"]:
+        kind = module["repr"]
+        named = f"{_named(module['name'])} is {kind} and" if kind != module["name"] else kind
+        said.append(f"{named} got {' and '.join(module['given'][:3])}")
+        if way := _telling(scene.get("way", [])):
+            said.append("on the way there: " + ", ".join(f"{_named(name)} made {made}" for name, made in way))
+        now = _first(module["given"][0])
+        if samples and now and now != samples and str(now) in message and str(samples) in message:
+            said.append(
+                f"the batches before had {samples} samples, this one has {now}: something was made for a fixed number"
+            )
+        if "float64" in " ".join(module["given"]) and "dtype" in message:
+            said.append("float64 is what NumPy makes unless it is told otherwise; the parameters are float32")
+    elif called[1] and called[0] not in ("_engine_run_backward", "check_same_device"):
+        said.append(f"{called[0]} got " + ", ".join(f"{name} {tensor}" for name, tensor in called[1][:3]))
+        answers = dict(called[1]).get("input", "")
+        if "out of bounds" in message and (classes := _last(answers)):
+            said.append(f"with {classes} answers for each row the class numbers are 0 to {classes - 1}")
+    if "device" in message and scene.get("line"):
+        said.append("in that line " + ", ".join(f"{name} is {tensor}" for name, tensor in scene["line"]))
+    if carried := scene.get("carried"):
+        names = ", ".join(f"{name}, {tensor}" for name, tensor in carried)
+        said.append(f"the loop takes over from the step before, with its graph: {names}")
+    for line, tensor in scene.get("changed", []):
+        said.append(f"line {line} keeps {tensor} for its gradient, and that was changed afterwards")
+    if stepped := scene.get("stepped"):
+        said.append(
+            f"{stepped[0]}, {stepped[1]}, is a parameter, changed by an optimiser's step between the forward pass and this "
+            "backward(): both backward passes come before the first step"
+        )
+    if (trainable := scene.get("trainable")) and not trainable[0]:
+        said.append(f"none of the model's {trainable[1]} parameters asks for a gradient")
+    elif trainable:
+        said.append(
+            f"{trainable[0]} of the model's {trainable[1]} parameters ask for gradients: the way from them to the loss is cut"
+        )
+    return said
+
+
+def _named(name: str) -> str:
+    """A part of a Sequential has a number for a name."""
+    return f"module {name}" if name.isdigit() else name
+
+
+def _telling(way: list[list[str]]) -> list[list[str]]:
+    """The last module that made another shape than the one before it, and the one before."""
+    changes = [place for place, (one, two) in enumerate(pairwise(way), 1) if one[1] != two[1]]
+    last = changes[-1] if changes else len(way) - 1
+    return way[max(0, last - 1) : last + 1]
+
+
+def _sizes(described: str) -> list[int]:
+    inner = described[described.find("(") + 1 : described.find(")")]
+    return [int(part) for part in inner.split(",") if part.strip().isdigit()]
+
+
+def _first(described: str) -> int | None:
+    return next(iter(_sizes(described)), None)
+
+
+def _last(described: str) -> int | None:
+    return next(reversed(_sizes(described)), None)
