@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo import faults
+from tests.benchmarks import one_batch
 from tests.benchmarks.scorecard import COLUMNS, OURS, count, known_scripts, table
 from tests.benchmarks.scorecard_rules import RULES
 from tests.benchmarks.scorecard_tools import tidy, validation
@@ -58,6 +59,16 @@ def test_the_table_tells_nothing_of_a_single_script():
     text = table(rows)
     assert not any(script.path.stem in text for script in known_scripts("reported"))
     assert all(tool in text for tool in RULES)
+
+
+def test_what_one_batch_catches_is_counted():
+    cells = {"mlp": {"fired": ["overfit_one_batch"], "problems": []}, "vae": {"fired": [], "problems": []}}
+    unproved = {"mlp": {"fired": ["overfit_one_batch"], "problems": ["it does not show"]}}
+    rows = one_batch.count({"loss/double_softmax": cells, "data/no_shuffle": unproved})
+    assert list(rows) == ["loss", "all"]
+    assert rows["loss"] == rows["all"]
+    assert [rows["all"][name] for name in one_batch.COLUMNS] == [1, 2, 1, 0, 1, 1]
+    assert "1 50%" in one_batch.table(rows)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
 
     pip install -e ".[scorecard]"
-    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--save]
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
 
 By default tests/foreign/unseen and tests/foreign/reported; of the sealed half of the latter nothing but sums is printed. With
 --catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
@@ -114,8 +114,8 @@ def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepte
     row["means only"] += first and meant[0].alone
 
 
-def measure(scripts: list[Script]) -> dict[str, dict[str, dict[str, int]]]:
-    """{group: {tool: {column: count}}}. Prints how far it is, and nothing about a single script."""
+def measure(scripts: list[Script], minutes: float | None = None) -> dict[str, dict[str, dict[str, int]]]:
+    """{group: {tool: {column: count}}}, of as many as `minutes` are enough for. Prints nothing about a single script."""
     rows: dict[str, dict[str, dict[str, int]]] = {}
     began = time.perf_counter()
     for place, script in enumerate(scripts, 1):
@@ -125,6 +125,8 @@ def measure(scripts: list[Script]) -> dict[str, dict[str, dict[str, int]]]:
         for tool in group:
             count(group[tool], tool, said[tool], script.accepted)
         print(f"{place}/{len(scripts)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
+        if minutes is not None and time.perf_counter() - began > 60 * minutes:
+            break
     return rows
 
 
@@ -144,6 +146,7 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=60, help="how many pairs")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--first", type=int, help="so many scripts of each set alone, for a trial")
+    parser.add_argument("--minutes", type=float, help="end after so long, with what was counted until then")
     options = parser.parse_args()
     tools.ready()
     neither = not (options.unseen or options.reported or options.catalogue)
@@ -152,7 +155,7 @@ def main() -> None:
         scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
         if options.catalogue:
             scripts += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
-        measured = measure(scripts)
+        measured = measure(scripts, options.minutes)
     print(table(measured))
     if options.save:
         versions = {tool: importlib.metadata.version(tool) for tool in RULES}
