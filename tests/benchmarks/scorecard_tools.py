@@ -203,7 +203,7 @@ def applicable(
 
 
 def overfits(checks: Any, model: Any, pair: Any, loss: Any, threshold: float) -> None:
-    """Its own check, cut off by time; a loss that has halved by then counts as on its way."""
+    """Its own check, cut off where the loss has halved, which counts as on its way to zero, or by time."""
     seen: list[float] = []
 
     def train(*args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -211,7 +211,7 @@ def overfits(checks: Any, model: Any, pair: Any, loss: Any, threshold: float) ->
         for value in checks.train_batch(*args, **kwargs):
             seen.append(value[0])
             yield value
-            if time.process_time() > end:
+            if time.process_time() > end or value[0] < 0.5 * seen[0]:
                 return
 
     try:
