@@ -1,8 +1,7 @@
 """What each finding of the other tools can fairly mean, in causes of the catalogue; `family/` stands for all of a family.
 
 The table is generous on purpose: a tool that says "NaN" is credited with whatever of the catalogue makes one, and one that
-says "the loss stands still" with whatever keeps it there. So "may mean" is an upper bound of what its reader learns;
-"means only" is what he need not guess.
+says "the loss stands still" with whatever keeps it there. So what is counted is an upper bound of what its reader learns.
 """
 
 from dataclasses import dataclass
@@ -17,11 +16,6 @@ class Rule:
 
     def means(self, accepted: set[str]) -> bool:
         return any(cause in accepted or (cause.endswith("/") and _in(cause, accepted)) for cause in self.causes)
-
-    @property
-    def alone(self) -> bool:
-        """It means one cause, so that nobody need guess."""
-        return len(self.causes) == 1 and not self.causes[0].endswith("/")
 
 
 def _in(family: str, accepted: set[str]) -> bool:
