@@ -220,6 +220,15 @@ class Scenario:
         """Processes that this scenario needs."""
         return int(self.facts.get("ranks", 1))
 
+    def check_device(self) -> None:
+        """Raises UserError where a fault shows on a CUDA device only, and the scenario is not to be run on one."""
+        if self.needs.cuda and not self.device.startswith("cuda"):
+            names = " and ".join(fault.id for fault, _ in self.specs if fault.needs.cuda)
+            raise UserError(
+                f"{names} shows on a CUDA device only: on the CPU the broken text does nothing wrong. Run it where there is "
+                "one, with --device cuda (in Python: Scenario(..., device='cuda'))."
+            )
+
     def job(self, *, after: str | None = None, **extra: Any) -> Any:
         """This scenario as a running.Job: its text, limits and ranks. `extra` goes to Job as it is."""
         from bugzoo.running import Job, Limits
@@ -245,6 +254,7 @@ class Scenario:
 
         if where not in ("here", "worker"):
             raise UserError(f"where={where!r} is not known; it is 'here' or 'worker'.")
+        self.check_device()
         alone = self.ranks == 1 and self.needs.memory_mib is None
         if where == "here" and alone:
             return run_here(self.source, file=f"{self.program}.py", on_step=on_step, **extra)

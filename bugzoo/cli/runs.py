@@ -57,6 +57,7 @@ def run(
     from bugzoo.scenario import Scenario
 
     scenario = Scenario(program, tuple(fault or ()), seed=seed, device=device, size=size)
+    scenario.check_device()
     check_device(device)
     if picture and picture.suffix not in (".png", ".svg", ".pdf"):
         raise UserError(f"--picture {picture}: the file's ending says the format; it is .png, .svg or .pdf.")

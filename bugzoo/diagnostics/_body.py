@@ -16,13 +16,16 @@ from bugzoo.running.result import Run
 SECONDS = 4.0
 
 
-def again(run: Run, times: int) -> None:
-    """Run the body so often, from the weights that the training began with. Raises NotApplicable where it cannot be."""
+def again(run: Run, times: int, converting: bool = False) -> None:
+    """Run the body so often, from the weights that the training began with. Raises NotApplicable where it cannot be.
+
+    `converting`: also what it does to the batch before the model gets it.
+    """
     kept = live(run)
     if kept.by_heart is None:
         raise NotApplicable("needs the live loop; this trace has numbers only")
     try:
-        found = kept.by_heart(times, SECONDS, 0.0)
+        found = kept.by_heart(times, SECONDS, 0.0, converting)
     except UserError as why:
         raise NotApplicable(str(why)) from None
     if not len(found.losses):

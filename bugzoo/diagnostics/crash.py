@@ -3,11 +3,13 @@
 Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a
 value changed in place the place is the line that changed it, not backward(). What torch does not say is read from where it
 stood: the module and what it got on which way, the tensors in the line, what the loop carries over, what was changed meanwhile.
+Where tensors of two devices met, those of the line and of the model are listed, each with the line that put it there.
 """
 
 import re
 from typing import Any
 
+from bugzoo.diagnostics._devices import MESSAGES, placed, where
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._scene import told
 from bugzoo.diagnostics._tools import column, tensors
@@ -29,8 +31,7 @@ _MEANINGS = (
      "a parameter was changed in place outside torch.no_grad()"),
     (r"does not require grad and does not have a grad_fn", "graph/detached_activation", 0.8,
      "the loss has no graph: it was detached, rebuilt from a number, or computed under no_grad()"),
-    (r"to be on the same device|is not on the expected device", "device/batch_left_on_cpu", 0.9,
-     "the model and its input are on different devices"),
+    (MESSAGES, "device/batch_left_on_cpu", 0.9, "tensors of different devices met in one operation"),
     (r"shapes cannot be multiplied|size mismatch|shape '.*' is invalid|must match the size|sizes? of tensor",
      "shape/shape_mismatch_deep", 0.85, "two shapes do not fit"),
     (r"Target \S+ is out of bounds|Assertion .t >= 0 && t < n_classes", "loss/labels_off_by_one", 0.9,
@@ -49,14 +50,17 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
     if error.get("type") == "SystemExit" and len(column(trace.step)):
         raise NotApplicable(f"the run did not crash: {error.get('message')} after its training")
+    message = str(error.get("message") or "")[:2000]
     return {
         "outcome": trace.outcome,
         "steps": float(len(column(trace.step))),
         "type": str(error.get("type") or ""),
-        "message": str(error.get("message") or "")[:2000],
+        "message": message,
         "file": error.get("file"),
         "line": error.get("line"),
-        "told": told(dict(error.get("scene") or {}), str(error.get("message") or ""), _samples(run)),
+        "told": told(dict(error.get("scene") or {}), message, _samples(run)),
+        "in_step": float("torch/optim/" in str(error.get("traceback") or "").replace("\\", "/")),
+        **(placed(run) if re.search(MESSAGES, message) else {}),
     }
 
 
@@ -72,11 +76,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     kind, message, steps = numbers["type"], numbers["message"], numbers["steps"]
     place = {"file": numbers["file"], "line": numbers["line"]}
     if numbers["outcome"] == "out_of_memory":
-        first = steps <= 2
-        text = f"out of memory at step {steps + 1:.0f}: " + (
-            "the batch does not fit" if first else "memory had grown until then"
-        )
-        cause, score = ("memory/batch_too_large", 0.85) if first else ("memory/losses_kept_with_graph", 0.5)
+        cause, score, why = "memory/losses_kept_with_graph", 0.5, "memory had grown until then"
+        if steps <= 2:
+            cause, score, why = "memory/batch_too_large", 0.85, "the batch does not fit"
+        if steps <= 2 and numbers.get("in_step"):
+            cause = "memory/optimizer_state_ignored"
+            why = "forward and backward pass fit, and what the optimiser keeps for each parameter does not"
+        text = f"out of memory at step {steps + 1:.0f}: {why}"
         return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
     said = f"{kind}: {message.splitlines()[0][:160] if message else ''}"
     scene = "".join(f"; {one}" for one in numbers.get("told") or [])
@@ -84,8 +90,11 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if re.search(pattern, message):
             if cause == "graph/detached_activation" and "none of the model" in scene:
                 cause = "freezing/frozen_layers"
+            if pattern is MESSAGES and "devices" in numbers:
+                cause, listed = where(numbers)
+                meaning = f"{meaning}: {listed}"
             text = f"{meaning}{scene} ({said})"
             return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
-    where = f" at line {numbers['line']}" if numbers["line"] else ""
-    text = f"the script stopped after {steps:.0f} steps with {said}{where}{scene}"
+    at = f" at line {numbers['line']}" if numbers["line"] else ""
+    text = f"the script stopped after {steps:.0f} steps with {said}{at}{scene}"
     return Verdict("crash", True, text, {"steps": steps})

@@ -34,7 +34,8 @@ def measure(run: Run) -> dict[str, Any]:
     if sizes.ndim != 2 or len(sizes) < 2 or sizes.shape[1] != len(trace.parameters) or not matrices:
         raise NotApplicable("the size of the weights was not seen at two steps")
     first, last = sizes[0, matrices], sizes[-1, matrices]
-    ratios = (last / first)[(first > 0) & np.isfinite(first) & np.isfinite(last)]
+    known = (first > 0) & np.isfinite(first) & np.isfinite(last)
+    ratios = last[known] / first[known]
     loss = column(trace.loss)
     loss = loss[np.isfinite(loss)]
     if not len(ratios) or len(loss) < 6:

@@ -26,10 +26,11 @@ class Pair:
 
 
 def pairs(fault: Fault) -> Iterator[Pair]:
-    """The look-alikes of a fault that a number tells, each on the first program that both fit."""
+    """The look-alikes of a fault that a number tells, each on the first program that both fit, and both can be run on a CPU."""
     for one in fault.look_alikes:
         if one.claims[0] and one.other in catalogue.catalogue():
-            others = fits(catalogue.load(one.other))
+            other = catalogue.load(one.other)
+            others = () if fault.needs.cuda or other.needs.cuda else fits(other)
             yield from [Pair(fault, one, program) for program in fits(fault) if program in others][:1]
 
 

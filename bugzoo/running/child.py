@@ -114,8 +114,9 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
-        run.arrays = exported(run.namespace, job)
-        run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
+        if run.outcome != "out_of_memory":  # what does not fit there may not fit into the folder either
+            run.arrays = exported(run.namespace, job)
+            run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
     save(run, folder, rank)

@@ -64,15 +64,17 @@ class _Listener(Recorder):
                 self.expected = given.clone()
 
 
-def by_heart(past: Past, times: int, seconds: float, enough: float) -> Repeated:
+def by_heart(past: Past, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
     """At most so many repetitions and processor seconds, until the loss is that part of the first one.
+
+    `converting`: what the body makes of the batch before the model gets it is done again, to what came of it the first time.
 
     Raises UserError, with the reason, where the body cannot be run for one batch.
     """
     first = _beginning(past)
     counted = _counters(first.loop)
     for going_on in (counted, ()) if counted else ((),):
-        found = _repeat(past, first, times, seconds, enough, going_on)
+        found = _repeat(past, first, times, seconds, enough, going_on, converting)
         if found is not None:
             return found
     raise UserError(
@@ -114,7 +116,13 @@ def _counters(loop: Loop) -> tuple[str, ...]:
 
 
 def _repeat(
-    past: Past, first: Snapshot, times: int, seconds: float, enough: float, counters: tuple[str, ...]
+    past: Past,
+    first: Snapshot,
+    times: int,
+    seconds: float,
+    enough: float,
+    counters: tuple[str, ...],
+    converting: bool,
 ) -> Repeated | None:
     """None where the batch did not stay the same."""
     names = first.frame_globals if first.top_level else dict(first.namespace)
@@ -146,7 +154,7 @@ def _repeat(
                 for put, old in first.state.generators:
                     put(old)
                 if number < 2 or body is None:  # a name that the first repetition made is known to the second
-                    body = prepared(first, names, None)
+                    body = prepared(first, names, None, converting)
                 listener.begins = True
                 body(names)
                 if not listener.same:

@@ -55,7 +55,7 @@ class Live:
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
     replay: Callable[["Trace", int], "Replay"] = not_yet
     """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
-    by_heart: "Callable[[int, float, float], Repeated] | None" = None
+    by_heart: "Callable[..., Repeated] | None" = None
     """Runs the loop's body again on the first batch: see `by_heart.by_heart`."""
 
     @property

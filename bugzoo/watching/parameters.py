@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin  # pyright: ignore[reportAttributeAccessIssue]
 
+from bugzoo.watching.outcome import out_of_memory
 from bugzoo.watching.trace import Parameter
 
 
@@ -84,11 +85,7 @@ class Parameters:
     def describe(self) -> list[Parameter]:
         found = []
         for column, parameter in enumerate(self._held):
-            start, now = self._start[column].double(), parameter.detach().double()
-            same = start.shape == now.shape
-            size = start.norm().item() if same else 0.0
-            moved = (now - start).norm().item() if same else float("nan")
-            changed = moved / size if size else (0.0 if moved == 0 else float("inf"))
+            changed = _change(self._start[column], parameter.detach())
             found.append(
                 Parameter(
                     name=self._names[column] or f"parameter {column}",
@@ -101,3 +98,19 @@ class Parameters:
                 )
             )
         return found
+
+
+def _change(start: torch.Tensor, now: torch.Tensor) -> float:
+    """|now - start| / |start|; 0 on the device 'meta', where no tensor has numbers, NaN where memory has run out."""
+    if start.is_meta or now.is_meta:
+        return 0.0
+    same = start.shape == now.shape
+    try:
+        start, now = start.to(now.device).double(), now.double()  # a model may be moved while it is watched
+        size = start.norm().item() if same else 0.0
+        moved = (now - start).norm().item() if same else float("nan")
+    except RuntimeError as error:  # the script's own error says where it ran out
+        if out_of_memory(error):
+            return float("nan")
+        raise
+    return moved / size if size else (0.0 if moved == 0 else float("inf"))

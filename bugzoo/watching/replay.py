@@ -92,9 +92,12 @@ class _Rerun(Recorder):
             raise _Reached
 
 
-def _body(loop: Loop, line: int | None, names: dict[str, Any] | None) -> CodeType:
-    """The loop's body as code, from the statement at `line` on; inside a function of `names` where names are given."""
-    skipped = set(loop.fetched if line is not None else loop.names)
+def _body(loop: Loop, line: int | None, names: dict[str, Any] | None, converting: bool = False) -> CodeType:
+    """The loop's body as code, from the statement at `line` on; inside a function of `names` where names are given.
+
+    `converting`: with what it makes of a batch before the model gets it.
+    """
+    skipped = set() if converting else set(loop.fetched if line is not None else loop.names)
 
     class Skip(ast.NodeTransformer):
         """Leave out what would fetch or convert the batch again: it is given."""
@@ -126,13 +129,15 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None) -> CodeTyp
     return compile(ast.fix_missing_locations(tree), loop.file, "exec")
 
 
-def prepared(snapshot: Snapshot, names: dict[str, Any], line: int | None) -> Callable[[dict[str, Any]], None]:
+def prepared(
+    snapshot: Snapshot, names: dict[str, Any], line: int | None, converting: bool = False
+) -> Callable[[dict[str, Any]], None]:
     """What runs one iteration, changing its argument as the loop would change its names; it begins with `names`."""
     if snapshot.top_level:
-        code = _body(snapshot.loop, line, None)
+        code = _body(snapshot.loop, line, None, converting)
         return lambda names: exec(code, names)
     made: dict[str, Any] = {}
-    exec(_body(snapshot.loop, line, names), snapshot.frame_globals, made)
+    exec(_body(snapshot.loop, line, names, converting), snapshot.frame_globals, made)
     function = made["__bugzoo_body"]
     wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
 

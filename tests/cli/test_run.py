@@ -64,6 +64,19 @@ def test_no_gpu_is_a_message(bugzoo):
     assert called.code == 2 and "No CUDA device" in called.err
 
 
+@pytest.mark.parametrize("fault", ["device/half_on_cpu_half_on_gpu", "reproducibility/nondeterministic_kernel"])
+def test_a_fault_that_needs_a_gpu_says_so(bugzoo, fault):
+    program = "mlp" if fault.startswith("device") else "mini_transformer"
+    called = bugzoo("run", program, "--fault", fault)
+    assert called.code == 2 and f"{fault} shows on a CUDA device only" in called.err and "--device cuda" in called.err
+
+
+@pytest.mark.slow
+def test_a_device_fault_has_a_form_for_the_cpu(bugzoo):
+    called = bugzoo("run", "mlp", "--fault", "device/batch_left_on_cpu", "--size", "tiny")
+    assert called.code == 0 and "inputs on cpu (line" in called.out and "on meta" in called.out
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_writes_nothing(tmp_path):
     # the longest program there is: the fastest machine is not done with it before the signal comes

@@ -161,3 +161,22 @@ def test_nothing_stays_behind():
         run(STYLES["gan"] + "\n1 / 0", "broken.py", watched=True)
     assert [len(place) for place in places] == before
     assert patched == (torch.autograd.backward, Scaler.scale, Scaler.step, Module.load_state_dict)
+
+
+ON_META = """
+import torch
+from torch import nn
+model = nn.Linear(8, 3, device="meta")
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(4, 8)).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_the_error_of_a_model_without_numbers_is_its_own():
+    """Nothing of the watch asks a meta tensor for a number, which would raise another error in its place."""
+    with pytest.raises(RuntimeError, match="is not on the expected device"):
+        run(ON_META, "meta.py", watched=True)

@@ -38,7 +38,13 @@ FAULT = Fault(
             "sixteen at once": PARTS.replace("$ROWS", "16"),
             "all at once": "[($INPUTS, $TARGETS)]",
         },
-    ),
+    )
+    | {
+        "groups of channels": (
+            Swap("self.norm1 = nn.BatchNorm2d($N)", "self.norm1 = nn.GroupNorm(4, $N)"),
+            Swap("self.norm2 = nn.BatchNorm2d($N)", "self.norm2 = nn.GroupNorm(4, $N)"),
+        )
+    },
     pretences=instead(
         PARTS,
         {
@@ -54,6 +60,7 @@ FAULT = Fault(
         "longer": rewrite(EPOCHS, COUNT="fold($COUNT * 2)"),
         "less dropout": Swap("dropout = 0.4", "dropout = 0.2"),
     },
+    own_forward=True,
     hints=(
         "Which layers of this model treat a row differently according to what else is in its batch?",
         "Count the rows that such a layer sees in one call, and compare its numbers for one call with those that it keeps.",

@@ -2,10 +2,11 @@
 
 from bugzoo.faults.idioms import LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
-from bugzoo.faults.verbs import before, rewrite
+from bugzoo.faults.verbs import before, either, rewrite
 
 LINE = "F.cross_entropy($LOGITS, $TARGETS, label_smoothing=$S)"
-SPREAD = "$S * F.log_softmax($LOGITS, dim=-1).mean(-1).mean()"
+SUM = 'F.cross_entropy($LOGITS, $TARGETS, label_smoothing=$S, reduction="sum")'
+SPREAD = "$S * F.log_softmax($LOGITS, dim=-1).mean(-1)"
 
 FAULT = Fault(
     title="A high loss under label smoothing",
@@ -23,13 +24,27 @@ FAULT = Fault(
     ),
     fix="Nothing needs repair. Judge it by a number that knows nothing of the smoothing.",
     repairs={
-        "as two terms": Swap(LINE, f"(1 - $S) * F.cross_entropy($LOGITS, $TARGETS) - {SPREAD}"),
-        "as a criterion": Swap(LINE, "nn.CrossEntropyLoss(label_smoothing=$S)($LOGITS, $TARGETS)"),
+        "as two terms": either(
+            Swap(LINE, f"(1 - $S) * F.cross_entropy($LOGITS, $TARGETS) - {SPREAD}.mean()"),
+            Swap(
+                f"{SUM} / $N", f'((1 - $S) * F.cross_entropy($LOGITS, $TARGETS, reduction="sum") - {SPREAD}.sum()) / $N'
+            ),
+        ),
+        "as a criterion": either(
+            Swap(LINE, "nn.CrossEntropyLoss(label_smoothing=$S)($LOGITS, $TARGETS)"),
+            Swap(SUM, 'nn.CrossEntropyLoss(label_smoothing=$S, reduction="sum")($LOGITS, $TARGETS)'),
+        ),
     },
     pretences={
         "floor taken off": Swap(LINE, f"{LINE} - 0.5"),
-        "smoothed by the half": Swap(LINE, "F.cross_entropy($LOGITS, $TARGETS, label_smoothing=0.9)"),
-        "sharper": Swap(LINE, "F.cross_entropy(4 * $LOGITS, $TARGETS, label_smoothing=$S)"),
+        "smoothed by the half": either(
+            Swap(LINE, "F.cross_entropy($LOGITS, $TARGETS, label_smoothing=0.9)"),
+            Swap(SUM, SUM.replace("$S", "0.9")),
+        ),
+        "sharper": either(
+            Swap(LINE, "F.cross_entropy(4 * $LOGITS, $TARGETS, label_smoothing=$S)"),
+            Swap(SUM, SUM.replace("$LOGITS", "4 * $LOGITS")),
+        ),
         "a gradient cut short": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.01)"),
     },
     shown_by=("loss_curve", "double_normalisation"),

@@ -1,0 +1,140 @@
+"""What is copied at each step: the batch on its way to the model, and activations between devices inside of it?
+
+Moving a batch to a GPU copies it once, and on the CPU not at all. A clone() before it, copy=True, or a second .to() costs a
+pass over all of it each, and Python waits for those that come from ordinary memory. Within the model nothing should change its
+device: where a layer lies elsewhere, what goes in and what comes out is copied, and so are the gradients on the way back. The
+loop's body is run again on its first batch, and its copies are counted.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+
+import bugzoo
+from bugzoo.diagnostics._body import again
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import batches, pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "batch_copies": ("copies of the batch before the model gets it", "0 or 1"),
+    "inside": ("activations that change their device in a forward pass", "0"),
+}
+HEALTHY = example()
+SICK = example(
+    ("logits = model(inputs[rows])", "logits = model(inputs[rows].clone().contiguous().to('cpu', copy=True))")
+)
+TIMES = 3
+MANY = 1.5
+_COPIES = {"clone", "to", "cuda", "cpu", "copy_", "contiguous"}
+_INSTALLED = (str(Path(torch.__file__).resolve().parents[1]), f"{Path(bugzoo.__file__).resolve().parent}{os.sep}")
+
+
+@dataclass
+class _Counted:
+    largest: int
+    """Elements of the largest tensor in a batch."""
+    copied: float = 0.0
+    inside: int = 0
+    calls: int = 0
+    depth: int = 0
+    waiting: bool = True
+    """The step is over and the model has not been called since."""
+
+
+class _Copies(TorchFunctionMode):
+    """Hears the calls of the script: what a transform of a library copies for itself is its own business."""
+
+    def __init__(self, counted: _Counted) -> None:
+        super().__init__()
+        self.counted = counted
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if getattr(function, "__name__", "") in _COPIES and isinstance(result, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                self.note(args[-1] if function.__name__ == "copy_" else args[0], result)
+        return result
+
+    def note(self, source: Any, result: torch.Tensor) -> None:
+        if not isinstance(source, torch.Tensor) or source is result or source.dtype is not result.dtype:
+            return
+        counted, moved = self.counted, source.device != result.device
+        if not moved and (source.is_meta or source.data_ptr() == result.data_ptr()):
+            return
+        if counted.depth and moved and "cpu" in (source.device.type, result.device.type):
+            counted.inside += result.is_floating_point()
+        elif counted.waiting and result.numel() >= counted.largest / 2 and _of_script(sys._getframe(2)):
+            counted.copied += result.numel() / counted.largest
+
+
+def _of_script(frame: FrameType | None) -> bool:
+    """Does the call stand in a file of the script's author?"""
+    return frame is not None and not frame.f_code.co_filename.startswith(_INSTALLED)
+
+
+@contextlib.contextmanager
+def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]:
+    counted = _Counted(largest)
+
+    def enters(module: torch.nn.Module, *_: Any) -> None:
+        if next(module.parameters(), None) is not None:  # a transform of the data is a module as well
+            counted.waiting = False
+            # a block that is checkpointed is called once more by backward()
+            counted.calls += module is main if main is not None else counted.depth == 0
+            counted.depth += 1
+
+    def leaves(module: torch.nn.Module, *_: Any) -> None:
+        counted.depth -= next(module.parameters(), None) is not None
+
+    def over(*_: Any) -> None:
+        counted.waiting = True
+
+    handles = [register_module_forward_pre_hook(enters), register_module_forward_hook(leaves, always_call=True)]
+    handles.append(register_optimizer_step_post_hook(over))
+    try:
+        with _Copies(counted):
+            yield counted
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Copies for each call of the model. Raises NotApplicable where the loop's body cannot be run again."""
+    batch = batches(run)[0]
+    given = tree_leaves((batch.args, batch.kwargs))
+    largest = max((one.numel() for one in given if isinstance(one, torch.Tensor)), default=0)
+    if not largest:
+        raise NotApplicable("no tensor was seen going into the model")
+    with _listening(largest, batch.module) as counted:
+        again(run, TIMES, converting=True)
+    if not counted.calls:
+        raise NotApplicable("the model was not called when the loop's body was run again")
+    return {"batch_copies": counted.copied / counted.calls, "inside": counted.inside / counted.calls}
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where the batch is copied twice, or where an activation changes its device within the model."""
+    shown, copied, inside = pick(numbers, *SHOWN), numbers["batch_copies"], numbers["inside"]
+    text = (
+        f"the batch is copied {copied:.2g} times before the model gets it, {inside:.2g} activations change their device"
+    )
+    if inside > 0.5:
+        return Verdict("transfers", True, text, shown, (Suspect("device/half_on_cpu_half_on_gpu", 0.8, text),))
+    if copied > MANY:
+        return Verdict("transfers", True, text, shown, (Suspect("speed/data_copied_twice", 0.7, text),))
+    return Verdict("transfers", False, text, shown)
