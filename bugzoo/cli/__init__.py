@@ -83,7 +83,19 @@ def optional_value(argv: Sequence[str]) -> list[str]:
 
 def commands() -> None:
     """Load the command files; each adds its commands to `app`."""
-    from bugzoo.cli import catalogue, classroom, docs, examine, exercises, interviewing, lessons, proof, runs, teaching  # noqa: F401
+    from bugzoo.cli import (  # noqa: F401
+        catalogue,
+        classroom,
+        docs,
+        examine,
+        exercises,
+        interviewing,
+        lessons,
+        proof,
+        reporting,
+        runs,
+        teaching,
+    )
 
 
 _TAKES = (

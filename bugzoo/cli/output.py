@@ -197,3 +197,21 @@ def steps(json: str | None = None) -> Iterator[Callable[[str, dict[str, Any]], N
 
 def _loss(info: dict[str, Any]) -> str:
     return "" if info.get("loss") is None else f", loss {info['loss']:.4f}"
+
+
+@contextlib.contextmanager
+def shorter(json: str | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Yields told(tries, lines) for a search of which nobody knows how long it takes."""
+    if _at_terminal(json):
+        with console(stderr=True).status("the script is run") as status:
+            yield lambda tries, lines: status.update(f"{tries} shorter scripts tried, {lines} lines show it")
+        return
+    last = time.monotonic()
+
+    def say(tries: int, lines: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SELDOM:
+            last = time.monotonic()
+            print(f"{tries} shorter scripts tried, {lines} lines show it", file=sys.stderr, flush=True)
+
+    yield say

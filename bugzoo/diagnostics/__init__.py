@@ -40,7 +40,7 @@ __all__ = [
     "reread",
     "reruns",
 ]
-_NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes"}
+_NO_INSTRUMENTS = {"verdict", "checkup", "places", "causes", "bug_report"}
 
 
 def names() -> list[str]:

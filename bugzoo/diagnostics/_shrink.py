@@ -1,0 +1,180 @@
+"""A script made as short as it can be while something stays true of it: statements are left out, first many, then single ones.
+
+Delta debugging over the syntax tree (Zeller and Hildebrandt, 2002; a level of the tree at a time: Misherghi and Su, 2006).
+What is asked is asked of several shorter scripts at once, so that all cores have something to do.
+"""
+
+import ast
+import builtins
+import copy
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+Ask = Callable[[list[str]], list[bool]]
+"""Is it still true of each of these scripts?"""
+_BLOCKS = ("body", "orelse", "finalbody", "handlers")
+_LENGTHS = ("epoch", "step", "iter", "max_it", "updates", "rounds")
+
+
+@dataclass
+class Shrinker:
+    """`ask` says which scripts still show it; `told(tries, lines)` hears how far it is; `at_once` scripts are asked together."""
+
+    ask: Ask
+    told: Callable[[int, int], None] = lambda tries, lines: None
+    at_once: int = 2
+    until: float = float("inf")
+    """On the clock of `time.monotonic`: nothing is asked after it."""
+    tries: int = 0
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def shrink(self, source: str) -> str:
+        """The shortest script that was found, as Python writes a tree: without comments. Raises SyntaxError for no Python."""
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+        tree = self._first(iter([tree])) or ast.parse(source)
+        tree = self._shorter_runs(tree)
+        before = ""
+        while ast.unparse(tree) != before and time.monotonic() < self.until:
+            before = ast.unparse(tree)
+            tree = self._unwrapped(self._without(tree))
+        return ast.unparse(tree) + "\n"
+
+    def _first(self, candidates: Iterator[ast.Module], than: ast.Module | None = None) -> ast.Module | None:
+        """The first of the candidates of which it is true, and that is shorter `than` another one."""
+        most = len(ast.unparse(than)) if than is not None else float("inf")
+        waiting: list[tuple[str, ast.Module]] = []
+        for tree in candidates:
+            if time.monotonic() > self.until:
+                return None
+            text = ast.unparse(tree)
+            if self.known.get(text) is False or len(text) >= most or not _whole(tree):
+                continue
+            waiting.append((text, tree))
+            if len(waiting) == self.at_once and (found := self._asked(waiting)):
+                return found
+        return self._asked(waiting)
+
+    def _asked(self, waiting: list[tuple[str, ast.Module]]) -> ast.Module | None:
+        answers = self.ask([text for text, _ in waiting]) if waiting else []
+        self.tries += len(answers)
+        found = None
+        for (text, tree), right in zip(waiting, answers, strict=True):
+            self.known[text] = right
+            found = tree if found is None and right else found
+        waiting.clear()
+        if found is not None:
+            self.told(self.tries, len(ast.unparse(found).splitlines()))
+        return found
+
+    def _shorter_runs(self, tree: ast.Module) -> ast.Module:
+        """Fewer epochs and steps: every later try is quicker."""
+        for place, value in _lengths(tree):
+            for smaller in sorted({1, 2, value // 10, value // 3} - {0, value}):
+                if smaller < value and (found := self._first(iter([_with_number(tree, place, smaller)]))):
+                    tree = found
+                    break
+        return tree
+
+    def _without(self, tree: ast.Module) -> ast.Module:
+        """Fewer statements, block by block, the outer ones first; chunks of a half, a quarter, ... of a block."""
+        place = 0
+        while place < len(_blocks(tree)):
+            size = len(_blocks(tree)[place])
+            while size and place < len(_blocks(tree)):
+                starts = reversed(range(0, len(_blocks(tree)[place]), size))
+                found = self._first((_left_out(tree, place, start, size) for start in starts), than=tree)
+                tree, size = (found, size) if found is not None else (tree, size // 2)
+            place += 1
+        return tree
+
+    def _unwrapped(self, tree: ast.Module) -> ast.Module:
+        """What stands in a block that need not be one, such as `if` or `with`, stands by itself."""
+        while (found := self._first(_hoisted(tree), than=tree)) is not None:
+            tree = found
+        return tree
+
+
+def _blocks(tree: ast.AST) -> list[list[ast.stmt]]:
+    """Every list of statements, those of a statement behind the one that it stands in."""
+    waiting, found = [tree], []
+    while waiting:
+        node = waiting.pop(0)
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block:
+                found.append(block)
+                waiting += block
+    return found
+
+
+def _left_out(tree: ast.Module, place: int, start: int, size: int) -> ast.Module:
+    """A copy without some statements of one block; `pass` where nothing is left of it."""
+    made = copy.deepcopy(tree)
+    block = _blocks(made)[place]
+    del block[start : start + size]
+    if not block and made.body is not block:
+        block.append(ast.Pass())
+    return made
+
+
+def _hoisted(tree: ast.Module) -> Iterator[ast.Module]:
+    count = sum(len(block) for block in _blocks(tree))
+    for number in range(count):
+        made, seen = copy.deepcopy(tree), 0
+        for block in _blocks(made):
+            if number < seen + len(block):
+                node = block[number - seen]
+                if isinstance(node, ast.If | ast.With | ast.For | ast.While | ast.Try):
+                    block[number - seen : number - seen + 1] = node.body
+                    yield made
+                break
+            seen += len(block)
+
+
+def _lengths(tree: ast.Module) -> list[tuple[int, int]]:
+    """(number of the constant in the tree, value) of what looks like a number of epochs or steps."""
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    wanted = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id.lower().startswith(_LENGTHS) for one in node.targets
+        ):
+            wanted.append(node.value)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
+            wanted += node.args
+    return [
+        (constants.index(one), one.value)
+        for one in wanted
+        if isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > 1
+    ]
+
+
+def _with_number(tree: ast.Module, place: int, value: int) -> ast.Module:
+    made = copy.deepcopy(tree)
+    [node for node in ast.walk(made) if isinstance(node, ast.Constant)][place].value = value
+    return made
+
+
+def _whole(tree: ast.Module) -> bool:
+    """Has every name that is read been bound somewhere? What is not need not be run to be refused."""
+    bound = set(dir(builtins)) | {"__file__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            if node.name == "*":
+                return True
+            bound.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            bound.add(node.name)
+    return all(node.id in bound for node in ast.walk(tree) if isinstance(node, ast.Name))

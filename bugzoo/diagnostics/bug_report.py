@@ -1,0 +1,228 @@
+"""A folder that somebody else can act on: the shortest script that still shows it, and where it was seen.
+
+    minimal.py      the script without all that it does not take (see `_shrink`); its comments are lost
+    original.py     as it was
+    report.md       what was seen, with numbers and lines, versions, device, revision, settings, hashes of the data
+    checkup.json    what `bugzoo checkup` said of both
+
+"Still shows it" means: the first suspect of the original is seen by the same instrument, at the same statement where there is
+one, and the run ends as it did; a crash has the same type, message and statement.
+"""
+
+import ast
+import hashlib
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics import instrument, measure_all
+from bugzoo.diagnostics._shrink import Shrinker
+from bugzoo.diagnostics._tools import tensors
+from bugzoo.diagnostics.checkup import Ranked, Report, checkup, report
+from bugzoo.errors import UserError
+from bugzoo.files import write_atomic
+from bugzoo.running import Job, Limits, Reading, Run, run_many, run_worker
+from bugzoo.running.pool import cores
+from bugzoo.watching.again import describe
+from bugzoo.watching.watch import environment
+
+LEAST_SECONDS = 10.0
+"""A shorter script gets at least so long, as its first step may be its only one."""
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What has to stay true of a shorter script. `statement`: the text of the line that is blamed, "" where there is none."""
+
+    cause: str
+    instruments: tuple[str, ...]
+    outcome: str
+    statement: str = ""
+    error: tuple[str, str] | None = None
+
+    @classmethod
+    def of(cls, found: Report) -> "Symptom":
+        """Of a checkup. Raises UserError where it found nothing, or could not judge."""
+        run = found.run
+        error = _error(run) if run is not None and found.run_outcome == "crashed" else None
+        if not found.suspects and error is None:
+            raise UserError(f"{found.file}: {found.why or 'nothing was found'}. There is nothing to report.")
+        if not found.suspects:
+            return cls("", (), found.run_outcome, error=error)
+        first = found.suspects[0]
+        statement = _line(run.source, first.line) if run is not None and first.line else ""
+        return cls(first.cause, first.instruments, found.run_outcome, statement, error)
+
+    def shown(self, run: Run) -> bool:
+        """Does it show in this run?"""
+        if run.outcome != self.outcome:
+            return False
+        if self.error is not None and _error(run) != self.error:
+            return False
+        if not self.cause:
+            return True
+        found = report(run)
+        same = [one for one in found.suspects[:1] if one.cause == self.cause]
+        return bool(same) and (not self.statement or self._blamed(same[0], run))
+
+    def _blamed(self, suspect: Ranked, run: Run) -> bool:
+        return suspect.line is not None and _same(_line(run.source, suspect.line), self.statement)
+
+
+def _line(source: str, line: int) -> str:
+    lines = source.splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _same(one: str, other: str) -> bool:
+    """Are two lines one statement? Comments, brackets that end elsewhere and blanks do not count."""
+    letters = [re.sub(r"#.*|[\s()\[\],'\"]", "", text) for text in (one, other)]
+    return letters[0].startswith(letters[1]) or letters[1].startswith(letters[0])
+
+
+def _error(run: Run) -> tuple[str, str]:
+    """(type, message) of what ended a run, numbers of objects left out."""
+    error = run.trace.error
+    return str(error.get("type")), re.sub(r"0x[0-9a-f]+", "0x", str(error.get("message")))
+
+
+def bug_report(
+    path: str | Path,
+    folder: str | Path,
+    argv: tuple[str, ...] = (),
+    seconds: float = 60,
+    budget: float = 300,
+    told: Callable[[int, int], None] = lambda tries, lines: None,
+) -> dict[str, Any]:
+    """Write the folder, and return {"cause", "lines", "before", "tries", "shown"}.
+
+    The script is run once for `seconds` at most, and shorter ones for `budget` seconds together; `told(tries, lines)` hears how
+    far that is. Raises UserError where nothing is found to report, or the folder is there and not empty.
+    """
+    place = Path(folder)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise UserError(f"{str(place)!r} is there already and not empty. Name a folder that is not there yet.")
+    found = checkup(path, argv, seconds=seconds, most_reruns=0)
+    symptom = Symptom.of(found)
+    assert found.run is not None
+    source = Path(path).read_text(encoding="utf-8")
+    names = sorted({*symptom.instruments, "crash"}) if symptom.cause else ["crash"]
+    job = Job(
+        source,
+        file=str(Path(path).resolve()),
+        limits=Limits(seconds=max(LEAST_SECONDS, 3 * found.seconds)),
+        after=f"{__name__}:measure",
+        after_args={"names": names},
+        argv=argv,
+        cwd=str(Path(path).resolve().parent),
+    )
+
+    def ask(sources: list[str]) -> list[bool]:
+        return [symptom.shown(run) for run in run_many([replace(job, source=text) for text in sources])]
+
+    shrinker = Shrinker(ask, told, cores(), time.monotonic() + budget)
+    minimal = shrinker.shrink(source)
+    shown = any(shrinker.known.values())
+    minimal = minimal if shown else source
+    place.mkdir(parents=True, exist_ok=True)
+    write_atomic(place / "original.py", source)
+    write_atomic(place / "minimal.py", minimal)
+    again = checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
+    write_atomic(
+        place / "checkup.json", json.dumps({"original": found.to_json(), "minimal": again.to_json()}, indent=1) + "\n"
+    )
+    lines = len(minimal.splitlines())
+    data = run_worker(replace(job, after=f"{__name__}:hashed", after_args={})).readings.get("data", Reading()).numbers
+    write_atomic(place / "report.md", page(found, symptom, lines, Path(path), argv, data))
+    return {
+        "cause": symptom.cause, "lines": lines, "before": len(source.splitlines()), "tries": shrinker.tries, "shown": shown,
+    }  # fmt: skip
+
+
+def measure(run: Run, names: list[str]) -> dict[str, Any]:
+    """Readings of the instruments that saw it, and of no others. Called in the worker."""
+    return measure_all(run, names=[name for name in names if instrument(name)])
+
+
+def page(found: Report, symptom: Symptom, lines: int, path: Path, argv: tuple[str, ...], data: dict[str, Any]) -> str:
+    """`report.md`: for somebody who has not seen the script."""
+    run, said = found.run, []
+    for suspect in found.suspects[:3]:
+        at = f", line {suspect.line} of original.py" if suspect.line else ""
+        said.append(f"- `{suspect.cause}` ({suspect.score:.2f}{at}): {suspect.evidence}")
+    error = symptom.error
+    where = {name: value for name, value in environment().items() if value is not None}
+    settings = _settings(run.source) if run is not None else {}
+    return "\n".join(
+        [
+            f"# {symptom.cause or (error[0] if error else 'what was seen')}: {path.name}",
+            "",
+            f"`python {' '.join(['minimal.py', *argv])}` shows it in {lines} lines; it was found in `original.py`.",
+            "",
+            "## What was seen",
+            "",
+            f"The run ended as {found.run_outcome} after {found.steps} optimiser steps, in {found.seconds:.1f} s.",
+            *([f"`{error[0]}: {error[1]}`"] if error else []),
+            *said,
+            *(["", found.why] if found.why and not said else []),
+            "",
+            "## Where",
+            "",
+            *(f"- {name}: {value}" for name, value in where.items()),
+            *(f"- git: {line}" for line in _revision(path.parent)),
+            *(f"- argument: `{one}`" for one in argv),
+            *(f"- setting: `{name} = {value}`" for name, value in settings.items()),
+            *(f"- first batch: {tensor}, sha256 {digest}" for tensor, digest in data.items()),
+            "",
+        ]
+    )
+
+
+def _settings(source: str) -> dict[str, str]:
+    """Numbers and texts that the script gives a name at its top level, as they stand there."""
+    found = {}
+    for node in ast.parse(source).body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.targets[0], ast.Name)
+        ):
+            found[node.targets[0].id] = ast.unparse(node.value)
+    return found
+
+
+def hashed(run: Run) -> dict[str, Any]:
+    """{"data": what went into the model first}, with a hash of its bytes. Called in the worker."""
+    kept = getattr(run.trace, "live", None)
+    batches = kept.batches[:1] if kept is not None else []
+    given = [one.detach().cpu().contiguous() for batch in batches for one in tensors((batch.args, batch.kwargs))]
+    numbers = {
+        describe(one): hashlib.sha256(one.reshape(-1).view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
+        for one in given
+    }
+    return {"data": Reading(numbers)}
+
+
+def _revision(folder: Path) -> list[str]:
+    """Revision, and whether something has changed since; [] outside of a repository."""
+
+    def git(*words: str) -> str:
+        try:
+            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.strip() if not done.returncode else ""
+
+    revision = git("rev-parse", "HEAD")
+    return (
+        [f"{revision}{', with changes that are not committed' if git('status', '--porcelain') else ''}"]
+        if revision
+        else []
+    )
