@@ -172,6 +172,6 @@ def test_commands_in_the_readme_exist():
     text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-    used = {name for code in blocks + inline for name in re.findall(r"^bugzoo ([a-z]+)", code, re.MULTILINE)}
+    used = {name for code in blocks + inline for name in re.findall(r"^bugzoo ([a-z-]+)", code, re.MULTILINE)}
     assert len(used) >= 8
     assert used <= known, used - known
