@@ -23,7 +23,13 @@ from bugzoo.running.reading import from_json
 from bugzoo.scenario import Scenario
 from tests.benchmarks import report as reports
 
-FINE: dict[str, str] = {}
+LATE = "a tiny run has no such step; a script of one's own may"
+FINE: dict[str, str] = {
+    "numerics/log_at_step?step=100000": LATE,
+    "numerics/sqrt_at_zero?step=100000": LATE,
+    "numerics/zero_norm_division?step=100000": LATE,
+    "numerics/log_at_step?eps=1.0": "the logarithm of 1 and more is finite: the end at which the fault is gone",
+}
 """End -> why it need not show the fault."""
 
 
