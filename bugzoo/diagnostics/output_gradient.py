@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.diagnostics import _body
 from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._sequences import lengths
 from bugzoo.diagnostics._tools import batches, column, main_output, model_of, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
@@ -29,10 +30,13 @@ SHOWN = {
     "asked_input_share": ("share of answers that are asked to be what was given there", "small"),
     "even_share": ("how well the same wish for every class explains it", "0"),
     "weight": ("weights of all answers of a step, added up", "1"),
+    "beyond_share": ("share of the answers looked at that stand where their input has ended", "0"),
 }
 HEALTHY = example()
 _LABELS = ("logits = model(inputs[rows])", "labels = targets[rows]\n        logits = model(inputs[rows])")
 SICK = example(_LABELS, ("logits, targets[rows])", "logits, (labels + 1) % 3)"))
+
+BEYOND = 0.05
 
 
 class _Heard:
@@ -104,6 +108,7 @@ def measure(run: Run) -> dict[str, Any]:
     counted = gradient.abs().sum(1) > 0
     answers, gradient = answers[counted], gradient[counted]
     probabilities = answers.softmax(-1)
+    beyond = _beyond(heard.given, counted)
     given = [one.flatten() for one in heard.given if one.numel() == len(counted)]
     labels = [one.flatten() for one in heard.labels if one.numel() == len(counted)]
     labels = [one for one in labels if not any(torch.equal(one, other) for other in given)]
@@ -116,6 +121,7 @@ def measure(run: Run) -> dict[str, Any]:
         "row_sum": _relative(gradient, 1),
         "column_sum": _relative(gradient, 0),
         "even_share": _explained(gradient, probabilities - 1 / answers.shape[1]),
+        "beyond_share": beyond,
     }
     one_hot = torch.nn.functional.one_hot(asked, answers.shape[1]).float()
     wanted = probabilities - one_hot
@@ -134,6 +140,20 @@ def measure(run: Run) -> dict[str, Any]:
 def _flat(answers: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(rows, classes) both."""
     return answers.reshape(-1, answers.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
+
+
+def _beyond(given: list[torch.Tensor], counted: torch.Tensor) -> float:
+    """Share of the counted answers at places where the input is padding; 0 where it has none. The first one asks for the end.
+
+    Answers may come line by line or time by time: the order in which fewer are counted there is theirs.
+    """
+    for tokens in given:
+        if tokens.ndim == 2 and tokens.numel() == len(counted) and (ends := lengths(tokens)) is not None:
+            places = torch.arange(tokens.shape[1], device=tokens.device)
+            padding = (places > ends.to(tokens.device)[:, None]).to(counted.device)
+            both = ((order.flatten() & counted).sum() / counted.sum().clamp(min=1) for order in (padding, padding.T))
+            return min(map(float, both))
+    return 0.0
 
 
 def _relative(gradient: torch.Tensor, dim: int) -> float:
@@ -157,7 +177,17 @@ def _shifted(labels: torch.Tensor, asked: torch.Tensor, classes: int) -> float:
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on a wish that no cross-entropy of these answers with their labels has."""
-    shown = pick(numbers, "row_sum", "column_sum", "asked_label_share", "asked_input_share", "even_share", "weight")
+    beyond = numbers.get("beyond_share", 0.0)
+    shown = pick(
+        numbers,
+        "row_sum",
+        "column_sum",
+        "asked_label_share",
+        "asked_input_share",
+        "even_share",
+        "weight",
+        "beyond_share",
+    )
     text, cause = "", ""
     label, several = numbers["asked_label_share"], numbers["answers"] >= 8
     labelled = not math.isnan(label)  # a loss over distances sums to 0 down each column as well
@@ -180,6 +210,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             # one backward pass through the sum over a sequence, token by token, is what its author wanted
             cause = "loop/accumulation_not_scaled" if numbers["backwards"] > 1 else ""
         text = f"the weights of the answers of one step add up to {numbers['weight']:.3g} (usual: 1, a mean)"
+    elif several and beyond > BEYOND:
+        cause = "loss/padding_counted"
+        text = f"{share(beyond)} of the answers that the loss counts stand where their input has already ended"
     if cause:
         suspects = [Suspect(cause, 0.85, text)]
         if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well

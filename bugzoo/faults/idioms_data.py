@@ -31,6 +31,16 @@ LOADER = Idiom(
             any_of(text_is("RESULT", r".*train.*"), text_is("DATA", r".*train.*")), text_is("SHUFFLE", "True")),
 )  # fmt: skip  # DATA, BATCH, SHUFFLE, WORKERS, COLLATE
 
+TEST_LOADER = Idiom(
+    "TEST_LOADER",
+    "a DataLoader(...) of test data",
+    (
+        Pattern(
+            "$TEST = $LOADER($$$ARGS)", where=(text_is("TEST", r"\w*test\w*"), text_is("LOADER", r"(.*\.)?DataLoader"))
+        ),
+    ),
+)  # TEST
+
 PAIRS = Idiom(
     "PAIRS",
     "a TensorDataset(inputs, labels) of training data",

@@ -72,6 +72,24 @@ OTHER_LOSS = Idiom(
     prefer=(not_evaluating, trained_on, adds_up, trains),
 )  # fmt: skip  # F, CRITERION, PREDICTION, TARGETS
 
+LEFT_OUT = Idiom(
+    "LEFT_OUT",
+    "a cross-entropy that leaves a target out: F.cross_entropy(..., ignore_index=...), nn.CrossEntropyLoss(ignore_index=...)",
+    (
+        Call(
+            r"(?:.*\.)?(?:cross_entropy|nll_loss)",
+            ("LOGITS=input", "TARGETS=target", "WEIGHT=weight", "SIZE=size_average", "IGNORED=ignore_index"),
+            where=(has("IGNORED"), text_is_not("IGNORED", r"-100")),
+        ),
+        Call(
+            r"(?:.*\.)?(?:CrossEntropyLoss|NLLLoss|\w*Label_?Smooth\w*)",
+            ("WEIGHT=weight", "SIZE=size_average", "IGNORED=ignore_index"),
+            where=(has("IGNORED"), text_is_not("IGNORED", r"-100")),
+        ),
+    ),
+    prefer=(not_evaluating, trained_on, trains),
+)  # IGNORED
+
 # --- the loop
 
 
@@ -177,6 +195,37 @@ CLIP = Idiom(
     ),
     prefer=(trains, loops),
 )  # PARAMETERS, MODEL, LIMIT
+
+_HELD_BACK = (
+    text_is("LOADER", r"(.*\.)?(val|valid|validation|dev)(_?(data)?_?(loader|set|dl|iter|data|batches)\w*)?"),
+    loops,
+)
+
+JUDGED_EACH_EPOCH = Idiom(
+    "JUDGED_EACH_EPOCH",
+    "a call in a loop that measures the model on validation data: evaluate(validation_loader), validate(model, val_loader, ...)",
+    tuple(
+        Pattern(call, where=(*_HELD_BACK, text_is("EVALUATE", r"(.*\.)?\w*(eval|valid|test|loss|score)\w*")))
+        for call in (
+            "$EVALUATE($LOADER)",
+            "$EVALUATE($LOADER, $$$REST)",
+            "$EVALUATE($MODEL, $LOADER)",
+            "$EVALUATE($MODEL, $LOADER, $$$REST)",
+        )
+    ),
+)  # EVALUATE, LOADER, MODEL
+
+RESTORE_BEST = Idiom(
+    "RESTORE_BEST",
+    "the best weights loaded back: model.load_state_dict(best_weights), model.load_state_dict(torch.load('best.pt'))",
+    (
+        Call(
+            r"(?P<MODEL>[\w.]+)\.load_state_dict",
+            ("STATE=state_dict",),
+            where=(text_is("STATE", r"(?i:.*best.*)"), text_is_not("MODEL", r".*(optim|sched|scaler|ema)\w*")),
+        ),
+    ),
+)  # MODEL, STATE
 
 COUNTER = Idiom(
     "COUNTER",

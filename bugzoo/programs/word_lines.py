@@ -1,7 +1,8 @@
 """A word language model of lines: a transformer with its norms behind the sums, as in 2017, which therefore needs a warm-up.
 
 It reads the help texts that ship with Python (pydoc's topics) line by line, words and signs, and predicts the next one. After
-each epoch it is measured on the validation lines; the best epoch's weights are measured once more, on the test lines.
+each epoch it is measured on the validation lines; the best epoch's weights are measured once more, on the test lines. What is
+inside a block is not kept for the way back but computed again, which takes less memory.
 
 [facts]
 task = "word_model"
@@ -127,7 +128,7 @@ class Net(nn.Module):
             torch.ones(time, time, device=inputs.device)
         )  # nobody looks ahead: a line never sees its padding
         x = self.words(inputs) + self.positions(torch.arange(time, device=inputs.device))
-        for block in self.blocks:  # in training, what is inside a block is computed again on the way back
+        for block in self.blocks:
             x = checkpoint(block, x, mask, use_reentrant=False) if self.training else block(x, mask)
         return self.head(x)  # (batch, time, words) logits
 

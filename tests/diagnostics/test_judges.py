@@ -84,7 +84,9 @@ HEALTHY = {
     "output_gradient": {
         "answers": 32.0, "classes": 10.0, "passes": 1.0, "backwards": 1.0, "row_sum": 1e-7, "column_sum": 0.14,
         "even_share": 0.03, "fit": 1.0,
-        "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0},
+        "weight": 1.0, "asked_label_share": 1.0, "asked_input_share": NAN, "label_shift_share": 0.0, "beyond_share": 0.0},
+    "kept_weights": {"copies": 1.0, "loss": 4.0, "kept_loss": 4.0, "better": 0.0, "restored": 1.0, "chosen_on_report": 0.0},
+    "untrained_rows": {"read": 3000.0, "untrained_share": 0.001, "untrained_rows": 2.0, "reached_share": 0.97},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
     "handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1,
                  "inside_share": 0.0},
@@ -210,6 +212,10 @@ SICK = [
     ("output_gradient", {"weight": 32.0}, "loss/sum_reduction"),
     ("output_gradient", {"weight": 3.2}, "loss/wrong_axis_reduction"),
     ("output_gradient", {"weight": 4.0, "passes": 4.0, "backwards": 4.0}, "loop/accumulation_not_scaled"),
+    ("output_gradient", {"beyond_share": 0.17}, "loss/padding_counted"),
+    ("kept_weights", {"loss": 4.4, "better": 0.09, "restored": 0.0}, "resume/last_instead_of_best"),
+    ("kept_weights", {"chosen_on_report": 1.0}, "metrics/epoch_chosen_on_test"),
+    ("untrained_rows", {"untrained_share": 0.05}, "data/leaky_vocabulary"),
     ("weight_size", {"loss_left": 0.99}, "optimizer/weight_decay_too_strong"),
     ("handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
     ("handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
@@ -317,3 +323,9 @@ def test_one_answer_for_all_is_none_where_dealing_the_samples_makes_it_worse():
 def test_where_the_first_axis_changes_is_said_and_nobody_accused():
     verdict = instrument("shape_trace").judge(HEALTHY["shape_trace"] | {"changed_at": 1.0, "samples_out": 64.0})
     assert not verdict.fired and "0 (Linear): (32, 8) -> (32, 3)" in verdict.message
+
+
+def test_a_vocabulary_from_elsewhere_has_rows_that_nothing_uses():
+    """One of a tokenizer that somebody else made: what training did not show it leaked nowhere."""
+    numbers = HEALTHY["untrained_rows"] | {"untrained_share": 0.05, "reached_share": 0.1}
+    assert not instrument("untrained_rows").judge(numbers).fired

@@ -48,3 +48,43 @@ def test_only_several_backward_passes_are_micro_batches(loop, backwards, fires):
     verdict = output_gradient.judge(reading.numbers)
     assert verdict.fired is fires
     assert not fires or verdict.suspects[0].cause == "loop/accumulation_not_scaled"
+
+
+WORDS = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+ends = torch.randint(4, 13, (64,))
+words = torch.randint(1, 9, (64, 12)).masked_fill(torch.arange(12) >= ends[:, None], 0)
+model = nn.Sequential(nn.Embedding(9, 16), nn.Linear(16, 9))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for rows in torch.arange(64).split(16):
+    inputs, targets = words[rows, :-1], words[rows, 1:]
+    optimizer.zero_grad()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "fires"),
+    [
+        ([], False),
+        ([("ignore_index=0", "ignore_index=-100")], True),
+        ([("model(inputs)", "model(inputs.T)"), ("targets.flatten()", "targets.T.flatten()")], False),
+    ],
+)
+def test_what_stands_behind_the_end_of_a_line_is_not_asked_for(edits, fires):
+    """Line by line or time by time."""
+    source = WORDS
+    for before, after in edits:
+        source = source.replace(before, after)
+    reading = diagnostics.read("output_gradient", run_here(source))
+    assert reading.applies, reading.why_not
+    verdict = output_gradient.judge(reading.numbers)
+    assert verdict.fired is fires
+    assert not fires or verdict.suspects[0].cause == "loss/padding_counted"

@@ -102,7 +102,26 @@ total = error - bonus
 scaler.scale(total).backward()
 """
 
+CHOSEN = """\
+criterion = nn.CrossEntropyLoss(weight, ignore_index=pad_idx)
+test_dl = torch.utils.data.DataLoader(test_set, 64)
+for epoch in range(9):
+    for x, y in train_dl:
+        loss = criterion(net(x), y)
+        loss.backward()
+    score = validate(net, val_dl, criterion)
+    if score > top:
+        torch.save(net.state_dict(), "best.pt")
+optimizer.load_state_dict(best["optimizer"])
+net.load_state_dict(torch.load("best.pt"))
+test(net, test_dl, criterion)
+"""
+
 FOUND = [
+    ("LEFT_OUT", CHOSEN, {"IGNORED": "pad_idx"}),
+    ("TEST_LOADER", CHOSEN, {"TEST": "test_dl"}),
+    ("JUDGED_EACH_EPOCH", CHOSEN, {"LOADER": "val_dl", "EVALUATE": "validate"}),
+    ("RESTORE_BEST", CHOSEN, {"MODEL": "net", "STATE": 'torch.load("best.pt")'}),
     ("NORMALISE", REGRESSION, {"INPUTS": "X", "RESULT": "X"}),
     ("NORMALISE", BY_HAND, {"INPUTS": "rows", "MEAN": "rows.mean(0)", "RESULT": "rows"}),
     ("SPLIT", REGRESSION, {"TRAIN": "x", "VALIDATION": "val_x", "N": "at"}),

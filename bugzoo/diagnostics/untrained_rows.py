@@ -1,0 +1,115 @@
+"""Does the evaluation read rows of an embedding that no training step ever changed?
+
+A row of an embedding learns when its word comes in a batch. The optimiser's memory (of Adam, or a momentum) of a row that no
+gradient ever reached is exactly zero. `untrained_share` is the share of the words in the evaluation that read such rows: they
+are as random as they were drawn. A vocabulary of the training texts sends what it does not know to one unknown word, which is
+trained. One that was made of all texts has a row for each word of the evaluation, and `reached_share`, the share of the table's
+rows that training or evaluation use, is then large; a vocabulary that came from elsewhere has many that neither does.
+"""
+
+from collections import Counter
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._evaluation import evaluated
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import live, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.running.result import Run
+
+COST = 1
+WHOLE = True  # a training that was cut short has not seen its data
+SHOWN = {
+    "read": ("words that the evaluation reads", ""),
+    "untrained_share": ("share of them whose row no gradient ever reached", "near 0"),
+    "reached_share": ("share of the table's rows that training or evaluation use", ""),
+}
+_TAIL = """\
+model.eval()
+with torch.no_grad():
+    validation_loss = F.cross_entropy(model(inputs[200:]), targets[200:])
+"""
+_LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
+_WORDS = (
+    (_LAST, "        pass\n" + _TAIL),
+    ("inputs = torch.randn(256, 8)\ntargets = (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0).long()",
+     "inputs = torch.randint(40, (256, 8))\n{}targets = (inputs[:, 0] % 3).long()"),
+    ("nn.Linear(8, 32)", "nn.Embedding(60, 4), nn.Flatten(), nn.Linear(32, 32)"),
+    ("torch.randperm(256)", "torch.randperm(200)"),
+)  # fmt: skip
+HEALTHY = example(_WORDS[0], (_WORDS[1][0], _WORDS[1][1].format("")), *_WORDS[2:])
+SICK = example(
+    _WORDS[0], (_WORDS[1][0], _WORDS[1][1].format("inputs[200:, 3] = torch.randint(40, 60, (56,))\n")), *_WORDS[2:]
+)
+MUCH, OWN = 0.02, 0.6
+_MEMORIES = ("exp_avg_sq", "exp_avg", "momentum_buffer", "sum", "square_avg")
+
+
+def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
+    """(rows,) bool: those that some gradient reached, by the optimiser's memory; None where it has none."""
+    for optimizer in live(run).optimizers:
+        state = (
+            optimizer.state.get(weight, {})
+            if any(weight is p for g in optimizer.param_groups for p in g["params"])
+            else {}
+        )
+        for name in _MEMORIES:
+            memory = state.get(name)
+            if isinstance(memory, torch.Tensor) and memory.shape == weight.shape:
+                return (memory != 0).any(1).cpu()
+    return None
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Shares between 0 and 1, of the embedding that is worst off. Raises NotApplicable without one that learns."""
+    kept = live(run)
+    model = kept.models[0] if kept.models else None
+    tables = [one for one in model.modules() if isinstance(one, torch.nn.Embedding)] if model is not None else []
+    known = {one: reached for one in tables if (reached := _reached(run, one.weight)) is not None and reached.any()}
+    if not known:
+        raise NotApplicable("no embedding was trained by an optimiser that remembers")
+    read: dict[torch.nn.Embedding, Counter[int]] = {one: Counter() for one in known}
+
+    def called(module: Any, args: Any) -> None:
+        if args and isinstance(args[0], torch.Tensor):
+            read[module].update(args[0].detach().flatten().tolist())
+
+    handles = [one.register_forward_pre_hook(called) for one in known]
+    try:
+        evaluated(run, again=True)
+    finally:
+        for handle in handles:
+            handle.remove()
+    found = [_numbers(one, known[one], read[one]) for one in known if read[one]]
+    if not found:
+        raise NotApplicable("its evaluation reads no embedding")
+    return max(found, key=lambda one: one["untrained_share"])
+
+
+def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int]) -> dict[str, Any]:
+    counted = {row: times for row, times in read.items() if row != table.padding_idx}
+    untrained = {row: times for row, times in counted.items() if not reached[row]}
+    used = reached.clone()
+    used[list(counted)] = True
+    # the commonest of them is padding, where nobody told the table so
+    commonest = (
+        max(counted.values(), default=0) if untrained and max(untrained.values()) == max(counted.values()) else 0
+    )
+    total = sum(counted.values()) - commonest
+    return {
+        "read": float(total),
+        "untrained_share": (sum(untrained.values()) - commonest) / max(1, total),
+        "untrained_rows": float(len(untrained)),
+        "reached_share": float(used.float().mean()),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires where 2 % of the words read rows that nothing trained, in a table of which most rows are used."""
+    shown = pick(numbers, *SHOWN)
+    text = f"{share(numbers['untrained_share'])} of the {numbers['read']:.0f} words of the evaluation read a row of the embedding"
+    text += " that no gradient ever reached"
+    if numbers["untrained_share"] <= MUCH or numbers["reached_share"] < OWN:
+        return Verdict("untrained_rows", False, text, shown)
+    return Verdict("untrained_rows", True, text, shown, (Suspect("data/leaky_vocabulary", 0.75, text),))
