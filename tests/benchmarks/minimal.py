@@ -26,7 +26,7 @@ def measure(program: str, most: int, budget: float) -> dict[str, Any]:
     for fault in ours[:most]:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "train.py"
-            file.write_text(Scenario(program, (fault.id,)).source(), encoding="utf-8")
+            file.write_text(Scenario(program, (fault.id,)).source, encoding="utf-8")
             try:
                 rows[fault.id] = bug_report(file, Path(folder) / "report", budget=budget)
             except UserError as error:
