@@ -1,0 +1,45 @@
+"""Trainers of other packages, the real ones: the loop is theirs, the loss and the model are a user's.
+
+They are no part of the tests' packages: `pip install -e ".[trainers]"` brings them.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from bugzoo.diagnostics.checkup import checkup
+
+FOLDER = Path(__file__).parent / "trainers"
+NEEDS = {"lightning_module": "lightning", "hugging_face": "transformers"}
+BROKEN = [
+    ("lightning_module", "F.cross_entropy(self(x), y)\n\n    def val", "F.cross_entropy(self(x).softmax(-1), y)\n\n    def val",
+     "loss/double_softmax"),
+    ("lightning_module", "lr=3e-3", "lr=30.0", "optimizer/lr_too_high"),
+    ("lightning_module", "Adam(self.parameters()", "Adam(self.net[2].parameters()", "optimizer/some_parameters_left_out"),
+    ("hugging_face", "F.cross_entropy(logits,", "F.cross_entropy(logits.softmax(-1),", "loss/double_softmax"),
+    ("hugging_face", "learning_rate=3e-3", "learning_rate=30.0", "optimizer/lr_too_high"),
+]  # fmt: skip
+
+
+def checked(name, folder, before="", after=""):
+    if importlib.util.find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed")
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    assert before in text
+    (folder / "train.py").write_text(text.replace(before, after, 1) if before else text)
+    return checkup(folder / "train.py", most_reruns=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_healthy_one_is_left_in_peace(name, tmp_path):
+    found = checked(name, tmp_path)
+    assert (found.outcome, found.steps) == ("nothing", 156), str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "before", "after", "cause"), BROKEN, ids=lambda value: str(value)[:20])
+def test_the_right_cause_comes_first(name, before, after, cause, tmp_path):
+    found = checked(name, tmp_path, before, after)
+    assert [one.cause for one in found.suspects[:1]] == [cause], str(found)
