@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -151,7 +151,9 @@ def measure(run: Run, names: list[str]) -> dict[str, Any]:
     return measure_all(run, names=[name for name in names if instrument(name)])
 
 
-def page(found: Report, symptom: Symptom, lines: int, path: Path, argv: tuple[str, ...], data: dict[str, Any]) -> str:
+def page(
+    found: Report, symptom: Symptom, lines: int, path: Path, argv: tuple[str, ...], data: Mapping[str, Any]
+) -> str:
     """`report.md`: for somebody who has not seen the script."""
     run, said = found.run, []
     for suspect in found.suspects[:3]:

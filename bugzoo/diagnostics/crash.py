@@ -60,7 +60,7 @@ def measure(run: Run) -> dict[str, Any]:
         "line": error.get("line"),
         "told": told(dict(error.get("scene") or {}), message, _samples(run)),
         "in_step": float("torch/optim/" in str(error.get("traceback") or "").replace("\\", "/")),
-        **(placed(run) if re.search(MESSAGES, message) else {}),
+        **(placed(run) if re.search(MESSAGES, message) else {"devices": 0.0}),
     }
 
 
@@ -90,7 +90,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if re.search(pattern, message):
             if cause == "graph/detached_activation" and "none of the model" in scene:
                 cause = "freezing/frozen_layers"
-            if pattern is MESSAGES and "devices" in numbers:
+            if pattern is MESSAGES and numbers.get("devices"):
                 cause, listed = where(numbers)
                 meaning = f"{meaning}: {listed}"
             text = f"{meaning}{scene} ({said})"

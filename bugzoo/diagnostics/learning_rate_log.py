@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+from torch.optim.lr_scheduler import ConstantLR, LambdaLR, LinearLR, LRScheduler
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
@@ -97,7 +97,9 @@ def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
     if len(found) != 1:
         return {}
     scheduler = found[0]
-    planned = next((getattr(scheduler, name) for name in _PLANS if isinstance(getattr(scheduler, name, None), int)), 0)
+    # what grows to the full rate, or begins below it, stays there when its steps are over
+    plans = () if isinstance(scheduler, LinearLR | ConstantLR) else _PLANS
+    planned = next((getattr(scheduler, name) for name in plans if isinstance(getattr(scheduler, name, None), int)), 0)
     numbers = {"schedulers": 1.0, "scheduler_steps": float(scheduler.last_epoch)}
     if planned:
         numbers |= {"planned": float(planned), "of_plan": scheduler.last_epoch / planned}

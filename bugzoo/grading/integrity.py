@@ -110,9 +110,12 @@ def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
     """(samples seen, samples that are not of the training data)."""
     seen = strange = 0
     for rows, targets in batches:
-        each = len(targets) // max(len(rows), 1)
+        each, over = divmod(len(targets), max(len(rows), 1))
+        picked = (
+            over and each
+        )  # of lines only the words were asked for, so that no target is known to be the last of its row
         for index, row in enumerate(rows):
-            label = targets[(index + 1) * each - 1] if each else None
+            label = targets[(index + 1) * each - 1] if each and not picked else None
             seen += 1
             strange += not member(row, label)
     return seen, strange

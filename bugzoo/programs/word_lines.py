@@ -17,9 +17,11 @@ training = "encode(train)"
 validation = "((x, y.masked_fill(y == PAD, -100)) for x, y in DataLoader(test_loader.dataset, 64))"
 
 [tiny]
-count = 1000
-learning_rate = 8e-3
+count = 800
+learning_rate = 1.3e-2
 warmup = 60
+layers = 3
+longest = 12
 """
 
 import copy
@@ -124,9 +126,7 @@ class Net(nn.Module):
 
     def forward(self, inputs):  # (batch, time)
         time = inputs.shape[1]
-        mask = torch.tril(
-            torch.ones(time, time, device=inputs.device)
-        )  # nobody looks ahead: a line never sees its padding
+        mask = torch.tril(torch.ones(time, time, device=inputs.device))  # nobody looks ahead, nor at padding
         x = self.words(inputs) + self.positions(torch.arange(time, device=inputs.device))
         for block in self.blocks:
             x = checkpoint(block, x, mask, use_reentrant=False) if self.training else block(x, mask)

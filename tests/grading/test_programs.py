@@ -12,6 +12,7 @@ from bugzoo.grading import baseline, checks, evaluation, integrity, pair
 from bugzoo.grading.evaluation.members import rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS
 from bugzoo.grading.grade import grade, tidy
+from bugzoo.grading.integrity import foreign
 from bugzoo.grading.reference import membership, questions, shapes, space
 from bugzoo.grading.rows import sketch
 from bugzoo.running import Reading, Run
@@ -176,6 +177,11 @@ def test_a_row_with_another_s_target_is_none_of_the_training_data():
     assert not member(sketch(table[3]), values[4].item()) and not member(sketch(table[3] + 0.1), values[3].item())
     words = rows(torch.tensor([[5, 6, 0], [7, 0, 0]]), torch.tensor([1, 0]))
     assert words([5, 6], 1) and words([5, 6, 0, 0], 1) and not words([5, 6], 0) and not words([6, 5], 1)
+    assert words([5, 6], -100) and not words([6, 5], -100), "a target that the loss leaves out says nothing"
+    of_lines = rows(torch.tensor([[5, 6, 0], [7, 8, 9]]), torch.tensor([[6, 2, 0], [8, 9, 3]]))
+    picked = ([[5, 6, 0], [7, 8, 9]], [6, 2, 8, 9, 3])  # five words were asked for
+    assert foreign([picked], of_lines) == (2, 0) and foreign([([[9, 6, 0], [7, 8, 9]], picked[1])], of_lines) == (2, 1)
+    assert foreign([([[5, 6, 0], [7, 8, 9]], [6, 2, 0, 8, 9, 4])], of_lines) == (2, 1)
     text = windows(torch.tensor([1, 2, 3, 4]))
     assert text([2, 3], 4) and not text([2, 3], 1) and not text([300], None)
 

@@ -62,8 +62,8 @@ FAULT = Fault(
         LookAlike(
             "loss/labels_off_by_one",
             "Compare each word that is asked for with the one that follows in the line.",
-            "They agree as long as the line lasts: `output_gradient.beyond_share > 0.05`.",
-            "They never agree: `output_gradient.beyond_share < 0.05`.",
+            "They agree as long as the line lasts: `output_gradient.label_shift_share < 0.5`.",
+            "They never agree, and are always as far off: `output_gradient.label_shift_share > 0.95`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

@@ -1,8 +1,8 @@
 """The log shows a good epoch in the middle, and the number in the report is a good deal worse than that epoch's."""
 
-from bugzoo.faults.idioms import RESTORE_BEST
+from bugzoo.faults.idioms import LEARNING_RATE, RESTORE_BEST
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import remove
+from bugzoo.faults.verbs import remove, rewrite
 
 TEST = "test_loss, accuracy = evaluate(test_loader)"
 KEPT = "copy.deepcopy(model.state_dict())"
@@ -38,6 +38,8 @@ FAULT = Fault(
             Swap(TEST, f"model.load_state_dict(best_weights)\n{TEST}"),
         ),
         "the report of the best": Swap(TEST, "test_loss, accuracy = best_loss, evaluate(test_loader)[1]"),
+        # a tenth of it, which everybody tries, would not overfit in these few epochs: then the last is the best
+        "lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 2)"),
         "the last ones loaded": Swap(TEST, f"model.load_state_dict(copy.deepcopy(model.state_dict()))\n{TEST}"),
     },
     shown_by=("loss_curve", "generalisation"),
