@@ -55,7 +55,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "data/everything_unknown",
-            "Count the different tokens in a batch.",
+            "Count how many different tokens a batch holds, beside those of the text.",
             "As many as the text has.",
             "Nearly all of them are one.",
         ),
