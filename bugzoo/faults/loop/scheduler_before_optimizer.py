@@ -11,6 +11,9 @@ FAULT = Fault(
     level=3,
     symptom="degraded",
     edits=(remove(SCHEDULER_STEP), before(TRAIN_MODE, "$SCHEDULER_STEP_STATEMENT")),
+    not_on={
+        "word_lines": "a warm-up's second value is higher than its first: the effect has the other sign, measured on 5 seeds."
+    },
     evidence=("learning_rate_log.first_skipped > 0.5",),
     effect="learning_rate_log.first_rate < healthy",
     why=(

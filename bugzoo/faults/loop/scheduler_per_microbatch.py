@@ -11,6 +11,9 @@ FAULT = Fault(
     level=3,
     symptom="degraded",
     edits=(remove(SCHEDULER_STEP), after(COUNTER, "$SCHEDULER_STEP_STATEMENT")),
+    not_on={
+        "word_lines": "its warm-up is stepped for each batch, as is right, and has no end to run beyond: no reading, 5 seeds."
+    },
     evidence=("learning_rate_log.of_plan > 1.5",),
     effect="learning_rate_log.changes > healthy",
     why=(
