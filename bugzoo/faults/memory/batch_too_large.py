@@ -24,6 +24,7 @@ FAULT = Fault(
             "regression_mlp",
             "sentiment_lstm",
             "sequence_classifier",
+            "word_lines",
         )
     },
     evidence=("outcome == out_of_memory",),

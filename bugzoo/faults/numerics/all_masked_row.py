@@ -13,6 +13,9 @@ FAULT = Fault(
     edits=Swap(
         'scores = scores.masked_fill(mask == 0, float("-inf"))', LINE, where="def forward(self, x, mask):\n    $$$BODY"
     ),
+    not_on={
+        "word_lines": "no line is empty, so that no row of its attention is masked whole: nothing is NaN, measured on 5 seeds."
+    },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
