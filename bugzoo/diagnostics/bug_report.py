@@ -5,8 +5,9 @@
     report.md       what was seen, with numbers and lines, versions, device, revision, settings, hashes of the data
     checkup.json    what `bugzoo checkup` said of both
 
-"Still shows it" means: the first suspect of the original is seen by the same instrument, at the same statement where there is
-one, and the run ends as it did; a crash has the same type, message and statement.
+"Still shows it" means: the instruments that saw the first suspect of the original put it first again, at the same statement
+where there is one, and the run ends as it did, or by itself where the original had to be ended; a crash has the same type and
+message.
 """
 
 import ast
@@ -35,6 +36,8 @@ from bugzoo.watching.watch import environment
 
 LEAST_SECONDS = 10.0
 """A shorter script gets at least so long, as its first step may be its only one."""
+CUT = ("timed_out", "stopped")
+"""Outcomes of a run that was ended from outside."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Symptom:
 
     def shown(self, run: Run) -> bool:
         """Does it show in this run?"""
-        if run.outcome != self.outcome:
+        if run.outcome != self.outcome and not (self.outcome in CUT and run.outcome in ("finished", "non_finite")):
             return False
         if self.error is not None and _error(run) != self.error:
             return False
@@ -117,7 +120,7 @@ def bug_report(
     job = Job(
         source,
         file=str(Path(path).resolve()),
-        limits=Limits(seconds=max(LEAST_SECONDS, 3 * found.seconds)),
+        limits=Limits(seconds=max(LEAST_SECONDS, min(3 * found.seconds, seconds))),
         after=f"{__name__}:measure",
         after_args={"names": names},
         argv=argv,
@@ -131,7 +134,10 @@ def bug_report(
     minimal = shrinker.shrink(source)
     shown = any(shrinker.known.values())
     minimal = minimal if shown else source
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{str(place)!r} cannot be made: {error.strerror}. Name another folder.") from None
     write_atomic(place / "original.py", source)
     write_atomic(place / "minimal.py", minimal)
     again = checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)

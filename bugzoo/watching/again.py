@@ -1,7 +1,10 @@
-"""A forward pass that crashed, or whose backward pass did, made once more to see what happens on its way."""
+"""A forward pass that crashed, or whose backward pass did, made once more, unheard, to see what happens on its way."""
 
+import contextlib
+import io
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,6 +19,24 @@ Call = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
 """A model and what it was called with."""
 
 
+@contextlib.contextmanager
+def _unheard(model: nn.Module) -> Iterator[None]:
+    """What it prints is not heard; random numbers of torch and buffers of the model are as before afterwards."""
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        torch.random.fork_rng(devices=devices),
+    ):
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for name, buffer in model.named_buffers():
+                    buffer.copy_(buffers[name])
+
+
 def way(root: nn.Module, names: dict[nn.Module, str], args: Any, kwargs: Any) -> list[list[str]]:
     """[name, what came out] of each module that has no modules of its own, until the call fails again."""
     found: list[list[str]] = []
@@ -27,18 +48,15 @@ def way(root: nn.Module, names: dict[nn.Module, str], args: Any, kwargs: Any) ->
 
     leaves = [one for one in names if one is not root and not any(True for _ in one.children())]
     handles = [one.register_forward_hook(note) for one in leaves]
-    state = {name: buffer.clone() for name, buffer in root.named_buffers()}
     args, kwargs = tree_map(lambda one: one.detach().clone() if isinstance(one, torch.Tensor) else one, (args, kwargs))
     try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        with _unheard(root), torch.no_grad():
             root(*args, **kwargs)
     except Exception:
         pass
     finally:
         for handle in handles:
             handle.remove()
-        for name, buffer in root.named_buffers():
-            buffer.copy_(state[name])
     return found
 
 
@@ -52,16 +70,8 @@ def changed(latest: Call, message: str) -> dict[str, Any]:
         kept.append((tensor, tensor._version, frame.f_lineno if frame is not None else 0))
         return tensor
 
-    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    with (
-        torch.random.fork_rng(devices=[]),
-        torch.enable_grad(),
-        torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one),
-    ):
+    with _unheard(model), torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one):
         model(*args, **kwargs)
-    with torch.no_grad():
-        for name, buffer in model.named_buffers():
-            buffer.copy_(buffers[name])
     changed = [[line, describe(tensor)] for tensor, version, line in kept if tensor._version != version]
     if changed:
         return {"changed": changed[:3]}

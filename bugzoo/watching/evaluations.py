@@ -103,6 +103,7 @@ def _call_again(frame: FrameType) -> Callable[[], Any] | None:
         positional += names.get(rest.pop(0), ())
     if code.co_flags & inspect.CO_VARKEYWORDS:
         keywords |= names.get(rest.pop(0), {})
+    positional, keywords = detached((positional, keywords))  # a loss that is handed over keeps no graph alive here
     return partial(function, *positional, **keywords)
 
 

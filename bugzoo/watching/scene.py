@@ -34,7 +34,7 @@ def scene(error: BaseException, latest: Call | None = None) -> dict[str, Any]:
     parts = [lambda: _module(frames), lambda: _line(frames), lambda: _called(frames)]
     if "a second time" in message:
         parts.append(lambda: _carried(frames))
-    if latest is not None and "inplace operation" in message:
+    if latest is not None and "inplace operation" in message and not _several():
         parts.append(lambda: changed(latest, message))
     if latest is not None and "does not require grad" in message:
         parts.append(
@@ -48,6 +48,11 @@ def scene(error: BaseException, latest: Call | None = None) -> dict[str, Any]:
         except Exception:  # an explanation is no reason to fail
             continue
     return found
+
+
+def _several() -> bool:
+    """Do other processes take part? A forward pass that one of them makes alone might wait for the others for ever."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
@@ -75,7 +80,7 @@ def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
         }
     }
     call = next((f for f, _ in frames if f.f_code.co_name == "_call_impl" and f.f_locals.get("self") is root), None)
-    if call is not None:
+    if call is not None and not _several():
         found["way"] = way(root, names, call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))
     return found
 
