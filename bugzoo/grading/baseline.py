@@ -48,7 +48,8 @@ def reached(scenario: Scenario, text: str) -> Twin:
         if found is None:
             limits = Limits(seconds=180)
             file = f"{scenario.program}.py"
-            run = run_worker(Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",)))
+            job = Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",), quiet=True)
+            run = run_worker(job)  # how it ended says all: what crashed may have a model without numbers
             if run.outcome != "finished":
                 raise RuntimeError(f"The reference run ended as {run.outcome}: {run.trace.error.get('message', '')}")
             inputs, targets = _trusted_questions(scenario)

@@ -84,6 +84,10 @@ class Tee(io.TextIOBase):
         return getattr(self.__dict__["behind"], name)
 
 
+_LATEST: deque[Tee] = deque(maxlen=16)
+"""print() borrows sys.stdout: a stream that is taken away while another thread prints to it has to live on for that moment."""
+
+
 class Printed:
     """Context manager: stdout and stderr of the calling thread go to `text()`."""
 
@@ -92,7 +96,9 @@ class Printed:
 
     def __enter__(self) -> "Printed":
         self.before = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = (Tee(stream, self.kept, self.passing) for stream in self.before)
+        out, err = (Tee(stream, self.kept, self.passing) for stream in self.before)
+        _LATEST.extend((out, err))
+        sys.stdout, sys.stderr = out, err
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,9 +1,11 @@
 """What lies between two epochs: a replay that comes by there must not run it again, and must know what came of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.state import copied
@@ -22,9 +24,13 @@ class Between:
     args: tuple[Any, ...] | None
     empty: bool | None
     """Were the gradients cleared before the forward: to None (True), to zero (False), not yet (None)?"""
+    buffers: tuple[tuple[torch.Tensor, torch.Tensor], ...] = ()
+    """Buffers of the models and copies of them: an evaluation in training mode moves BatchNorm's."""
 
     @classmethod
-    def of(cls, names: dict[str, Any], optimizers: list[Any], args: tuple[Any, ...]) -> "Between":
+    def of(
+        cls, names: dict[str, Any], optimizers: list[Any], args: tuple[Any, ...], models: Iterable[nn.Module] = ()
+    ) -> "Between":
         groups = [
             (o, [{key: v for key, v in group.items() if isinstance(v, float | int)} for group in o.param_groups])
             for o in optimizers
@@ -37,7 +43,9 @@ class Between:
             for name, value in names.items()
             if _small(value)
         }
-        return cls(kept, groups, args if all(map(_small, args)) else None, empty)
+        held = {id(buffer): buffer for model in models for buffer in model.buffers() if _small(buffer)}
+        buffers = tuple((buffer, buffer.clone()) for buffer in held.values())
+        return cls(kept, groups, args if all(map(_small, args)) else None, empty, buffers)
 
     def put_back(self, names: dict[str, Any]) -> bool:
         """Make it so again. True when the loop's body can go on at the forward, False when it must run from its top."""
@@ -48,6 +56,8 @@ class Between:
         for optimizer, groups in self.groups:
             for group, values in zip(optimizer.param_groups, groups, strict=True):
                 group.update(values)
+        for buffer, value in self.buffers:
+            buffer.data.copy_(value)
         if self.args is None:
             return False
         for optimizer, _ in self.groups if self.empty is not None else ():

@@ -86,8 +86,9 @@ class OptimizerState:
     def update_ratio(self) -> Any:
         """|change of the parameters in this step| / |parameters before it|; NaN where that is 0."""
         before, self.before = self.before or [], None
-        change: Any = torch._foreach_sub([p.detach() for p in self.params], before)  # pyright: ignore
-        size, moved = total(gradient_norms(before)), total(gradient_norms(change))
+        size = total(gradient_norms(before))
+        torch._foreach_sub_(before, [p.detach() for p in self.params])  # pyright: ignore[reportPrivateImportUsage]
+        moved = total(gradient_norms(before))
         if isinstance(size, float):
             return moved / size if size else NAN
         return moved / size

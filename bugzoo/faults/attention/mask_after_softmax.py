@@ -88,4 +88,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://nlp.seas.harvard.edu/annotated-transformer/",),
+    same_gradient=True,
 )

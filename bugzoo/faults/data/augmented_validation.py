@@ -68,4 +68,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html",),
+    same_gradient=True,
 )

@@ -76,4 +76,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/13717",
         "https://github.com/vladmandic/sdnext/issues/3080",
     ),
+    same_gradient=True,
 )

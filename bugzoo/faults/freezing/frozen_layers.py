@@ -84,4 +84,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),
+    same_gradient=True,
 )

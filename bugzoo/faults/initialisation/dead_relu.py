@@ -73,4 +73,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1903.06733", "https://cs231n.github.io/neural-networks-1/"),
+    same_gradient=True,
 )

@@ -78,4 +78,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),
+    same_gradient=True,
 )

@@ -74,4 +74,5 @@ FAULT = Fault(
         "https://github.com/meta-pytorch/tnt/issues/47",
         "https://www.johndcook.com/blog/standard_deviation/",
     ),
+    same_gradient=True,
 )

@@ -66,4 +66,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#constructing-it",),
+    same_gradient=True,
 )

@@ -66,4 +66,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101",),
+    same_gradient=True,
 )

@@ -95,4 +95,5 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),
+    same_gradient=True,
 )

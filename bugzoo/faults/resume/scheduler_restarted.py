@@ -61,4 +61,5 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/optim.html",
         "https://pytorch.org/tutorials/beginner/saving_loading_models.html",
     ),
+    same_gradient=True,
 )

@@ -77,4 +77,5 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/119186",
         "https://github.com/isayevlab/aimnetcentral/pull/109",
     ),
+    same_gradient=True,
 )
