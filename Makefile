@@ -1,7 +1,7 @@
-# make lab    install, run the first case in the terminal, open JupyterLab on the map
+# make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
 # make test   install, pass every test          make unit   only the quick ones
 # make check  prove what the ledger lacks       make prove  prove everything from nothing, and every case of sampled tests
-# make docs   the catalogue as a site, in site/      make claims  what textbooks say, measured anew
+# make docs   the catalogue as a site, in site/
 # A machine with Python 3.11+ and git is enough; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -17,7 +17,7 @@ TEST_ARGS ?=
 # of no lesson and no exercise: its verdict is printed before anything else is read
 CASE := mlp --fault optimizer/lr_too_high --seed 0
 
-.PHONY: help lab test unit check prove claims docs format clean
+.PHONY: help lab test unit check prove docs format clean
 
 help:
 	@sed -n '1,5s/^# //p' Makefile
@@ -41,7 +41,7 @@ $(BIN)/python:
 lab: .venv/.installed-lab
 	@mkdir -p artefacts
 	@$(BIN)/bugzoo run $(CASE) --picture artefacts/first_case.png
-	@$(BIN)/bugzoo lab . -- $(LAB_ARGS)
+	@$(BIN)/bugzoo lab . --lesson 03 -- $(LAB_ARGS)
 
 # tests that measure time, or that start a server and a browser, run alone after the others
 test: .venv/.installed-test
@@ -61,9 +61,6 @@ prove: .venv/.installed-test
 	$(BIN)/bugzoo check --fresh
 	$(BIN)/bugzoo lessons check --fresh
 	BUGZOO_SAMPLE=all $(BIN)/python -m pytest -n 2 -m sampled
-
-claims: .venv/.installed-lab
-	$(BIN)/bugzoo claims run --fresh
 
 docs: .venv/.installed-test
 	$(BIN)/bugzoo docs build site

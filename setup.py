@@ -1,6 +1,5 @@
-"""What pyproject.toml cannot say: lessons, exercises, what the claims measured and which cases are proved, kept at the top of
-the repository, go into the wheel, and what two programs read is installed under a name of its own, as no program imports
-bugzoo."""
+"""What pyproject.toml cannot say: lessons and exercises, kept at the top of the repository, go into the wheel, and what two
+programs read is installed under a name of its own, as no program imports bugzoo."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-FOLDERS = ("notebooks", "exercises", "solutions", "proofs/claims", "proofs/pool")
+FOLDERS = ("notebooks", "exercises", "solutions")
 
 
 class WithMaterial(build_py):

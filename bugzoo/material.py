@@ -47,7 +47,7 @@ def _hash(data: bytes) -> str:
 
 
 def lesson_file(number: str | None) -> str:
-    """The notebook of a lesson, by its number or name, as a path below `root()`; None is the first one: 00, the map.
+    """The notebook of a lesson, by its number or name, as a path below `root()`; None is the first one.
 
     Raises UserError for an unknown one.
     """

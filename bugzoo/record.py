@@ -1,5 +1,4 @@
-"""A learner's record: attempts, interviews, the latest word on hints and quick checks, what was done on each ticket, and
-what happened in which order (`bugzoo.events`).
+"""A learner's record: attempts, interviews, the latest word on hints and quick checks, and what was done on each ticket.
 
 One SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`; it never leaves this machine. Several
 processes may use it at once. A lesson goes on where it cannot be written: that is said once, and no error.
@@ -20,15 +19,13 @@ from typing import Any
 
 from platformdirs import user_data_path
 
-from bugzoo import events as happened
 from bugzoo.errors import UserError
 
-VERSION = 3
+VERSION = 2
 """Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
 
-NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair", "card")
-"""What is noted of a ticket: that it was begun, an instrument that was looked at, a guess, what was handed in and graded, and
-what was said to a card."""
+NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
+"""What is noted of a ticket: that it was begun, an instrument that was looked at, a guess, what was handed in and graded."""
 
 STATUS = ("open", "finished", "time over", "given up", "abandoned")
 """How an interview can stand."""
@@ -73,44 +70,28 @@ def path() -> Path:
 
 
 def attempt(exercise: str, kind: str, status: str, points: float, most: float) -> bool:
-    """Note an attempt at the `kind` (repair, diagnosis, run) of an exercise. False where it is none, or cannot be kept."""
+    """Note an attempt at the `kind` (repair, diagnosis) of an exercise. False where it is none, or cannot be kept."""
     if status in ("cannot be graded", "not attempted") or _graders():
         return False
     row = (time.time(), exercise, kind, status, points, most)
-    what = happened.row(row[0], "exercise", exercise, {"part": kind, "status": status})
-    return _quietly(("insert into attempts values (?, ?, ?, ?, ?, ?)", row), (happened.APPEND, what))
+    return _quietly("insert into attempts values (?, ?, ?, ?, ?, ?)", row)
 
 
 def standing() -> dict[str, dict[str, Any]]:
-    """exercise -> {"attempts", "best", "passed"} of its repairs, or of its answers where nothing is repaired.
-
-    Raises UserError for a file that cannot be read.
-    """
+    """exercise -> {"attempts", "best", "passed"} of its repairs. Raises UserError for a file that cannot be read."""
     rows = _read(
-        "select exercise, count(*), max(points), max(status = 'passed') from attempts "
-        "where kind in ('repair', 'run') group by exercise"
+        "select exercise, count(*), max(points), max(status = 'passed') from attempts where kind = 'repair' group by exercise"
     )
     return {name: {"attempts": count, "best": best, "passed": bool(passed)} for name, count, best, passed in rows}
-
-
-def passes() -> dict[str, float]:
-    """exercise -> when it was passed first, in seconds since 1970. Raises UserError for a file that cannot be read."""
-    query = (
-        "select exercise, min(at) from attempts where kind in ('repair', 'run') and status = 'passed' group by exercise"
-    )
-    return {name: float(at) for name, at in _read(query)}
 
 
 def forget(exercise: str, ticket: str = "") -> None:
     """Take an exercise's attempts away, and what is known of its ticket: it is as on the first day."""
     _unwritten[:] = [row for row in _unwritten if row[1] != ticket]
     if _there():
-        _quietly(
-            ("delete from attempts where exercise = ?", (exercise,)),
-            ("delete from notes where ticket = ?", (ticket,)),
-            ("delete from kept where kind = 'hints' and key = ?", (ticket,)),
-            (happened.APPEND, happened.row(time.time(), "forgotten", exercise, {})),
-        )
+        _quietly("delete from attempts where exercise = ?", (exercise,))
+        _quietly("delete from notes where ticket = ?", (ticket,))
+        _quietly("delete from kept where kind = 'hints' and key = ?", (ticket,))
 
 
 # ---- what was done on a ticket, in its order: it outlives the kernel
@@ -121,10 +102,7 @@ def note(ticket: str, kind: str, value: dict[str, Any]) -> bool:
     if kind not in NOTES:
         raise ValueError(f"{kind!r} is nothing that is noted of a ticket; it is one of {', '.join(NOTES)}")
     row = (time.time(), ticket, kind, json.dumps(value))
-    writes: list[_Write] = [("insert into notes values (?, ?, ?, ?)", row)]
-    if kind == "card":
-        writes.append((happened.APPEND, happened.row(row[0], kind, ticket, value)))
-    if not _graders() and _quietly(*writes):
+    if not _graders() and _quietly("insert into notes values (?, ?, ?, ?)", row):
         return True
     _unwritten.append(row)
     return False
@@ -165,13 +143,6 @@ def opened() -> list[dict[str, Any]]:
     return [json.loads(value) for (value,) in rows]
 
 
-def cards() -> list[dict[str, Any]]:
-    """What was said to cards, the oldest first: each with its `at`. Raises UserError for a file that cannot be read."""
-    rows = _read("select at, value from notes where kind = 'card' order by rowid")
-    rows += [(at, value) for at, _, kind, value in _unwritten if kind == "card"]
-    return [{**json.loads(value), "at": at} for at, value in rows]
-
-
 def _graders() -> bool:
     """nbgrader runs somebody else's notebook: nothing of it belongs into this record, and nothing of this into it."""
     return bool(os.environ.get("NBGRADER_EXECUTION"))
@@ -186,8 +157,7 @@ _unwritten: list[tuple[float, str, str, str]] = []
 
 def keep(kind: str, key: str, value: dict[str, Any]) -> bool:
     """Remember the latest `value` under (kind, key). False where it cannot be written: a lesson goes on without."""
-    row = (kind, key, time.time(), json.dumps(value))
-    return _quietly(("insert or replace into kept values (?, ?, ?, ?)", row))
+    return _quietly("insert or replace into kept values (?, ?, ?, ?)", (kind, key, time.time(), json.dumps(value)))
 
 
 def kept(kind: str, key: str) -> dict[str, Any] | None:
@@ -198,34 +168,6 @@ def kept(kind: str, key: str) -> dict[str, Any] | None:
         remark(error)
         return None
     return json.loads(found[0][0]) if found else None
-
-
-def all_kept(*kinds: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """(kind, key) -> what `keep` stored last, of these kinds. Raises UserError for a file that cannot be read."""
-    marks = ", ".join("?" for _ in kinds)
-    rows = _read(f"select kind, key, value from kept where kind in ({marks})", kinds)
-    return {(kind, key): json.loads(value) for kind, key, value in rows}
-
-
-# ---- what happened: it is added to, and never changed
-
-
-def event(kind: str, key: str, value: dict[str, Any]) -> bool:
-    """Append an event of a kind in `bugzoo.events.KINDS`. False where it cannot be written, which is said once."""
-    what = happened.row(time.time(), kind, key, value)
-    return not _graders() and _quietly((happened.APPEND, what))
-
-
-def events() -> list[dict[str, Any]]:
-    """All of them in the order in which they were written: each value with its `number`, `at`, `kind` and `key`.
-
-    The clock of the machine may have been set back between two of them. Raises UserError for a file that cannot be read.
-    """
-    rows = _read("select id, at, kind, key, value from events order by id")
-    return [
-        {**json.loads(value), "number": number, "at": at, "kind": kind, "key": key}
-        for number, at, kind, key, value in rows
-    ]
 
 
 # ---- interviews: a row is written when one starts and completed when it ends, whichever way it ends
@@ -242,14 +184,12 @@ def start_interview(ticket: str, seed: int, minutes: float, place: Path) -> int:
 
 
 def end_interview(number: int, status: str, result: dict[str, Any]) -> None:
-    """Complete a row, and append what it says of the cause. `result` is the JSON of the report. Raises UserError."""
+    """Complete a row. `result` is the JSON of the report. Raises UserError."""
     with _open() as connection:
         connection.execute(
             "update interviews set status = ?, points = ?, possible = ?, result = ? where id = ?",
             (status, result.get("points"), result.get("of"), json.dumps(result), number),
         )
-        if (what := happened.drilled(result)) and not _graders():
-            connection.execute(happened.APPEND, happened.row(time.time(), "drill", result["ticket"], what))
 
 
 def interviews() -> list[dict[str, Any]]:
@@ -289,16 +229,10 @@ def _read(query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         return connection.execute(query, values).fetchall()
 
 
-_Write = tuple[str, tuple[Any, ...]]
-"""A statement and its values."""
-
-
-def _quietly(*writes: _Write) -> bool:
-    """All of them in one transaction. False where that is not possible, which is said once."""
+def _quietly(statement: str, values: tuple[Any, ...]) -> bool:
     try:
         with _open() as connection:
-            for statement, values in writes:
-                connection.execute(statement, values)
+            connection.execute(statement, values)
         return True
     except UserError as error:
         remark(error)
@@ -348,10 +282,6 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         connection.execute(_NOTES)
         connection.execute("insert into notes select at, key, 'diagnosis', value from kept where kind = 'diagnosis'")
         connection.execute("delete from kept where kind = 'diagnosis'")
-    if found < 3:
-        for statement in happened.TABLES:
-            connection.execute(statement)
-        happened.take_over(connection)
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 

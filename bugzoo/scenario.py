@@ -10,19 +10,21 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
-from bugzoo import devices, programs, seeds
 from bugzoo import faults as catalogue
 from bugzoo import injection as injected
+from bugzoo import programs, seeds
 from bugzoo.errors import UserError, unknown
 from bugzoo.faults.model import Fault, Needs
 from bugzoo.injection import Injection, diff, inject
 from bugzoo.syntax import assigned, source_lines, written
-from bugzoo.tickets import spelt
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
 
 SIZES = ("tiny", "full")
+_LETTERS = "BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so that no ticket spells a word
+_SIGNS = "0123456789" + _LETTERS
+# 20 * 30**8 tickets: of 100,000 variants, two share one in less than one draw in a thousand
 _SPEC = re.compile(r"^(?P<id>[\w:/]+)(\?(?P<params>.*))?$")
 
 
@@ -142,7 +144,7 @@ class Scenario:
     faults: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     seed: int = 0
-    device: str = field(default_factory=devices.default)
+    device: str = "cpu"
     size: str = "tiny"
 
     def __post_init__(self) -> None:
@@ -201,7 +203,12 @@ class Scenario:
     def ticket(self) -> str:
         """An opaque name such as `Z-017K-4PQ2`: it tells nothing of the fault, and the same scenario keeps it."""
         text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size))
-        return spelt(hashlib.blake2b(text.encode(), digest_size=8).digest())
+        digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        drawn = ""
+        for signs in (_LETTERS, *[_SIGNS] * 8):
+            digest, index = divmod(digest, len(signs))
+            drawn += signs[index]
+        return f"{drawn[0]}-{drawn[1:5]}-{drawn[5:]}"
 
     @cached_property
     def needs(self) -> Needs:
@@ -226,10 +233,10 @@ class Scenario:
         """This scenario as a running.Job: its text, limits and ranks. `extra` goes to Job as it is."""
         from bugzoo.running import Job, Limits
 
-        mib = self.needs.memory_mib
-        if self.device.startswith("cuda"):  # it is the device's memory that is to run out
-            extra, mib = {"cuda_mib": mib} | extra, None
-        limits = extra.pop("limits", None) or Limits(seconds=self.needs.seconds or 120, memory_mib=mib)
+        limits = extra.pop("limits", None) or Limits(
+            seconds=self.needs.seconds or 120,
+            memory_mib=self.needs.memory_mib,
+        )
         return Job(self.source, file=f"{self.program}.py", limits=limits, ranks=self.ranks, after=after, **extra)
 
     def run(

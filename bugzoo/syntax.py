@@ -3,8 +3,7 @@
 `parse` is `ast.parse`, also from several threads at once.
 
 CPython 3.11 counts the depth of the tree that it hands over in one place for all threads; two of them at it fail now and then
-with "SystemError: AST constructor recursion depth mismatch". Reentrant, as a collection of garbage may come in between; and
-once more where it failed all the same, as a library's thread does not wait for ours.
+with "SystemError: AST constructor recursion depth mismatch". Reentrant, as a collection of garbage may come in between.
 """
 
 import ast
@@ -16,19 +15,9 @@ _one_at_a_time = RLock()
 
 
 def parse(source: str, mode: str = "exec") -> Any:
-    """As `ast.parse`. Raises SyntaxError, also for what is nested too deeply and for characters that are no text, and
-    ValueError for a text with null bytes."""
+    """As `ast.parse`. Raises SyntaxError, and ValueError for a text with null bytes."""
     with _one_at_a_time:
-        try:
-            try:
-                return ast.parse(source, mode=mode)
-            except SystemError:
-                return ast.parse(source, mode=mode)
-        except (RecursionError, MemoryError):  # what the parser says of 100,000 unary minuses
-            raise SyntaxError("an expression is nested too deeply") from None
-        except UnicodeEncodeError as error:
-            what = f"U+{ord(error.object[error.start]):04X}, half of a character,"
-            raise SyntaxError(f"it holds {what} which is no text") from None
+        return ast.parse(source, mode=mode)
 
 
 def assigned(source: str) -> dict[str, ast.expr]:

@@ -10,9 +10,6 @@ import threading
 import pytest
 
 from tests import sampling
-from tests.chromium import chromium
-
-__all__ = ["chromium"]
 
 # A shell starts what it sends to the background with SIGINT ignored, and children inherit that: the tests that press
 # Ctrl-C in a process of their own would wait for ever. A handler here means the default one there.

@@ -20,12 +20,11 @@ ADDED = {
     "instrument": "bugzoo/diagnostics/gain.py",
     "lesson": "bugzoo/lessons/98_one_and_one.py",
     "exercise": "bugzoo/grading/exercises/e98_standing_still.py",
-    "dialect": "bugzoo/dialects/in_brackets.py",
 }
 
 ASKED = """
 import json
-from bugzoo import diagnostics, dialects, faults, lessons, programs, scenario
+from bugzoo import diagnostics, faults, lessons, programs, scenario
 from bugzoo.grading import exercises, files
 fault = faults.load("loop/cleared_too_late")
 numbers = diagnostics.measure_all(scenario.Scenario("small_mlp", (fault.id,)).run(), ["gain"])
@@ -33,7 +32,6 @@ print(json.dumps({
     "fits": scenario.fits(fault),
     "old fault on the new program": "small_mlp" in scenario.fits(faults.load("loop/stale_gradients")),
     "fired": diagnostics.judge_all(numbers)[0].fired,
-    "in the dialect": dialects.rewritten(programs.load("mlp").source, "in_brackets"),
     "lessons": lessons.build(),
     "exercises": files.build(),
 }))
@@ -78,7 +76,6 @@ def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
     found = json.loads(called(copy, "-c", ASKED).splitlines()[-1])
     assert "small_mlp" in found["fits"] and "mini_transformer" in found["fits"]
     assert found["old fault on the new program"] and found["fired"]
-    assert "return (" in found["in the dialect"]
     assert found["lessons"] == ["notebooks/98_one_and_one.ipynb"]
     assert sorted(found["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
     rows = json.loads(called(copy, "-m", "bugzoo", "list", "--json"))

@@ -166,7 +166,7 @@ def _old(folder: Path) -> None:
     folder.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(folder / "exercises.sqlite")) as one, one:
         one.execute("create table tried (at real, exercise text, kind text, status text, points real, most real)")
-        one.execute("insert into tried values (1.0, '16_flat_loss', 'repair', 'passed', 7.0, 7.0)")
+        one.execute("insert into tried values (1.0, '01_flat_loss', 'repair', 'passed', 7.0, 7.0)")
     with contextlib.closing(sqlite3.connect(folder / "lessons.sqlite")) as one, one:
         one.execute("create table kept (kind text, key text, at real, value text, primary key (kind, key))")
         one.execute("insert into kept values ('hints', 'X-1', 1.0, ?)", (json.dumps({"opened": 2}),))
@@ -187,10 +187,10 @@ def test_what_the_old_files_hold_is_taken_over_once(data, tmp_path, monkeypatch,
         monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "mine" / "exercises.sqlite"))
         monkeypatch.setenv("BUGZOO_PROGRESS", str(tmp_path / "mine" / "lessons.sqlite"))
     for _ in range(2):
-        assert record.standing() == {"16_flat_loss": {"attempts": 1, "best": 7.0, "passed": True}}
+        assert record.standing() == {"01_flat_loss": {"attempts": 1, "best": 7.0, "passed": True}}
         assert record.kept("hints", "X-1") == {"opened": 2} and record.interviews() == []
         record.attempt("02", "repair", "not attempted", 0, 7)
-    record.forget("16_flat_loss")
+    record.forget("01_flat_loss")
     assert record.standing() == {}, "what was forgotten does not come back from the old file"
 
 

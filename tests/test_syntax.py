@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo.programs import load
 from bugzoo.scenario import Scenario, break_source, with_settings
-from bugzoo.syntax import parse, source_lines
+from bugzoo.syntax import source_lines
 
 # what str.splitlines takes for the end of a line and Python does not
 STRANGE = ["\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
@@ -34,17 +34,3 @@ def test_a_program_with_such_a_sign_is_read_and_broken_in_the_right_line(monkeyp
     made = break_source(text, ["loop/stale_gradients"])
     assert made.broken == text.replace("        optimizer.zero_grad()\n", "")
     assert Scenario("mlp", ("loop/stale_gradients",)).base.count("seed = 0") == 1
-
-
-def test_a_tree_is_read_although_another_thread_was_at_it(monkeypatch):
-    """A check of exercises once ended so: keys were made in one thread while others graded."""
-    usual, calls = ast.parse, []
-
-    def disturbed(*given, **options):
-        calls.append(given)
-        if len(calls) == 1:
-            raise SystemError("AST constructor recursion depth mismatch (before=42, after=56)")
-        return usual(*given, **options)
-
-    monkeypatch.setattr(ast, "parse", disturbed)
-    assert len(parse("a = 1").body) == 1 and len(calls) == 2

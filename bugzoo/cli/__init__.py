@@ -54,10 +54,8 @@ def top(
     - `bugzoo list` shows what there is
     - `bugzoo run mlp --fault "numerics/log_at_step?step=50&eps=0"` runs a broken program beside the healthy one
     - `bugzoo lab my_lab` copies lessons and exercises to a folder and opens them
-    - `bugzoo progress` shows the map: what you have done, what comes next
     - `bugzoo checkup train.py` looks at a training script of your own
     - `bugzoo interview` gives you five minutes and an unknown fault
-    - `bugzoo practice` asks again for what you are about to forget
     """
 
 
@@ -86,28 +84,16 @@ def optional_value(argv: Sequence[str]) -> list[str]:
 def commands() -> None:
     """Load the command files; each adds its commands to `app`."""
     from bugzoo.cli import (  # noqa: F401
-        cards,
         catalogue,
-        claims,
         classroom,
-        comparing,
-        course,
-        dialects,
         docs,
         examine,
         exercises,
-        grading,
-        guiding,
-        hunting,
-        incidents,
         interviewing,
         lessons,
-        practising,
         proof,
         reporting,
         runs,
-        serving,
-        speaking,
         teaching,
     )
 

@@ -40,12 +40,8 @@ def finite(name: str, value: float, low: float, high: float = math.inf) -> float
     return value
 
 
-def check_assignment(given: str, any_kind: bool = False) -> None:
-    """Raises UserError where `given` is neither a folder with a key nor an exercise, by name or number.
-
-    `any_kind`: one that asks for no repair will do as well.
-    """
-    from bugzoo.grading import breaking, lineup
+def check_assignment(given: str) -> None:
+    """Raises UserError where `given` is neither a folder with a key nor an exercise, by name or number."""
     from bugzoo.grading.exercises import exercises, load
     from bugzoo.instructor import folder
 
@@ -57,12 +53,6 @@ def check_assignment(given: str, any_kind: bool = False) -> None:
             )
     if os.path.isdir(given):
         folder.key(Path(given))
-    elif other := lineup.named(given) or breaking.named(given):
-        if not any_kind:
-            raise UserError(
-                f"--assignment {given!r}: {other} asks for no repair, and this command looks at repairs. "
-                f"`bugzoo grade SUBMISSIONS --assignment {other}` grades a class."
-            )
     else:
         try:
             load(given)

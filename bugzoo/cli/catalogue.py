@@ -81,10 +81,6 @@ def show(
     from bugzoo.proving import listing
 
     found = listing.detail(name)
-    if found["kind"] not in ("program", "instrument", "exercise"):  # a fault's page is an answer
-        from bugzoo import sittings
-
-        sittings.count("show")
     if json:
         emit(found, json)
         return
@@ -164,12 +160,6 @@ def source(
     seed: Annotated[int, seed_option("Written into the text.")] = 0,
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SEED", help="Written in a combination of dialects that is drawn from this number or word."
-        ),
-    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Print it although an exercise on this program is open.")] = False,
     json: Json = None,
 ) -> None:
@@ -182,30 +172,17 @@ def source(
 
     - `bugzoo source mlp > train.py`
     - `bugzoo source mlp --fault loop/stale_gradients --diff`
-    - `bugzoo source mlp --fault loop/stale_gradients --dialect 7` prints it as somebody else would have written it
     """
     from bugzoo.scenario import Scenario
 
     scenario = Scenario(program, tuple(fault or ()), seed=seed, size=size)
-    if diff and dialect is not None:
-        raise UserError(
-            "--diff shows what the faults change, and in a dialect every line is another; leave one of them out."
-        )
-    text, made = scenario.source, []
-    if dialect is not None:
-        from bugzoo import dialects
-
-        text, made = dialects.apply(text, dialect)
     if not yes:
         _ask_first(program)
-    from bugzoo import sittings
-
-    sittings.count("source")
     if json:
-        found = {"program": program, "faults": list(scenario.faults), "source": text, "diff": scenario.diff()}
-        emit(found | ({"dialects": made} if dialect is not None else {}), json)
+        faults = list(scenario.faults)
+        emit({"program": program, "faults": faults, "source": scenario.source, "diff": scenario.diff()}, json)
         return
-    print(scenario.diff() if diff else text, end="")
+    print(scenario.diff() if diff else scenario.source, end="")
 
 
 def _ask_first(program: str) -> None:
@@ -290,6 +267,5 @@ for _one, _example in (
     ("an instrument", "loss_gain"),
     ("an exercise", "08_slow_start"),
     ("a lesson", "04_silent_bugs"),
-    ("a dialect", "returned_in_brackets"),
 ):
     _new(_one, _example)

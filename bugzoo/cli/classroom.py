@@ -23,7 +23,7 @@ def lab(
         Path, typer.Argument(metavar="DIR", parser=place, help="Where the notebooks go; it is made when it is missing.")
     ] = Path("bugzoo_lab"),
     lesson: Annotated[
-        str | None, typer.Option(help="The lesson to open, by its number; the map when left out.")
+        str | None, typer.Option(help="The lesson to open, by its number; the first one when left out.")
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Write the newer version of a notebook you changed beside it, as NAME.new.")

@@ -91,9 +91,6 @@ def checkup(
     from bugzoo.diagnostics.checkup import read
 
     read(target)  # a file that is no script is told before torch is loaded
-    from bugzoo import sittings
-
-    sittings.count("checkup", target)
     with steps(json) as step:
         report = examine(
             target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"), budget=budget
@@ -138,10 +135,8 @@ def verdict(
         from bugzoo.proving.next_test import check_cause
 
         check_cause(cause)
-    from bugzoo import sittings
     from bugzoo.diagnostics.checkup import checkup as examine
 
-    sittings.count("checkup", target)
     try:
         report = examine(target, context.args, seconds=seconds, most_reruns=0)
     except UserError as error:

@@ -1,6 +1,5 @@
 """`check` and `exercises`: the exercises put to the proof, built from their declarations, and put back for a learner."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,82 +41,30 @@ def check(
     Examples:
 
     - `bugzoo check`
-    - `bugzoo check 07 28_mixed_lengths`
+    - `bugzoo check 03 05_mixed_lengths`
     - `bugzoo check --json proof.json`
     """
-    from bugzoo.grading import breaking, lineup
     from bugzoo.grading.exercises import load
 
-    # an unknown one is told before torch is loaded
-    asked = list(exercises or ())
-    others = [found for name in asked if (found := lineup.named(name))]
-    inverse = [found for name in asked if (found := breaking.named(name))]
-    names = [load(name).name for name in asked if not (lineup.named(name) or breaking.named(name))]
+    names = [load(name).name for name in exercises or ()]  # an unknown one is told before torch is loaded
     from bugzoo.running.cluster import connected
 
-    report, found = None, []
-    if names or not asked:
-        with connected(executor) as pool, progress("submissions", json) as tell:
-            from bugzoo.proving.check import check as prove
+    with connected(executor) as pool, progress("submissions", json) as tell:
+        from bugzoo.proving.check import check as prove
 
-            report = prove(names, tell, fresh, executor=pool)
-    if others or not asked:
-        with progress("runs", json) as tell:
-            from bugzoo.proving.identified import check as identify
-
-            found = identify(others, tell, fresh)
-    broken = []
-    if inverse or not asked:
-        with progress("submissions", json) as tell:
-            from bugzoo.proving.broken import check as break_all
-
-            broken = break_all(inverse, tell, fresh)
-    ok = (report is None or report.ok) and all(one.proved for one in (*found, *broken))
+        report = prove(names, tell, fresh, executor=pool)
     if json:
-        told = report.to_json() if report else {"ok": ok, "proofs": []}
-        emit(
-            told | {"ok": ok, "lineups": [asdict(one) for one in found], "breakings": [asdict(one) for one in broken]},
-            json,
-        )
+        emit(report.to_json(), json)
     if json != "-":
-        if report:
-            _proofs(report)
-        _identified(found)
-        _broken(broken)
-    raise typer.Exit(0 if ok else 1)
-
-
-def _identified(found: list[Any]) -> None:
-    if not found:
-        return
-    lines = []
-    for one in found:
-        alarms = [f"{letter}: {', '.join(names)}" for letter, names in one.fired.items() if names]
-        lines.append([one.lineup, "; ".join(alarms) or "none fires", "proved" if one.proved else "NOT PROVED"])
-    table(["which run is ill", "what fires on which run", "result"], lines)
-    for one in found:
-        for text in one.problems:
-            print(f"{one.lineup}: {text}")
-
-
-def _broken(found: list[Any]) -> None:
-    if not found:
-        return
-    lines = [
-        [one.breaking, str(len(one.right)), str(len(one.wrong)), "proved" if one.proved else "NOT PROVED"]
-        for one in found
-    ]
-    table(["what is to be broken", "edits that pass", "edits that do not", "result"], lines)
-    for one in found:
-        for text in one.problems:
-            print(f"{one.breaking}: {text}")
+        _proofs(report)
+    raise typer.Exit(0 if report.ok else 1)
 
 
 def _proofs(report: Any) -> None:
-    columns = ("unsolved", "solution", "correct", "degenerate half", "attack")  # half a repair is none
+    kinds = ("unsolved", "solution", "correct", "degenerate", "attack")
     lines, said = [], []
     for proof in report.proofs:
-        counts = ["{} of {}".format(*proof.count(*kinds.split())) for kinds in columns]
+        counts = ["{} of {}".format(*proof.count(kind)) for kind in kinds]
         lines.append([proof.exercise, *counts, str(proof.diagnoses), "proved" if proof.proved else "NOT PROVED"])
         said += [f"{proof.exercise}: {text}" for text in proof.problems]
     heads = ["exercise", "unsolved fails", "solution passes", "correct pass", "degenerate fail", "attacks fail"]
@@ -173,7 +120,7 @@ def instructor(
         return
     for path in written:
         print(f"written: {path}")
-    print(f"Next, in {folder}: nbgrader generate_assignment 16_flat_loss --create")
+    print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss --create")
 
 
 @group.command()
@@ -184,13 +131,11 @@ def reset(
 ) -> None:
     """Put an exercise back as it was handed out. Your version stays beside it, as NAME.before.ipynb.
 
-    Example: `bugzoo exercises reset 07`
+    Example: `bugzoo exercises reset 03`
     """
-    from bugzoo.grading import breaking, lineup
     from bugzoo.grading.exercises import load
 
-    if not (lineup.named(exercise) or breaking.named(exercise)):
-        load(exercise)  # an unknown one is told before torch is loaded
+    load(exercise)  # an unknown one is told before torch is loaded
     from bugzoo.grading import files
 
     path, before = files.reset(exercise, folder)
@@ -205,13 +150,12 @@ def reset(
 @group.command("progress")
 def show_progress(json: Json = None) -> None:
     """Show how far you are: attempts and best points of each exercise."""
-    from bugzoo.grading.declared import everything
+    from bugzoo.grading.exercises import exercises
     from bugzoo.record import standing
 
     known = standing()
     none: dict[str, Any] = {"attempts": 0, "best": 0.0, "passed": False}
-    titles = {name: one.title for name, one in everything().items()}
-    rows = [{"id": name, "title": title, **known.get(name, none)} for name, title in titles.items()]
+    rows = [{"id": name, "title": e.title, **known.get(name, none)} for name, e in exercises().items()]
     if json:
         emit(rows, json)
         return

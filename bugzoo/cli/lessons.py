@@ -65,10 +65,6 @@ def check(
         list[str] | None, typer.Argument(metavar="[LESSON]...", help="Names or numbers; all when left out.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what holds already.")] = False,
-    elsewhere: Annotated[
-        bool,
-        typer.Option("--other-processor", help="With the roundings of another processor; nothing is written down."),
-    ] = False,
     json: Json = None,
 ) -> None:
     """Run lessons with their proof cells in, and compare each marked number of the text with what was measured.
@@ -80,20 +76,19 @@ def check(
 
     - `bugzoo lessons check`
     - `bugzoo lessons check 03`
-    - `bugzoo lessons check 03 --other-processor`: does the text hold where sums are rounded otherwise?
     """
     from bugzoo import lessons
 
     chosen = [lessons.load(name) for name in names or lessons.files()]  # an unknown one is told before torch is loaded
-    from bugzoo.lessons._proof import prove, proved, run
+    from bugzoo.lessons._proof import prove, proved
 
     rows = []
     with progress("lessons", json) as tell:
         for number, lesson in enumerate(chosen):
             tell(number, len(chosen))
             begin = time.monotonic()
-            known = not (names or fresh or elsewhere) and proved(lesson)
-            problems = [] if known else run(lesson, elsewhere=True)[0] if elsewhere else prove(lesson)
+            known = not (names or fresh) and proved(lesson)
+            problems = [] if known else prove(lesson)
             seconds = round(time.monotonic() - begin, 1)
             rows.append({"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds})
             if json != "-":

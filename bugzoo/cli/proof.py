@@ -23,9 +23,6 @@ def verify(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure everything again, and believe nothing that is written.")
     ] = False,
-    once: Annotated[
-        bool, typer.Option("--once", help="Each fault on the shortest program that it fits, and on no other.")
-    ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", parser=place, help="Draw the matrix: a .png or .svg file.")
     ] = None,
@@ -43,7 +40,7 @@ def verify(
 
     - `bugzoo verify`
     - `bugzoo verify loop/stale_gradients --program mlp`
-    - `bugzoo verify --once --device cuda --json results.json`
+    - `bugzoo verify --device cuda --json results.json`
     - `bugzoo verify --fresh --executor tcp://127.0.0.1:8786`
     """
     for name in program or (None,):
@@ -58,10 +55,7 @@ def verify(
     with connected(executor) as pool, progress("runs", json) as tell:
         from bugzoo.proving.verify import verify as prove
 
-        report = prove(faults or (), program or (), device, executor=pool, progress=tell, fresh=fresh, once=once)
-    from bugzoo.instructor import cases
-
-    cases.publish()
+        report = prove(faults or (), program or (), device=device, executor=pool, progress=tell, fresh=fresh)
     if json:
         emit(report.to_json(), json)
     if picture:
@@ -104,9 +98,6 @@ def pairs(
     if prove or fresh:
         with progress("combinations", json) as tell:
             combinations.prove(chosen, tell, fresh)
-        from bugzoo.instructor import cases
-
-        cases.publish()
     rows = [
         {
             "program": one.program,

@@ -1,17 +1,17 @@
 """`run` and `break`: a broken program beside its healthy twin, and a fault put into a script of one's own."""
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bugzoo import devices
 from bugzoo.cli import app
 from bugzoo.cli.arguments import place, seed_option
 from bugzoo.cli.catalogue import Faults
 from bugzoo.cli.output import console, emit, json_option, steps, table
-from bugzoo.errors import UserError
+from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_place, write_atomic
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -19,7 +19,17 @@ Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 def check_device(device: str) -> None:
     """Raises UserError for a device that this machine does not have."""
-    devices.check(device, "leave --device out to run on the CPU.", "bugzoo run --help")
+    if device == "cpu":
+        return
+    if not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
+        raise unknown("device", device, ("cpu", "cuda"), "bugzoo run --help")
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UserError("No CUDA device can be used here; leave --device out to run on the CPU.")
+    count = torch.cuda.device_count()
+    if int(device.partition(":")[2] or 0) >= count:
+        raise UserError(f"There is no CUDA device {device}; they go up to cuda:{count - 1}.")
 
 
 @app.command()

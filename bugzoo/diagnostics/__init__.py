@@ -11,10 +11,8 @@ makes them, unless `needless(source)`, where it is there, says why they would te
 import ast
 import importlib
 import pkgutil
-import sys
 import traceback
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -120,8 +118,7 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
     An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
     """
     try:
-        with _bounded():
-            numbers = instrument(name).measure(run, *more)
+        numbers = instrument(name).measure(run, *more)
         if not isinstance(numbers, dict):
             raise TypeError(f"measure gave {type(numbers).__name__}, no numbers")
         return Reading(numbers)
@@ -131,16 +128,6 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return Reading(why_not=f"could not measure ({text}; {where.name}, line {where.lineno})")
-
-
-def _bounded() -> AbstractContextManager[Any]:
-    """What keeps an instrument's question from ending the use of a CUDA device; nothing where none is in use."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return nullcontext()
-    from bugzoo.diagnostics._bounds import InBounds
-
-    return InBounds()
 
 
 def reread(name: str, run: "Run", job: Any) -> Reading:

@@ -54,7 +54,6 @@ class AttentionRows(TorchDispatchMode):
         elif "scaled_dot_product" in name or "multi_head_attention" in name or "transformer_encoder_layer" in name:
             self.fused += 1
             self.where = self.where or user_line()
-            self._whole(function, args, kwargs or {})
         elif self.weights:
             self._follow(name, args, result)
         return result
@@ -68,18 +67,10 @@ class AttentionRows(TorchDispatchMode):
             self.where = self.where or next(iter(self._lines.values()), {})
             if self._key(places[0]) in self.weights:
                 self._used(places[0], self.weights[self._key(places[0])][1])
-                if places[0].ndim >= 2 and places[0].shape[-1] >= 2:
-                    self.saw(places[0], places[-1])
         elif name in _MASKS and isinstance(result, torch.Tensor) and result.shape == known[0].shape:
             self.weights[self._key(result)] = (result, True)
         elif name in _SAME and isinstance(result, torch.Tensor) and self._key(result) is not None:
             self.weights[self._key(result)] = (result, known[1])
-
-    def saw(self, weights: torch.Tensor, values: torch.Tensor) -> None:
-        """One attention: (..., queries, keys) weights as they are used, (..., keys, size) values. For who looks closer."""
-
-    def _whole(self, function: Any, args: Any, kwargs: Any) -> None:
-        """An attention that torch computes as a whole; its weights are worked out by who looks closer."""
 
     def _used(self, weights: torch.Tensor, masked: bool) -> None:
         if weights.ndim < 2 or weights.shape[-1] < 2:

@@ -71,7 +71,6 @@ NEEDLESS = "speed: work that nobody needs"
 WAITS = "speed: the model waits"
 
 _NO_CLEAN = ("optimizer/", "clipping/", "initialisation/")
-_NEVER_STEPPED = ("graph/detached_activation", "attention/positions_missing", "initialisation/", "optimizer/lr_too_low")
 _NO_GRADIENT = ("graph/", "optimizer/", "initialisation/", "numerics/")
 
 CAUSES: dict[str, Cause] = {
@@ -94,11 +93,10 @@ CAUSES: dict[str, Cause] = {
         also=("double softmax", "softmax twice", "softmax before cross entropy"),
     ),
     "loss/sigmoid_into_bce_with_logits": Cause(place=at.double_sigmoid, also=("double sigmoid", "sigmoid twice")),
-    "loss/log_of_softmax": Cause(  # nothing but that is asked for, so that decay has its way
-        explains=("optimizer/weight_decay_too_strong", "initialisation/"), either=(Either(AVERAGE), Either(DOMAIN))),
+    "loss/log_of_softmax": Cause(either=(Either(AVERAGE), Either(DOMAIN))),
     "loss/wrong_softmax_dim": Cause(either=(Either(DIMENSION),)),
     "loss/sum_reduction": Cause(AVERAGE, also=("sum instead of mean", "wrong reduction")),
-    "loss/mask_broadcast": Cause(AVERAGE, ("loss/sum_reduction",), either=(Either(DIMENSION),)),
+    "loss/mask_broadcast": Cause(AVERAGE, either=(Either(DIMENSION),)),
     "loss/wrong_axis_reduction": Cause(AVERAGE, either=(Either(DIMENSION),)),
     "loss/padding_counted": Cause(PADDING, either=(Either(AVERAGE),)),
     "loss/target_column_broadcast": Cause(DIMENSION, also=("broadcasting", "wrong shape", "shapes")),
@@ -125,9 +123,7 @@ CAUSES: dict[str, Cause] = {
     ),
     "precision/scaled_loss_logged": Cause(SCALING, either=(Either(METRIC),), also=("loss scaling", "gradscaler")),
     "precision/clip_without_unscale": Cause(SCALING, either=(Either("gradients that are clipped the wrong way"),)),
-    "precision/scaler_never_updated": Cause(SCALING, _NEVER_STEPPED),
-    "precision/half_softmax": Cause(explains=_NEVER_STEPPED),
-    "precision/half_parameters": Cause(explains=("numerics/", "initialisation/")),
+    "precision/scaler_never_updated": Cause(SCALING),
     "precision/integer_features": Cause(INPUTS, either=(Either(FORMAT),)),
     "attention/": Cause(
         MASK, ("loop/", "initialisation/"), at.softmax_in_model, also=("wrong mask", "attention mask", "masking")
@@ -183,7 +179,7 @@ CAUSES: dict[str, Cause] = {
     "data/wrong_normalisation": Cause(NORMAL),
     "data/double_scaling": Cause(NORMAL),
     "data/augmented_validation": Cause(METRIC),
-    "data/everything_unknown": Cause(INPUTS, ("data/leaky_split",), also=("vocabulary", "unknown tokens")),
+    "data/everything_unknown": Cause(INPUTS, also=("vocabulary", "unknown tokens")),
     "data/truncated_inputs": Cause(INPUTS, also=("truncation",)),
     "data/class_imbalance_ignored": Cause(CLASSES, also=("class imbalance", "imbalance", "imbalanced data")),
     "recurrent/": Cause(PADDING, also=("padding", "pad tokens")),

@@ -2,12 +2,10 @@
 
 import contextlib
 import io
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -20,7 +18,6 @@ from bugzoo.diagnostics._tools import main_output, quiet, tensors
 from bugzoo.diagnostics.verdict import NotApplicable
 
 SECONDS = 5.0
-_TORCH = str(Path(torch.__file__).parent)
 _LOSSES = (
     F.cross_entropy,
     F.nll_loss,
@@ -40,8 +37,6 @@ class Evaluated:
     inputs: list[torch.Tensor] = field(default_factory=list)
     outputs: list[torch.Tensor] = field(default_factory=list)
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
-    places: list[tuple[str, int]] = field(default_factory=list)
-    """File and line of each of these calls of a loss."""
     loaders: list[Any] = field(default_factory=list)
     matches: list[torch.Tensor] = field(default_factory=list)
     """Which predicted classes were the true ones, (B,) of each comparison of the two."""
@@ -56,14 +51,6 @@ class Evaluated:
     def classifies(self) -> bool:
         """Answers are scores of classes in the last axis, targets their numbers."""
         return self.kind in _CLASSIFIES and all(not y.is_floating_point() for _, y in self.pairs)
-
-    def of_each_line(self) -> list["Evaluated"]:
-        """What was found, apart for each line that computes a loss: an evaluation may measure more than one thing."""
-        apart = []
-        for place in dict.fromkeys(self.places):
-            mine = [pair for pair, other in zip(self.pairs, self.places, strict=True) if other == place]
-            apart.append(replace(self, pairs=mine, places=[place] * len(mine)))
-        return apart
 
     def accuracy(self) -> float:
         """Share of all targets that are the largest answer of their row."""
@@ -96,20 +83,11 @@ class _Seen(TorchFunctionMode):
                 self.found.kind = function.__name__
                 self.found.ignored = kwargs.get("ignore_index", -100)
                 self.found.pairs.append(_counted(given[0].detach(), given[1].detach(), self.found.ignored))
-                self.found.places.append(_caller())
         result = function(*args, **kwargs)
         if function in _COMPARE and len(args) > 1 and all(_numbered(one) for one in args[:2]):
             if args[0].shape == args[1].shape:
                 self.found.matches.append(result.detach().flatten())
         return result
-
-
-def _caller() -> tuple[str, int]:
-    """File and line of the nearest caller that is neither torch nor this file."""
-    frame = sys._getframe(2)
-    while frame.f_back and (frame.f_code.co_filename == __file__ or frame.f_code.co_filename.startswith(_TORCH)):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
 
 
 def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tuple[torch.Tensor, torch.Tensor]:

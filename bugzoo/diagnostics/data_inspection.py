@@ -32,8 +32,6 @@ SHOWN = {
 HEALTHY = example()
 SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
-WHOLE_COLUMNS = 0.05
-"""Share of the inputs from which it is no matter of single samples."""
 TINY = 0.1
 """Inputs are all smaller where somebody scaled them once too often; scaled once they reach about 1."""
 
@@ -142,11 +140,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += f", values {numbers['min']:.3g} .. {numbers['max']:.3g}"
     if numbers["non_finite_share"]:
         text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite"
-        bad = [Suspect("numerics/nan_in_data", 0.9, text)]
-        if numbers["non_finite_share"] > WHOLE_COLUMNS:
-            text += ": more than a few bad samples have, whole columns were lost on the way"
-            bad = [Suspect("numerics/variance_cancellation", 0.95, text), Suspect("numerics/nan_in_data", 0.6, text)]
-        return Verdict("data_inspection", True, text, shown, tuple(bad))
+        return Verdict("data_inspection", True, text, shown, (Suspect("numerics/nan_in_data", 0.9, text),))
     if numbers.get("outer_broadcast"):
         text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
@@ -154,7 +148,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += (
             "; a mask (N,) over losses (N, 1) stretches both to (N, N): each sample counts with the mask of every other"
         )
-        return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.92, text),))
+        return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.85, text),))
     largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
     if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:
         text += f"; no input is larger than {TINY:g}: they were made small twice"

@@ -14,7 +14,6 @@ import torch
 
 from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._hidden import LATER, LEAK, PADDING, look, through, tokens_moved
 from bugzoo.diagnostics._sequences import Call, lengths, shifted, two_ahead
 from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
@@ -96,20 +95,17 @@ def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: in
             ratio = float(change.narrow(time, 0, cut).mean()) / usual if usual > 0 else 0.0
             leak, beyond = (max(leak, ratio), beyond) if not skip else (leak, max(beyond, ratio))
             reach = max(reach, skip + 1) if ratio > 1e-4 else reach
-    numbers = {"future_leak": leak, "future_leak_beyond_next": beyond, "future_reach": float(reach)}
-    if leak > LEAK and time == 1:
-        numbers |= look(model, arguments, place, _changed(x, 1, size // 2), size // 2, None)
-    return numbers
+    return {"future_leak": leak, "future_leak_beyond_next": beyond, "future_reach": float(reach)}
 
 
-def _padding(model: Any, arguments: Call, place: int, out: torch.Tensor) -> dict[str, float]:
-    """Movement of a sample's output when its padding is cut off, over the spread between samples; where it comes from."""
+def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
+    """Movement of a sample's output when its padding is cut off, over the spread between samples."""
     x, axis = arguments.leaves[place], 0
     if x.ndim == 2 and out.shape[0] == x.shape[1] != x.shape[0]:  # (time, batch)
         x, axis = x.t(), 1
     valid = lengths(x)
     if valid is None or out.shape[0] != x.shape[0]:
-        return {}
+        return None
     batch, time = x.shape[:2]
     spread = float(out.std(0).mean()) + 1e-12
     padded = [i for i in range(batch) if 1 < valid[i] < time][:8]
@@ -120,23 +116,13 @@ def _padding(model: Any, arguments: Call, place: int, out: torch.Tensor) -> dict
             long = call(model, *arguments.alone(index, batch, time, time, axis))
             short = call(model, *arguments.alone(index, batch, time, keep, axis))
         except Exception:  # a model of fixed length
-            return {}
+            return None
         if long.ndim >= 3 and long.shape[1] == time:
             long, short = long[:, :keep], short[:, :keep]
         if long.shape != short.shape:
-            return {}
+            return None
         worst.append(float((long - short).abs().mean()) / spread)
-    if not worst:
-        return {}
-    found = {"padding_leak": sum(worst) / len(worst)}
-    if found["padding_leak"] <= LEAK or axis:
-        return found
-    cut = int(valid[padded].min())
-    found |= look(model, arguments, place, _changed(x, 1, cut), cut, valid)
-    index = padded[worst.index(max(worst))]
-    keep = int(valid[index])
-    whole, cut_off = (arguments.alone(index, batch, time, length) for length in (time, keep))
-    return found | {"tokens_moved": float(tokens_moved(model, whole, cut_off, time, keep))}
+    return sum(worst) / len(worst) if worst else None
 
 
 def _text_heard(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
@@ -204,7 +190,9 @@ def measure(run: Run) -> dict[str, Any]:
                 numbers |= _future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
                 break
         numbers["two_ahead"] = float(two_ahead(arguments.leaves[main], batch.targets))
-        numbers = _padding(model, arguments, main, out) | numbers
+        padding = _padding_leak(model, arguments, main, out)
+        if padding is not None:
+            numbers["padding_leak"] = padding
         heard = _text_heard(model, arguments, main, out)
         if heard is not None:
             numbers["text_heard"] = heard
@@ -221,7 +209,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []
     rows = f"; {share(numbers['attention_partial_rows'])} of the attention rows add up to less than one"
-    if future > LEAK:
+    if future > 1e-3:
         text = f"changing later positions moves earlier outputs ({future:.2g} of the usual movement; 0 is right)"
         if numbers.get("copies_input"):
             pass  # an encoder that reconstructs its input may look everywhere
@@ -231,21 +219,23 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             reach = f", and only the next {numbers['future_reach']:.0f} can: one per attention layer"
             suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + reach, **place))
         else:
-            suspects += through(numbers, text, LATER, place)
+            score = 0.5 if numbers["softmax_over_queries"] else 0.95
+            text += ": the answer is visible"
+            suspects.append(Suspect("attention/causal_mask_missing", score, text, **place))
     elif numbers.get("copies_input") and "future_leak" in numbers:
         text = "the target at each position is the input at that position: copying it is all there is to learn"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
     if numbers.get("two_ahead"):
         text = "the target at each position is the token after the next one: it was shifted twice"
         suspects.append(Suspect("loss/labels_off_by_one", 0.85, text))
-    if padding > LEAK and not (future > LEAK and partial):
+    if padding > 1e-3 and not (future > 1e-3 and partial):
         text = f"cutting off a sample's padding moves its output by {padding:.2g} of the samples' spread (0 is right)"
         if partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
         elif numbers["recurrent"] and padding > 0.05:
             suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
         elif numbers["attention"] and padding > 0.02:
-            suspects += through(numbers, text, PADDING, place)
+            suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention sees the padding"))
     batch = numbers.get("batch_leak", 0.0)
     if batch > 0.01 and numbers["other_inputs"] == 0 and not numbers.get("future_leak"):
         text = f"other samples of the batch move an output ({batch:.2g} of the usual movement; 0 is right)"

@@ -60,7 +60,6 @@ def measure(run: Run) -> dict[str, Any]:
         "found": float(
             event is not None and (bool(bad) or event.data.get("direction") in ("loss", "gradient", "backward"))
         ),
-        "bad_losses": float(np.count_nonzero(~np.isfinite(loss) & np.isfinite(column(trace.step)) & (backwards == 0))),
         "step": float(event.step) if event else math.nan,
         "loss_step": float(bad[0]) if bad else math.nan,
         "autocast": trace.graph.autocast or "",
@@ -107,10 +106,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when a loss or a gradient that reached the optimiser was not finite."""
     shown = pick(numbers, "found", "step", "loss_step")
     if not numbers["found"]:
-        text = "every loss and gradient was finite"
-        if lost := numbers.get("bad_losses", 0.0):
-            text = f"{lost:.0f} losses were not finite; no backward pass of theirs was seen"
-        return Verdict("first_non_finite", False, text, shown)
+        return Verdict("first_non_finite", False, "every loss and gradient was finite", shown)
     op, module = str(numbers.get("op") or ""), numbers.get("module") or "the model"
     where = f"step {numbers['step']:.0f}: the first non-finite number"
     where += f" comes out of {op or 'an operation'} in {module}" if op or numbers.get("module") else " was seen"

@@ -39,16 +39,12 @@ def measure(run: Run) -> dict[str, Any]:
     known = known[step[known] > 0.3 * steps] if len(known) else known
     growth = float(np.polyfit(step[known], memory[known], 1)[0]) if len(known) >= 3 else math.nan
     numbers: dict[str, Any] = {"steps": float(steps), "growth_mib_per_step": growth}
-    alive, kept = graphs(run)
+    alive = float(trace.environment.get("graphs_alive", math.nan))
+    players = interleaved(trace)
+    backwards = max(1.0, median(trace.backwards, 1.0))
+    own = WATCH * players * backwards
     numbers["marked"] = float(trace.environment.get("graphs_marked", math.nan))
-    return numbers | {"graphs_alive": alive, "graphs_kept": kept}
-
-
-def graphs(run: Run) -> tuple[float, float]:
-    """(graphs alive at once, those of them that neither the loop's own variables nor the watch hold); NaN when unknown."""
-    alive = float(run.trace.environment.get("graphs_alive", math.nan))
-    own = WATCH * interleaved(run.trace) * max(1.0, median(run.trace.backwards, 1.0))
-    return alive, max(0.0, alive - own) if alive == alive else math.nan
+    return numbers | {"graphs_alive": alive, "graphs_kept": max(0.0, alive - own) if alive == alive else math.nan}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

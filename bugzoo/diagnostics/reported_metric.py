@@ -44,8 +44,6 @@ HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("argmax(-1)", "argmax()")))
 OFF = 1e-4
 """Largest difference of two shares, or of two losses as a share, that is rounding."""
-BITS = 11
-"""Of the significand of float16."""
 SAME, NOTED = 1e-6, 0.003
 """Two numbers are one; and what a mean over batches may be off before anybody would read it otherwise."""
 
@@ -58,13 +56,6 @@ def measure(run: Run) -> dict[str, Any]:
         return _returned(found)
     if not found.pairs:
         raise NotApplicable("no loss was computed in its evaluation, so that its targets are not known")
-    several = found.of_each_line()
-    tried = [_compared(said, one) for one in ([found, *several] if len(several) > 1 else [found])]
-    # of several losses, one of something else: what agrees with one of them is reported as it is
-    return min(tried, key=lambda numbers: max(numbers["gap"], numbers["loss_gap"]))
-
-
-def _compared(said: dict[str, float], found: Evaluated) -> dict[str, Any]:
     numbers: dict[str, Any] = {"samples": float(sum(y.numel() for _, y in found.pairs)), "gap": 0.0, "loss_gap": 0.0}
     numbers["by_batches"] = 0.0
     if "accuracy" in said and found.classifies:
@@ -95,14 +86,6 @@ def _returned(found: Evaluated) -> dict[str, Any]:
     raise NotApplicable("no number that its evaluation returns is an accuracy")
 
 
-def _short(total: float) -> bool:
-    """Does float16 hold it exactly, or bfloat16, which has fewer bits? By chance one in half a million does."""
-    if not math.isfinite(total) or total == 0:
-        return False
-    mantissa = math.frexp(total)[0] * 2**BITS
-    return abs(mantissa - round(mantissa)) < 1e-6
-
-
 def _gap(difference: float) -> float:
     """A report that is no number is as wrong as can be; two losses that are both lost agree."""
     return abs(difference) if math.isfinite(difference) else 0.0
@@ -121,16 +104,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += ", the mean of the batches' own"
         suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers["gap"] > NOTED else ()
         return Verdict("reported_metric", bool(suspects), text, shown, suspects)
-    if numbers.get("reported", 0.0) > 1 + OFF:
-        text += ", more right answers than there are targets: each answer was compared with many labels"
-        found = (Suspect("shape/silent_broadcast", 0.8, text), Suspect("metrics/metric_not_reset", 0.3, text))
-        return Verdict("reported_metric", True, text, shown, found)
-    total = numbers.get("reported_loss", 0.0) * numbers["samples"]
-    if numbers["gap"] <= OFF and numbers["loss_gap"] > 10 * OFF and _short(total):
-        text += f"; the sum that was divided is {total:g}, a number that fits into {BITS} bits"
-        return Verdict(
-            "reported_metric", True, text, shown, (Suspect("precision/low_precision_accumulator", 0.85, text),)
-        )
     large = numbers["gap"] > 0.2
     if numbers["gap"] > OFF or numbers["loss_gap"] > 10 * OFF:
         suspects = (

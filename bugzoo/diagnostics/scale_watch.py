@@ -28,8 +28,6 @@ SHOWN = {
 }
 HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
 SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
-ALL = 0.9
-"""Share of the steps that were left out from which the run stood still."""
 
 
 def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, factor: float) -> torch.Tensor:
@@ -105,18 +103,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("scale_watch", True, text, shown, (Suspect("precision/no_grad_scaler", score, text),))
     if numbers["half_parameters"]:
         text = "the trained parameters themselves are float16: updates and the optimiser's state underflow"
-        score = 0.7
-        if numbers["non_finite_share"] > 0:  # Adam's eps of 1e-8 is 0 there, and what it divides by is then 0 too
-            text, score = f"{text}, and numbers were lost", 0.92
-        return Verdict("scale_watch", True, text, shown, (Suspect("precision/half_parameters", score, text),))
+        return Verdict("scale_watch", True, text, shown, (Suspect("precision/half_parameters", 0.7, text),))
     if numbers["skipped_share"] > 0.5 and numbers["steps"] >= 10:
         text = f"the GradScaler skipped {share(numbers['skipped_share'])} of the steps"
         text += " and never changed its factor" if not numbers["scale_changes"] else ""
         cause = "precision/half_softmax" if numbers["scale_changes"] else "precision/scaler_never_updated"
-        score = (
-            0.92 if numbers["skipped_share"] > ALL else 0.6
-        )  # then nothing can be told from weights that never moved
-        return Verdict("scale_watch", True, text, shown, (Suspect(cause, score, text),))
+        return Verdict("scale_watch", True, text, shown, (Suspect(cause, 0.6, text),))
     if numbers["autocast"] == "bfloat16":
         return Verdict("scale_watch", False, "bfloat16 has the range of float32 and needs no scaler", shown)
     text = f"{share(under)} of the gradient underflows under the scaler's factor"

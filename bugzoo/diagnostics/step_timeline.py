@@ -30,7 +30,7 @@ SHOWN = {
 HEALTHY = example()
 SICK = example(
     ("import torch\nimport", "import time\n\nimport torch\nimport"),
-    ("optimizer.zero", "time.sleep(0.08), optimizer.zero"),
+    ("optimizer.zero", "time.sleep(0.02), optimizer.zero"),
 )
 TIMED = True
 SLOW_MS = 8.0

@@ -1,17 +1,16 @@
 """What is copied at each step: the batch on its way to the model, and activations between devices inside of it?
 
-Moving a batch to a GPU copies each of its tensors once, and on the CPU none. A clone() before it, copy=True, or a second
-.to() costs a pass over all of it each, and Python waits for those that come from ordinary memory. What counts is how many
-copies lie one behind the other, so that inputs and targets that each go their own way count once. Within the model nothing
-should change its device: where a layer lies elsewhere, what goes in and what comes out is copied, and so are the gradients
-on the way back. The loop's body is run again on its first batch, and its copies are counted.
+Moving a batch to a GPU copies it once, and on the CPU not at all. A clone() before it, copy=True, or a second .to() costs a
+pass over all of it each, and Python waits for those that come from ordinary memory. Within the model nothing should change its
+device: where a layer lies elsewhere, what goes in and what comes out is copied, and so are the gradients on the way back. The
+loop's body is run again on its first batch, and its copies are counted.
 """
 
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,7 +20,6 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
-from torch.utils.weak import WeakTensorKeyDictionary
 
 import bugzoo
 from bugzoo.diagnostics._body import again
@@ -49,11 +47,7 @@ _INSTALLED = (str(Path(torch.__file__).resolve().parents[1]), f"{Path(bugzoo.__f
 class _Counted:
     largest: int
     """Elements of the largest tensor in a batch."""
-    copied: int = 0
-    behind: WeakTensorKeyDictionary = field(default_factory=WeakTensorKeyDictionary)
-    """Copies that the large tensors of this step have behind them."""
-    most: int = 0
-    """Those of the one that has most."""
+    copied: float = 0.0
     inside: int = 0
     calls: int = 0
     depth: int = 0
@@ -69,33 +63,22 @@ class _Copies(TorchFunctionMode):
         self.counted = counted
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(function, "__name__", "")
         result = function(*args, **(kwargs or {}))
-        if isinstance(result, torch.Tensor) and (self.counted.waiting or self.counted.depth):
+        if getattr(function, "__name__", "") in _COPIES and isinstance(result, torch.Tensor):
             with torch._C.DisableTorchFunction():
-                source = args[-1] if name == "copy_" else args[0] if args else None
-                copied = name in _COPIES and self.is_copy(source, result) and _of_script(sys._getframe(1))
-                if self.counted.waiting and result.numel() >= self.counted.largest / 2:
-                    self.inherit(args, result, copied)
+                self.note(args[-1] if function.__name__ == "copy_" else args[0], result)
         return result
 
-    def is_copy(self, source: Any, result: torch.Tensor) -> bool:
-        """Also notes an activation that changes its device within the model, where it is one."""
+    def note(self, source: Any, result: torch.Tensor) -> None:
         if not isinstance(source, torch.Tensor) or source is result or source.dtype is not result.dtype:
-            return False
+            return
         counted, moved = self.counted, source.device != result.device
         if not moved and (source.is_meta or source.data_ptr() == result.data_ptr()):
-            return False
+            return
         if counted.depth and moved and "cpu" in (source.device.type, result.device.type):
             counted.inside += result.is_floating_point()
-        return True
-
-    def inherit(self, args: Any, result: torch.Tensor, copied: bool) -> None:
-        given = [one for one in tree_leaves(args) if isinstance(one, torch.Tensor) and one is not result]
-        behind = max((self.counted.behind.get(one) or 0 for one in given), default=0) + copied
-        if behind:
-            self.counted.behind[result] = behind
-            self.counted.most = max(self.counted.most, behind)
+        elif counted.waiting and result.numel() >= counted.largest / 2 and _of_script(sys._getframe(2)):
+            counted.copied += result.numel() / counted.largest
 
 
 def _of_script(frame: FrameType | None) -> bool:
@@ -109,9 +92,7 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
 
     def enters(module: torch.nn.Module, *_: Any) -> None:
         if next(module.parameters(), None) is not None:  # a transform of the data is a module as well
-            if counted.waiting:
-                counted.copied += counted.most
-                counted.waiting, counted.most = False, 0
+            counted.waiting = False
             # a block that is checkpointed is called once more by backward()
             counted.calls += module is main if main is not None else counted.depth == 0
             counted.depth += 1
@@ -119,9 +100,8 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
     def leaves(module: torch.nn.Module, *_: Any) -> None:
         counted.depth -= next(module.parameters(), None) is not None
 
-    def over(*_: Any) -> None:  # a state that goes from step to step begins anew
-        counted.waiting, counted.most = True, 0
-        counted.behind.clear()
+    def over(*_: Any) -> None:
+        counted.waiting = True
 
     handles = [register_module_forward_pre_hook(enters), register_module_forward_hook(leaves, always_call=True)]
     handles.append(register_optimizer_step_post_hook(over))

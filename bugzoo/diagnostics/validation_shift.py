@@ -169,8 +169,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             text += f"; {share(numbers['unseen_classes'])} of the validation labels never came in training"
         suspects.append(Suspect("data/ordered_split", 0.85, text))
     mean, ratio = numbers.get("mean_shift", 0.0), numbers.get("spread_ratio", 1.0)
-    # of inputs that are no numbers nothing can be said: whoever lost them is told by others
-    if mean > FAR or ratio <= SPREADS[0] or ratio >= SPREADS[1]:
+    if mean > FAR or not SPREADS[0] < ratio < SPREADS[1]:
         text = f"the evaluation's inputs have a mean {mean:.2g} spreads away from the training's, and {ratio:.2g} of its spread"
         suspects.append(Suspect("data/wrong_normalisation", 0.8, text))
     if numbers.get("redrawn", 0.0) > 0:

@@ -186,16 +186,12 @@ class Fault:
     """Settings of the program under which this fault shows, for both twins, such as `{"num_workers": 0}`."""
     not_on: Mapping[str, str] = field(default_factory=dict)
     """Program -> why the fault does not show there, although its edits fit."""
-    on_cuda: str = ""
-    """Why a CUDA device shows something else than the evidence says, which is then proved on the CPU alone."""
     room: float = 1.0
     """Times the usual room below the healthy twin, where a correct repair may change what the network computes."""
     own_forward: bool = False
     """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
     same_forward: bool = False
     """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
-    same_gradient: bool = False
-    """Correct repairs give at each step the healthy program's gradient, up to one factor: steps are worked out once more."""
     ignore: tuple[str, ...] = ()
     """Instruments that stay out of the grading: a correct repair may set them off."""
     shown_by: tuple[str, ...] = ()

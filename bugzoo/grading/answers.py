@@ -8,15 +8,16 @@ from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.allowances import allowances
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import as_told, handed_out, healthy_text
+from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.grading.repairs import repairs
 
 
 def accepted(exercise: Exercise) -> dict[str, str]:
     """Name -> text of every repair that passes; the solution, which is the healthy text, comes first."""
-    solution = handed_out(exercise) if exercise.trap else healthy_text(exercise)
-    return {"solution": solution} | repairs(as_told(exercise, exercise.only(exercise.fault)), *exercise.about_fault)
+    broken = handed_out(exercise)
+    solution = broken if exercise.trap else healthy_text(exercise)
+    return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
 
 def offered(exercise: Exercise) -> Choices:
@@ -36,21 +37,15 @@ def right(exercise: Exercise) -> of.Right:
     """What is right in the program as it is handed out."""
     key = repr((exercise, exercise.about_fault))
     if key not in _right:
-        broken = handed_out(exercise)
-        texts = [_without(exercise), *repairs(broken, *exercise.about_fault).values()]
-        _right[key] = of.right(*exercise.about_fault, broken, texts, offered(exercise))
+        texts = list(accepted(exercise).values())
+        _right[key] = of.right(*exercise.about_fault, handed_out(exercise), texts, offered(exercise))
     return _right[key]
-
-
-def _without(exercise: Exercise) -> str:
-    """The text without the fault that is to be diagnosed; others are left in it."""
-    return handed_out(exercise) if exercise.trap else as_told(exercise, exercise.only(*exercise.beside))
 
 
 def filled(exercise: Exercise) -> dict[str, Any]:
     """A form that earns everything, as the solution notebook fills it in; the line is where the healthy text differs."""
     wanted = right(exercise)
-    changed = of.changed_lines(_without(exercise), handed_out(exercise))
+    changed = of.changed_lines(healthy_text(exercise), handed_out(exercise))
     return {
         "cause": wanted.causes[0],
         "place": None if exercise.trap else changed[0][0],

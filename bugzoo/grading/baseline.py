@@ -48,8 +48,7 @@ def reached(scenario: Scenario, text: str) -> Twin:
         if found is None:
             limits = Limits(seconds=180)
             file = f"{scenario.program}.py"
-            job = Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",), quiet=True)
-            run = run_worker(job)  # how it ended says all: what crashed may have a model without numbers
+            run = run_worker(Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",)))
             if run.outcome != "finished":
                 raise RuntimeError(f"The reference run ended as {run.outcome}: {run.trace.error.get('message', '')}")
             inputs, targets = _trusted_questions(scenario)

@@ -72,14 +72,14 @@ def form(name: str) -> Any:
 
 def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
     """Print what the repaired program does and return its points. Without `program`: the notebook's own cells."""
-    program = of_notebook("program") if program is None else program
+    program = _of_notebook("program") if program is None else program
     if program is None:
-        return nothing_yet("None of the program's cells has been run in this session.")
+        return _nothing_yet("None of the program's cells has been run in this session.")
     try:
-        source = source_of(program)
+        source = _source(program)
         ticket = _ticket(name)
     except UserError as error:
-        return nothing_yet(str(error))
+        return _nothing_yet(str(error))
     if not (diagnosis or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         print(fit(FIRST))
         return worth(0)
@@ -91,7 +91,7 @@ def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
     try:
         given = filled or _record(_ticket(name))
     except UserError as error:
-        return nothing_yet(str(error))
+        return _nothing_yet(str(error))
     return _answer(name, {"kind": "diagnosis", "diagnosis": given})
 
 
@@ -112,7 +112,7 @@ def debrief(name: str, give_up: bool = False) -> None:
             f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)'
         )
     else:
-        page.show(exercise, of_notebook("program") if passed else None)  # else beside the healthy one
+        page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy one
 
 
 def _ticket(name: str) -> str:
@@ -121,7 +121,7 @@ def _ticket(name: str) -> str:
     return load(name).scenario.ticket
 
 
-def of_notebook(name: str) -> Any:
+def _of_notebook(name: str) -> Any:
     """A variable of the notebook that calls, None where there is none (yet)."""
     from IPython import get_ipython
 
@@ -134,7 +134,7 @@ def _record(ticket: str) -> dict[str, Any] | None:
     return record.diagnosis(ticket)
 
 
-def nothing_yet(why: str) -> float:
+def _nothing_yet(why: str) -> float:
     print(
         fit(
             f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
@@ -148,7 +148,7 @@ def worth(earned: float) -> float:
     return float(earned) if headless() or os.environ.get("NBGRADER_EXECUTION") else Points(earned)
 
 
-def source_of(program: Any) -> str:
+def _source(program: Any) -> str:
     if isinstance(program, str):
         return program
     if not isinstance(program, Program):

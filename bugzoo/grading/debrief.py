@@ -8,7 +8,7 @@ from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.frontend import headless
 from bugzoo.grading.answers import right
-from bugzoo.grading.declared import everything
+from bugzoo.grading.exercises import exercises
 from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Exercise
 from bugzoo.syntax import source_lines
@@ -33,9 +33,8 @@ def text(exercise: Exercise) -> str:
 
 
 def _why(exercise: Exercise) -> str:
-    parts = [_thought(exercise)]
-    for fault, _ in exercise.scenario.specs:
-        parts += [f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
+    fault, _ = exercise.about_fault
+    parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
     if not exercise.trap:
         parts.append(f"In this program, though another repair may be as right:\n\n```diff\n{_done(exercise)}\n```")
     return "\n\n".join(filter(None, parts))
@@ -43,7 +42,7 @@ def _why(exercise: Exercise) -> str:
 
 def _further(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
-    parts = [f"### Odd, and harmless: {trap.title}\n\n{trap.why}" for trap, _ in exercise.repaired.specs]
+    parts = []
     if fault.look_alikes:
         parts.append("### What it could have been")
         parts += [_look_alike(one) for one in fault.look_alikes]
@@ -81,13 +80,12 @@ def _look_alike(one: Any) -> str:
 
 def after(exercise: Exercise) -> str:
     """The exercise that comes next in the folder."""
-    known = everything()
-    names = list(known)
+    names = list(exercises())
     place = names.index(exercise.name) + 1
     if place == len(names):
         return "That was the last one. `bugzoo interview` draws a case that nobody has prepared you for."
     name = names[place]
-    return f"`exercises/{name}.ipynb`: {known[name].title}."
+    return f"`exercises/{name}.ipynb`: {exercises()[name].title}."
 
 
 def picture(exercise: Exercise, program: Any = None) -> bytes:

@@ -43,7 +43,7 @@ class Weights:
 
 EXERCISE = Weights(cause=0.4, place=0.2, step=0.1, evidence=0.15, test=0.15)
 ASSIGNMENT = Weights(cause=0.5, place=0.3, step=0.0, evidence=0.2, test=0.0, blamed=0.5)
-INTERVIEW = Weights(cause=20, place=10, step=0, evidence=10, test=5, later=2 / 3, looked=1 / 3, section=1 / 3)
+INTERVIEW = Weights(cause=30, place=15, step=0, evidence=15, test=10, later=2 / 3, looked=1 / 3, section=1 / 3)
 
 
 @dataclass(frozen=True)

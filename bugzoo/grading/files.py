@@ -5,10 +5,7 @@ from pathlib import Path
 from bugzoo import notebooks, record
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
-from bugzoo.grading import breaking, lineup
-from bugzoo.grading.breaking import notebook as breaking_notebook
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.lineup import notebook as lineup_notebook
 from bugzoo.grading.notebook import STUB
 from bugzoo.grading.notebook import build as build_notebook
 from bugzoo.material import root
@@ -22,15 +19,11 @@ c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # nothing that fails beside
 
 def texts() -> dict[str, str]:
     """Path below the root -> what the builder makes of the declarations."""
-    return {f"{folder}/{name}.ipynb": text for folder, kind in FOLDERS.items() for name, text in _of(kind).items()}
-
-
-def _of(kind: str) -> dict[str, str]:
-    """Name -> notebook of one kind, of every exercise, whether it asks for a repair, for the run that is ill, or for an edit."""
-    repairs = {name: build_notebook(exercise, kind) for name, exercise in exercises().items()}
-    others = {name: lineup_notebook.build(one, kind) for name, one in lineup.lineups().items()}
-    broken = {name: breaking_notebook.build(one, kind) for name, one in breaking.breakings().items()}
-    return dict(sorted((repairs | others | broken).items()))
+    return {
+        f"{folder}/{name}.ipynb": build_notebook(exercise, kind)
+        for folder, kind in FOLDERS.items()
+        for name, exercise in exercises().items()
+    }
 
 
 def build(place: Path | None = None) -> list[str]:
@@ -57,7 +50,10 @@ def course(folder: Path) -> list[Path]:
     A `nbgrader_config.py` with a longer limit a cell goes with them where the course has none yet.
     Raises UserError when the folder cannot be written.
     """
-    wanted = {folder / "source" / name / f"{name}.ipynb": text for name, text in _of("instructor").items()}
+    wanted = {
+        folder / "source" / name / f"{name}.ipynb": build_notebook(exercise, "instructor")
+        for name, exercise in exercises().items()
+    }
     if not (folder / "nbgrader_config.py").exists():
         wanted[folder / "nbgrader_config.py"] = CONFIGURATION
     for target, text in wanted.items():
@@ -71,9 +67,10 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     Returns its path, and that of what was there, which is kept beside it as `NAME.before.ipynb` (`.before2`, ...: no
     version is lost) where it differs. Raises UserError for an unknown name or a folder that cannot be written.
     """
-    stem, ticket, text = _handed_out(name)
-    folder, before = folder or Path.cwd(), None
-    target = (folder / "exercises" if (folder / "exercises").is_dir() else folder) / f"{stem}.ipynb"
+    exercise = load(name)
+    folder = folder or Path.cwd()
+    target = (folder / "exercises" if (folder / "exercises").is_dir() else folder) / f"{exercise.name}.ipynb"
+    text, before = build_notebook(exercise, "student"), None
     if not target.parent.is_dir():
         raise UserError(f"There is no folder {target.parent}; `--folder DIR` names the one that holds exercises/.")
     if target.exists() and (theirs := target.read_bytes()) != text.encode():
@@ -81,17 +78,5 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
         before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
         write_atomic(before, theirs)  # first, so that a full disk loses nothing
     write_atomic(target, text)
-    record.forget(stem, ticket)
+    record.forget(exercise.name, exercise.scenario.ticket)
     return target, before
-
-
-def _handed_out(name: str) -> tuple[str, str, str]:
-    """(name, ticket, notebook) of an exercise of any kind, by name or number. Raises UserError."""
-    if found := lineup.named(name):
-        one = lineup.load(found)
-        return found, one.ticket, lineup_notebook.build(one)
-    if found := breaking.named(name):
-        task = breaking.load(found)
-        return found, task.ticket, breaking_notebook.build(task)
-    exercise = load(name)
-    return exercise.name, exercise.scenario.ticket, build_notebook(exercise)

@@ -2,14 +2,14 @@
 
 import ast
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, integrity, later, pair, recomputed, reference, speed, witnessed
+from bugzoo.grading import checks, integrity, later, pair, reference, speed
 from bugzoo.grading.allowances import allowances
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
@@ -28,8 +28,6 @@ RESULT_MIB = 128
 """What a submission may leave behind; the largest of our runs leaves a hundredth of it."""
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
 """Who fails one of these checks earns nothing for half a repair either."""
-MOST_TEXT = 2**20
-"""Characters of a program; the longest of ours has a hundredth of it."""
 HALF = 0.6
 """Share of the points that all half-repairs of a combination earn together while something is still wrong."""
 
@@ -43,18 +41,14 @@ def grade(
     strict_isolation: bool = False,
     all_seeds: bool = False,
     attempted: bool = True,
-    decoys: tuple[str, ...] = (),
 ) -> Result:
-    """Judge `source` as a repair of `scenario`. What a repair may need, the scenario's faults state; `decoys` may stay in it.
+    """Judge `source` as a repair of `scenario`. What a repair may need, the scenario's faults state.
 
     One run of at most `seconds` per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers
     "not attempted" for the broken text itself without running it. `strict_isolation` refuses to run on a machine that has
     no sandbox, where a self-check runs in an ordinary worker.
     """
     started = time.perf_counter()
-    if len(source) > MOST_TEXT:
-        message = f"The program has {len(source):,} characters, and {MOST_TEXT:,} are read at most."
-        return Result("cannot be graded", message=message)
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
     try:
@@ -73,44 +67,34 @@ def grade(
         try:
             text = with_settings(source, {"seed": seed}, "the program")
         except (UserError, SyntaxError) as error:
-            return Result("cannot be graded", message=settings_problem(error), seconds=_since(started))
+            return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
         try:
-            job = job_of(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
-            asked = recomputed.asked(text, twin(case).steps)
-            job = replace(job, watch_settings=asked)
-            run = run_of(job)
+            job = _job(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
+            run = _run(job)
             run.readings = {**run.readings, **pair.measure(job, run, case)}
             judged = _judge(run, case, wide)
-            judged += worked_out(run, case, decoys, asked) if all(check.passed for check in judged) else []
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
-                judged += later.put_off(job, case, run_of)
+                judged += later.put_off(job, case, _run)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that
             why = f"What its run left behind cannot be read ({type(error).__name__}: {error})"
             return Result("cannot be graded", message=why[:300], seconds=_since(started))
-        found = judged if seed == seeds[0] else worse(found, judged, seed)
+        found = judged if seed == seeds[0] else _worse(found, judged, seed)
         each.append(judged), cases.append(case)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         clean &= not any(c.name in HONEST and not c.passed for c in judged)
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     if len(seeds) > 1 and all(check.passed for check in found):
-        found = worse(found, checks.on_average(each, [twin(case) for case in cases], scenario.program, room))
-    if any(check.name == witnessed.NAME for check in found) and all(check.passed for check in found):
-        try:
-            found = worse(found, _elsewhere(source, cases[0], seconds, isolated, decoys))
-        except (OSError, RuntimeError) as error:
-            return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
-    status = status_of(found)
+        found = _worse(found, checks.on_average(each, [twin(case) for case in cases], scenario.program, room))
+    status = _status(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
         share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
-    every = tuple(fault.id for fault, _ in scenario.specs if not fault.trap)
-    gone = every if status == "passed" else tuple(name for name in every if name in parts)
-    return Result(status, share, found, seconds=_since(started), repaired=gone)
+    return Result(status, share, found, seconds=_since(started))
 
 
 def grade_exercise(
@@ -130,24 +114,23 @@ def grade_exercise(
         blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
-    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds, "decoys": exercise.decoys}
+    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds}
     result = grade(source, exercise.scenario, attempted=asked, **usual | options)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
 def handed_out(exercise: Exercise) -> str:
     """The text that the learner gets."""
-    return as_told(exercise, exercise.given)
+    return _told(exercise, exercise.scenario.source)
 
 
 def healthy_text(exercise: Exercise) -> str:
-    """The same text without the fault."""
-    return as_told(exercise, exercise.repaired)
+    """The same text before anything was done to it."""
+    return _told(exercise, exercise.scenario.healthy().source)
 
 
-def as_told(exercise: Exercise, scenario: Scenario) -> str:
-    """A scenario's text as this exercise hands it out."""
-    text = tidy(scenario.source)
+def _told(exercise: Exercise, source: str) -> str:
+    text = tidy(source)
     return with_docstring(text, exercise.about) if exercise.about else text
 
 
@@ -160,7 +143,7 @@ def same_program(one: str, other: str) -> bool:
     """Do two texts hold the same code? Docstring, comments and layout do not count."""
     try:
         return _shape(one) == _shape(other)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return False
 
 
@@ -172,7 +155,7 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequence[str] = ()) -> Job:
+def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequence[str] = ()) -> Job:
     with trusted:
         inputs, _ = reference.questions(case)
     return Job(
@@ -189,7 +172,7 @@ def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Se
     )
 
 
-def run_of(job: Job) -> Run:
+def _run(job: Job) -> Run:
     """Raises RuntimeError where the machine, not the submission, is at fault."""
     run = run_worker(job)
     if run.trouble:
@@ -217,52 +200,13 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     return found
 
 
-def _elsewhere(source: str, case: Scenario, seconds: float, isolated: bool, decoys: tuple[str, ...]) -> list[Check]:
-    """The steps of a training with a seed that nobody was told; how good it gets is not asked there."""
-    seed = recomputed.secret_seed(source)
-    text, other = with_settings(source, {"seed": seed}, "the program"), replace(case, seed=seed)
-    job = replace(job_of(text, case, seconds, isolated), after=None, after_args={}, predict=(), export=())
-    asked = recomputed.asked(text, twin(case).steps)
-    run = run_worker(replace(job, watch_settings=asked))
-    if run.trouble:
-        raise RuntimeError(run.trouble)
-    return [
-        replace(check, saw=f"{check.saw} (another seed)")
-        for check in worked_out(run, other, decoys, asked)
-        if not check.passed
-    ]
-
-
-def worked_out(
-    run: Run, case: Scenario, decoys: tuple[str, ...] = (), asked: Mapping[str, Any] | None = None
-) -> list[Check]:
-    """Steps of its training once more on this side, where they are what was told of them (`asked`: settings of the watch);
-    nothing where a correct repair may have other ones, or on several ranks."""
-    if case.ranks > 1:
-        return []
-    if amiss := witnessed.told(run, (asked or {}).get("witness", ())):
-        return [amiss]
-    if not all(fault.same_gradient or fault.trap for fault, _ in case.specs):
-        return []
-    kept = decoys or tuple(text for (fault, _), text in zip(case.specs, case.faults, strict=True) if fault.trap)
-    texts = [reference.healthy_text(case), *([replace(case.healthy(), faults=kept).source] if kept else [])]
-    with trusted:
-        found = recomputed.check(run, case.program, texts)
-        hidden = None if found else witnessed.unseen(run, case.program, texts[0], (asked or {}).get("witness", ()))
-        seen, strange = integrity.foreign(witnessed.batches(run), reference.membership(case))
-    if found and strange > 0.05 * seen:
-        saw = f"{strange} of {seen} samples of its kept steps are no training samples with their labels"
-        return [Check("data", "wrong", saw, "all of them", float(strange))]
-    return [one for one in (found, hidden) if one]
-
-
 def _vital(run: Run, case: Scenario) -> list[Check]:
     # milliseconds are the machine's business as well: a slow program is told by its evidence, a share of its own steps, and by
     # the twin that runs beside it
     return checks.vital(run, allowances(case).ignore + checks.timed())
 
 
-def worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:
+def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:
     """The checks of all seeds so far: one that fails replaces the one that passed."""
     told = "" if seed is None else f" (seed {seed})"
     named = {check.name: check for check in before}
@@ -276,7 +220,7 @@ def worse(before: list[Check], now: list[Check], seed: int | None = None) -> lis
     return list(named.values())
 
 
-def status_of(found: list[Check]) -> str:
+def _status(found: list[Check]) -> str:
     states = {check.status for check in found}
     for status in ("your code raised", "cannot be graded", "wrong"):
         if status in states:
@@ -284,13 +228,12 @@ def status_of(found: list[Check]) -> str:
     return "passed" if found else "cannot be graded"
 
 
-def settings_problem(error: Exception) -> str:
+def _settings_problem(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         line = (error.text or "").strip()
         if line.startswith(("%", "!")):
             return f"Line {error.lineno}, `{line[:60]}`, is the notebook's, not Python's: give it a cell of its own."
-        place = f" (line {error.lineno})" if error.lineno else ""
-        return f"The program is not valid Python: {error.msg}{place}."
+        return f"The program is not valid Python: {error.msg} (line {error.lineno})."
     if "several lines" in str(error):
         return "The grader sets `seed` for each run and needs it on one line: `seed = 0` in the Settings, as it was."
     return (

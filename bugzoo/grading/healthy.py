@@ -25,11 +25,6 @@ class Twin:
     size: str = "full"
     _curve: list[Curve] = field(default_factory=list, repr=False, compare=False)
 
-    @classmethod
-    def known(cls, curve: Curve) -> "Twin":
-        """One whose run was made elsewhere; which program it was is not said."""
-        return cls(_curve=[curve])
-
     def curve(self) -> Curve:
         """Its steps, losses and gradient norms, the same to the last bit each time. Raises UserError if it fails."""
         with _one_at_a_time:  # it is begun in the background, and asked for meanwhile

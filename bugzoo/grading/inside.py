@@ -70,7 +70,7 @@ def _batches(run: Any) -> list[list[Any]]:
     model, shape = run.namespace.get("model"), None
     inner = set(model.modules()) - {model} if isinstance(model, torch.nn.Module) else set()
     for batch in run.trace.live.batches:
-        inputs = next((x for x in (*batch.args, *batch.kwargs.values()) if isinstance(x, torch.Tensor)), None)
+        inputs = next((x for x in batch.args if isinstance(x, torch.Tensor)), None)
         if inputs is None:
             continue
         inputs = inputs.detach().cpu()

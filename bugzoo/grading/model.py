@@ -1,7 +1,7 @@
 """What grading works with: an exercise's declaration, a check's answer and the result of one submission."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -49,9 +49,6 @@ class Result:
     seconds: float = 0.0
     points: float = 0.0
     max_points: float = 0.0
-    repaired: tuple[str, ...] = ()
-    """Ids of the faults that are gone, whether that earned something or not; the checks in HONEST are not asked. It stays
-    in this process: JSON goes to notebooks."""
 
     @property
     def passed(self) -> bool:
@@ -107,16 +104,12 @@ class Exercise:
     program: str
     fault: str
     """The fault's spec. It is read by the grader and the builder only."""
-    beside: tuple[str, ...] = ()
-    """Specs of further faults. A repair takes all of them out; what is to be diagnosed is `fault`, and the story says so."""
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (7.0, 3.0)
     """For the repair and for the diagnosis."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
-    decoys: tuple[str, ...] = ()
-    """Specs of traps that stand in the program as well: odd, and harmless. A repair may leave them or take them out."""
     about: str = ""
     """The docstring of the program as it is handed out, where its own one says too much."""
     name: str = ""
@@ -124,30 +117,14 @@ class Exercise:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Program and fault, under the exercise's settings and seed. A submission is measured against its healthy twin."""
-        return self._with(self.fault, *self.beside)
-
-    @property
-    def given(self) -> Scenario:
-        """What is handed out: the faults, and what only looks like one."""
-        return self._with(self.fault, *self.beside, *self.decoys)
-
-    @property
-    def repaired(self) -> Scenario:
-        """The same without any fault, under the settings that the faults ask for."""
-        return replace(self.given.healthy(), faults=self.decoys)
-
-    def only(self, *faults: str) -> Scenario:
-        """With these of its faults alone, and what only looks like one."""
-        return replace(self.given.healthy(), faults=(*faults, *self.decoys))
-
-    def _with(self, *faults: str) -> Scenario:
-        return Scenario(self.program, faults, self.settings, self.seed)
+        """Program and fault, under the exercise's settings and seed."""
+        return Scenario(self.program, (self.fault,), self.settings, self.seed)
 
     @property
     def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
-        """The fault that is to be diagnosed, and its parameters."""
-        return self.scenario.specs[0]
+        """The fault and its parameters."""
+        [found] = self.scenario.specs
+        return found
 
     @property
     def trap(self) -> bool:

@@ -86,10 +86,10 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         code("hints", own.get("hints", "")),
         markdown("diagnosis-text", own["diagnosis-text"]),
         code("form", own["form"]),
-        code("diagnosis-answer", own["diagnosis-answer"], **graded_cell("diagnosis-answer")),
+        code("diagnosis-answer", own["diagnosis-answer"], **_asked("diagnosis-answer")),
         markdown("grading-text", own.get("grading-text", GRADING)),
-        code("repair", own["repair"], **graded_cell("repair", asked.points[0])),
-        code("diagnosis", own["diagnosis"], **graded_cell("diagnosis", asked.points[1])),
+        code("repair", own["repair"], **_asked("repair", asked.points[0])),
+        code("diagnosis", own["diagnosis"], **_asked("diagnosis", asked.points[1])),
         markdown("debrief-text", _DEBRIEF),
         code("debrief", own.get("debrief", "")),
     ]
@@ -155,7 +155,7 @@ def _answer(right: dict[str, Any], kind: str) -> str:
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text
 
 
-def graded_cell(name: str, points: float | None = None) -> dict[str, Any]:
+def _asked(name: str, points: float | None = None) -> dict[str, Any]:
     """nbgrader's metadata: of a cell that grades where there are points, else of one that is to be filled in."""
     graded = points is not None
     about = {

@@ -33,7 +33,7 @@ def space(source: str, program: str) -> dict[str, Any]:
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}
     several = int(programs.load(program).facts.get("ranks", 1)) > 1
-    with preserved(), one_thread(), _alone() if several else contextlib.nullcontext():
+    with preserved(), _one_thread(), _alone() if several else contextlib.nullcontext():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
     names["model"] = getattr(names["model"], "module", names["model"]) if several else names["model"]
     names[FIRST] = {name: value.detach().clone() for name, value in names["model"].named_parameters()}
@@ -77,7 +77,7 @@ def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
     """The grader's inputs and their targets, which stay here."""
     names = space(healthy_text(scenario), scenario.program)
-    with one_thread():
+    with _one_thread():
         return evaluation.held_out(names, scenario.program, scenario.seed)
 
 
@@ -98,7 +98,7 @@ def membership(scenario: Scenario) -> Any:
 
 @lru_cache(maxsize=16)
 def _members(source: str, program: str) -> Any:
-    with one_thread():
+    with _one_thread():
         return evaluation.members(space(source, program), program)
 
 
@@ -122,7 +122,7 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
     """What the reference model answers with somebody's weights, in single precision."""
     model = space(healthy_text(scenario), scenario.program)["model"]
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
         own = _constants(model)
         state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
         model.load_state_dict(model.state_dict() | state)
@@ -141,7 +141,7 @@ def _constants(model: torch.nn.Module) -> set[str]:
 
 
 @contextlib.contextmanager
-def one_thread() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Small models: threads that wait for one another beside two trainings cost more than they bring."""
     usual = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,7 +1,7 @@
 """`program` and `%%program Section` in a notebook: a cell is kept as text, and `program.run()` is the way to run it.
 
 %load_ext bugzoo.grading.workbench
-program.begin("16_flat_loss")        # the program as it was handed out
+program.begin("01_flat_loss")        # the program as it was handed out
 view = program.run()                 # a fresh process, a live plot
 
 %%program Training
@@ -19,16 +19,11 @@ from bugzoo import record
 from bugzoo.errors import UserError, unknown
 from bugzoo.frontend import headless
 from bugzoo.grading import healthy, readings
-from bugzoo.grading.healthy import Twin
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
-from bugzoo.lab.healthy_twin import Curve
 from bugzoo.syntax import source_lines
 
 PARTS = 10
 """Rows of `program.numbers()`."""
-
-
-Bar = tuple[str, float, float]
 
 
 class Program:
@@ -39,67 +34,46 @@ class Program:
         self.after: dict[str, str] = {}
         self.ranks = 1
         """Processes that the program runs on."""
-        self.bar: Bar | None = None
-        """(metric, lowest, highest) of healthy runs, where an assignment says so."""
         self.ticket = ""
         self._forms: tuple[str, ...] = ()
         """Tickets of the forms that ask for it, where they are several."""
         self._handed: dict[str, str] = {}
-        self._twin: Twin | None = None
+        self._twin: healthy.Twin | None = None
         self._view: Any = None
         self._measured: dict[tuple[str, str], Any] = {}
-        self._open = False
-        """Nothing is to be found out here, so that instruments say what they think."""
 
     # ---- begun by the notebook's first cell
 
     def begin(self, name: str) -> None:
         """Take an exercise's program as it was handed out, unless its cells were run already. Raises UserError."""
-        from bugzoo.grading import breaking
         from bugzoo.grading.exercises import load
         from bugzoo.grading.grade import handed_out
 
-        if breaking.named(name):
-            self._begin_well(breaking.load(name))
-            return
         exercise = load(name)
         about = {"exercise": exercise.name, "program": exercise.program}
-        self._start(exercise.scenario.ticket, handed_out(exercise), Twin(exercise.name), about)
+        self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
         self.ranks = exercise.scenario.ranks
         print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
 
-    def _begin_well(self, task: Any) -> None:
-        """The same for a healthy program that is to be broken."""
-        from bugzoo.grading.breaking.judge import handed_out
+    def hand_out(
+        self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
+    ) -> None:
+        """The same for an assignment's, whose packed text the notebook carries; `program` names its healthy twin."""
+        twin = healthy.Twin("", program, seed, size)
+        self._start(
+            ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program}
+        )
+        self.ranks, self._forms = ranks, forms(ticket)
 
-        twin = Twin("", task.program, task.seed)
-        self._start(task.ticket, handed_out(task), twin, {"exercise": task.name, "program": task.program})
-        self._open, self.ranks = True, task.broken.ranks
-        print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
-
-    def hand_out(self, ticket: str, text: str, *, healthy: str = "", bar: Bar | None = None, ranks: int = 1) -> None:
-        """The same for an assignment's, whose text the notebook carries `packed`, as it does the `healthy` run's numbers.
-
-        `bar` is what a healthy program reaches.
-        """
-        twin = Twin.known(Curve.of_text(unpacked(healthy))) if healthy else None
-        self._start(ticket, unpacked(text), twin, {})
-        self.ranks, self.bar, self._forms = ranks, bar, forms(ticket)
-
-    def _start(self, ticket: str, text: str, twin: Twin | None, about: dict[str, Any]) -> None:
+    def _start(self, ticket: str, text: str, twin: healthy.Twin, about: dict[str, Any]) -> None:
         if ticket != self.ticket:
             self.sections, self.after, self._view = {}, {}, None
         self.ticket, self._handed, self._twin = ticket, split(text), twin
         self.sections = {**self._handed, **self.sections}
         if not record.notes(ticket, "started"):
             record.note(ticket, "started", about)
-        if twin and not headless():  # so that it is there when the first plot is asked for
+        if not headless():  # so that it is there when the first plot is asked for
             threading.Thread(target=_quietly, args=(twin.curve,), name="bugzoo-healthy", daemon=True).start()
-
-    @property
-    def public(self) -> dict[str, Any]:
-        """What the notebook itself knows of a healthy program, for the check that needs no key."""
-        return {"bar": self.bar, "last": self._twin.curve().last if self._twin else None, "ranks": self.ranks}
 
     # ---- what a learner calls
 
@@ -111,7 +85,7 @@ class Program:
     @property
     def diagnosed(self) -> bool:
         """Whether a diagnosis of this ticket was handed in: then instruments give verdicts, and the repair is graded."""
-        return self._open or diagnosed(self.ticket)
+        return diagnosed(self.ticket)
 
     def run(self) -> Any:
         """Train the program in a fresh process, drawn live beside the healthy run; returns the view, with a Stop button."""
@@ -219,11 +193,6 @@ def diagnosed(ticket: str) -> bool:
 def forms(ticket: str) -> tuple[str, ...]:
     """The tickets of an assignment's three forms."""
     return tuple(f"{ticket}/{number}" for number in (1, 2, 3))
-
-
-def unpacked(text: str) -> str:
-    """What was `packed`, whatever lines it was broken into."""
-    return zlib.decompress(base64.b85decode("".join(text.split()))).decode()
 
 
 def packed(text: str) -> str:

@@ -37,8 +37,8 @@ def forms(ticket: str) -> tuple[Any, Any, Any]:
     return first.show(), second, third
 
 
-def repair(name: str, program: Any) -> float:
-    """Print what the repaired program does and return its points."""
+def repair(name: str, program: Any, reference: str) -> float:
+    """Print what the repaired program does and return its points. `reference` names the program without faults."""
     source = program if isinstance(program, str) else getattr(program, "source", None)
     if not isinstance(source, str):
         print("cannot be graded. The name `program` no longer stands for the program's cells; run them again.")
@@ -46,7 +46,7 @@ def repair(name: str, program: Any) -> float:
     if not (getattr(program, "diagnosed", True) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         print(fit(FIRST))
         return worth(0)
-    return _points(name, {"kind": "repair", "source": source} | getattr(program, "public", {}))
+    return _points(name, {"kind": "repair", "source": source, "program": reference})
 
 
 def diagnosis(name: str, *forms: Any) -> float:

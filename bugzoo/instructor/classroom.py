@@ -9,18 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from bugzoo.errors import UserError
-from bugzoo.grading.model import Result
+from bugzoo.grading.program import join
 from bugzoo.instructor import diagnosis_cell
 from bugzoo.instructor import records as store
+from bugzoo.instructor import submission as handed_in
 from bugzoo.instructor.folder import FILE, FOLDER
-from bugzoo.instructor.lms import intake
-from bugzoo.instructor.lms.intake import Handed
-from bugzoo.instructor.records import UNGRADED, Record
-from bugzoo.instructor.submission import Submission, shown
-from bugzoo.instructor.tasks import Task, program_of
-from bugzoo.running.cluster import GAVE_UP
+from bugzoo.instructor.records import MISSING, UNGRADED, Record
+from bugzoo.instructor.submission import Submission
+from bugzoo.instructor.tasks import Task
 from bugzoo.running.pool import run_all
-from bugzoo.syntax import parse
 
 Progress = Callable[[int, int], None]
 
@@ -35,137 +32,82 @@ def grade_class(
     trust: bool = False,
     executor: Executor | None = None,
 ) -> list[Record]:
-    """Grade every submission in a folder or zip; records in alphabetical order, those who handed nothing in at the end.
-
-    Raises UserError for what `collect` and `grade_handed` refuse; the latter tells of the options.
-    """
-    return grade_handed(collect(folder, task), task, results, progress, workers, fresh, trust, executor)
-
-
-def grade_handed(
-    handed: Handed,
-    task: Task,
-    results: Path,
-    progress: Progress | None = None,
-    workers: int | None = None,
-    fresh: bool = False,
-    trust: bool = False,
-    executor: Executor | None = None,
-) -> list[Record]:
-    """Grade what was collected.
+    """Grade every submission in `folder`; records in alphabetical order, those who handed nothing in at the end.
 
     `results` keeps one JSON file a student, written as each is done; what is there already, for the same file and the same
     key, is not graded again unless `fresh`. `trust` grades on where there is no sandbox.
-    `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError where the sandbox
-    cannot be set up. Ctrl-C ends what is running and raises.
+    `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError for a folder
+    that holds no submission, and where the sandbox cannot be set up. Ctrl-C ends what is running and raises.
     """
-    found = handed.found
+    found = _submissions(folder, task)
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
     by = task.fingerprint()
     known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
     records = {name: record for name, record in known.items() if record}
-    tries = {one.student: store.earlier(results, one) for one in found if one.student not in records}
     todo = [one for one in found if one.student not in records]
     if progress:
         progress(len(records), len(found))
 
     def tell(_: int, record: Record) -> None:  # after Ctrl-C no more: a run that it ended says nothing about its author
-        record.tries = tries[record.student]
         store.keep(results, record)
         records[record.student] = record
         if progress:
             progress(len(records), len(found))
 
-    grade = partial(grade_one, task=task, by=by, strict=not trust)
-    gone = partial(lost_one, task=task, by=by)
-    run_all(grade, todo, executor=executor, workers=workers, on_done=tell, on_lost=gone)
-    for one in found:  # how the author was found may be another way than in an earlier call
-        record = records[one.student]
-        record.place, record.matched, record.unmatched = one.place, one.matched, one.unmatched
-        record.timestamp, record.clock = one.timestamp, one.clock
-    absent = sorted(name for name in task.people if name not in records)
-    return [records[one.student] for one in found] + [intake.absent(name, handed, task.max_points) for name in absent]
+    grade = partial(_grade, task=task, by=by, strict=not trust)
+    run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
+    absent = [name for name in task.people if name not in records]
+    missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
+    return [records[one.student] for one in found] + missing
 
 
-def collect(source: Path, task: Task, system: str | None = None) -> Handed:
-    """What the class handed in, matched to the people of `task`. Raises UserError for a place that holds no submission."""
-    if not source.is_dir() and not source.is_file():
-        raise UserError(f"{source} is no folder and no zip; name the one that holds the submissions.")
-    if (source / FOLDER / FILE).exists():
+def _submissions(folder: Path, task: Task) -> list[Submission]:
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder; name the one that holds the submissions.")
+    if (folder / FOLDER / FILE).exists():
         raise UserError(
-            f"{source} is the assignment itself, with its answer key; name the folder in which the class handed in, such as "
-            f"{source / 'submitted'}."
+            f"{folder} is the assignment itself, with its answer key; name the folder in which the class handed in, such as "
+            f"{folder / 'submitted'}."
         )
-    handed = intake.collect(source, task.name, task.original(), task.people, system)
-    if not handed.found:
+    found = handed_in.find(folder, task.name)
+    if not found:
         raise UserError(
-            f"{source} holds no submission: no folder of a student and no .ipynb file. nbgrader's layout is "
+            f"{folder} holds no submission: no folder of a student and no .ipynb file. nbgrader's layout is "
             f"<student>/{task.name}/{task.name}.ipynb."
         )
-    return handed
+    original = task.original()
+    return [handed_in.read(one, original, task.name) for one in handed_in.once_each(found)]
 
 
-def blank(one: Submission, task: Task, by: str, why: str) -> Record:
-    """What is known of a submission before it is graded, and why it cannot be."""
-    record = Record(one.student, UNGRADED, None, task.max_points, why, list(one.notes), by=by)
-    record.file, record.timestamp, record.digest = shown(one.handed or one.path or ""), one.timestamp, one.digest
-    record.clock = one.clock
-    record.place, record.matched, record.unmatched = one.place, one.matched, one.unmatched
-    return record
-
-
-def lost_one(one: Submission, task: Task, by: str) -> Record:
-    """Of a submission of which every worker of the cluster was lost that had it; the next call tries it again."""
-    return blank(one, task, by, f"the grader failed: {GAVE_UP}")
-
-
-def grade_one(one: Submission, task: Task, by: str, strict: bool) -> Record:
+def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
     """Never raises for what is in a submission."""
-    record = blank(one, task, by, one.problem)
+    record = Record(one.student, UNGRADED, None, task.max_points, one.problem, list(one.notes), by=by)
+    record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
     if one.problem:
         return record
     try:
         owner, note = task.owner(one.student, one.tag)
-        source = program_of(one, task, owner)
-        record.notes += [said for said in (note, task.looks(one.student, source)) if said]
-        records, trouble = task.said(one.answer, strict)
-        record.said = [form for form in records if form.get("cause") or form.get("run")]
+        record.notes += [note] if note else []
+        records, trouble = diagnosis_cell.records(one.answer, strict=strict)
         diagnosis = task.diagnosis(owner, records)
-        if diagnosis and diagnosis.status == "not attempted" and trouble:
+        if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble
-        repair = task.repair(owner, source, records, strict)
-        if repair and repair.status == UNGRADED and no_python(source):
-            repair.status = "your code raised"  # nothing of it is the machine's or the file's fault
+        repair = task.repair(owner, join(one.sections), records, strict)
     except Exception as error:  # a file can be strange in ways that nobody thought of; the class goes on
         record.message = f"the grader failed: {type(error).__name__}: {error}"[:300]
         return record
-    record.repair, record.diagnosis = repair and repair.to_json(), diagnosis and diagnosis.to_json()
-    record.state = _state(repair, diagnosis)
-    first = repair or diagnosis
-    record.message = first.message if first and first.status != "passed" else ""
+    record.repair, record.diagnosis = repair.to_json(), diagnosis.to_json()
+    record.state = _state(repair.status, diagnosis.status)
+    record.message = repair.message if repair.status != "passed" else ""
     if record.state != UNGRADED:
-        record.points = round(sum(part.points for part in (repair, diagnosis) if part), 4)
-    else:  # nbgrader has no state in which there is no score
-        named = (("repair", repair), ("diagnosis", diagnosis))
-        theirs = " and ".join(f"{part.points:g} points for the {name}" for name, part in named if part)
-        record.notes.append(f"no score, where nbgrader's autograde gives {theirs}")
+        record.points = round(repair.points + diagnosis.points, 4)
     return record
 
 
-def no_python(source: str) -> bool:
-    """Does Python's parser refuse the text?"""
-    try:
-        parse(source)
-    except (SyntaxError, ValueError):
-        return True
-    return False
-
-
-def _state(repair: Result | None, diagnosis: Result | None) -> str:
-    """The repair's own state; without one, "not attempted" only when nothing was said either. Where one is asked, its own."""
-    asked = [part.status for part in (repair, diagnosis) if part]
-    if len(asked) == 1 or asked[0] != "not attempted" or asked[1] == "not attempted":
-        return asked[0]
+def _state(repair: str, diagnosis: str) -> str:
+    """The repair's own state; without one, "not attempted" only when nothing was said either."""
+    if repair != "not attempted" or diagnosis == "not attempted":
+        return repair
     return "wrong"

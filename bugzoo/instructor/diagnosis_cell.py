@@ -1,7 +1,6 @@
-"""The answer's cell of a submission, run in the sandbox with forms that only write down what they are handed."""
+"""The diagnosis cell of a submission, run in the sandbox with forms that only write down what they are handed."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from bugzoo.errors import UserError
@@ -10,23 +9,16 @@ from bugzoo.grading.notebook import STUB
 from bugzoo.running import Job, Limits, run_worker, sandbox
 
 NAMES = ("first", "second", "third", "form")
-BOARD = "board"
-"""What a line-up's notebook calls that which takes the answer."""
 _MARK = "bugzoo-records:"
 
 _FRAME = """
 import json
 
 class _Form:
-    causes = %(causes)r
-
     def __init__(self):
         self.record = {}
 
-    def hand_in(self, *given, **fields):
-        if len(given) > len(%(order)r):
-            raise TypeError(f"hand_in takes names with its values; {len(given)} came without")
-        self.record.update(zip(%(order)r, given))
+    def hand_in(self, **fields):
         self.record.update(fields)
         return self
 
@@ -50,31 +42,9 @@ def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
 
     Raises RuntimeError where the machine fails, and, if `strict`, where it has no sandbox.
     """
-    found, trouble = _run(text, NAMES, (), (), strict)
-    return [_plain(record) for record in found], trouble
-
-
-def chosen(text: str, causes: Sequence[str], strict: bool = True) -> tuple[dict[str, Any], str]:
-    """(the answer to a line-up: run, cause, evidence; empty where none was given, why the cell failed or "").
-
-    `causes`: those that the board offers. Raises RuntimeError as `records` does.
-    """
-    found, trouble = _run(text, (BOARD,), ("run", "cause", "evidence"), tuple(causes), strict)
-    given = found[0] if found else {}
-    if not given.get("run"):
-        return {}, trouble
-    plain = _plain(given)
-    return {"run": str(given["run"])[:100], "cause": plain["cause"], "evidence": plain["evidence"]}, trouble
-
-
-def _run(
-    text: str, names: Sequence[str], order: Sequence[str], causes: Sequence[str], strict: bool
-) -> tuple[list[dict[str, Any]], str]:
-    """(what each of `names` was handed, why the cell failed or ""). `order`: what may come without its name."""
     if text.strip() in ("", STUB):
         return [], ""
-    words = {"names": tuple(names), "order": tuple(order), "causes": tuple(causes), "text": text, "mark": _MARK}
-    source = _FRAME % words
+    source = _FRAME % {"names": NAMES, "text": text, "mark": _MARK}
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
     run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=sandbox.needed(strict), watch=False))
     if run.trouble:
@@ -82,7 +52,7 @@ def _run(
     lines = [line for line in run.stdout.splitlines() if line.startswith(_MARK)]
     try:
         said = json.loads(lines[-1].removeprefix(_MARK))
-        return [dict(record) for record in said["records"]], str(said["problem"])
+        return [_plain(record) for record in said["records"]], str(said["problem"])
     except (IndexError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], f"the cell did not come to its end ({run.outcome})"
 

@@ -10,13 +10,11 @@ from bugzoo.diagnostics.causes import OTHER
 from bugzoo.grading import lenient
 from bugzoo.grading.diagnosis import ASSIGNMENT, Part, judge, near, worth
 from bugzoo.grading.model import Check, Result
-from bugzoo.instructor.credit import Credit
 from bugzoo.instructor.key import Answer
 
 
-def grade(answers: Sequence[Answer], records: Sequence[Any], most: float, credit: Credit | None = None) -> Result:
+def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Result:
     """Judge the records of the forms: each fits at most one fault, and they are laid on the faults as well as they go.
-    `credit` says what each fault weighs; all alike where it is left out.
 
     The checks say "finding 1", "finding 2": what is printed for a learner names nothing that was not found.
     """
@@ -24,14 +22,12 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float, credit
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
     matched = _match(answers, given)
-    parts = (credit or Credit()).parts([answer.fault for answer in answers])
     share, checks = 0.0, []
     for number, record in enumerate(given):
-        at = next((i for i, j in matched if j == number), None)
-        answer = None if at is None else answers[at]
+        answer = next((answers[i] for i, j in matched if j == number), None)
         earned = _worth(answer, record) if answer else 0.0
         said = _said(_judged(answer, record)) if answer else "nothing in this program fits it"
-        share += -ASSIGNMENT.blamed / len(answers) if at is None else earned * parts[at]
+        share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
         checks.append(
             Check(
@@ -41,17 +37,9 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float, credit
     missing = len(answers) - len(matched)
     if missing:
         checks.append(Check("all of them", "wrong", f"{len(matched)} of what is wrong was found", "everything"))
-    share = round(max(0.0, share), 4)
+    share = round(max(0.0, share / len(answers)), 4)
     status = "passed" if share == 1.0 and not missing and len(given) == len(answers) else "wrong"
     return Result(status, share, checks, points=round(share * most, 4), max_points=most)
-
-
-def laid(answers: Sequence[Answer], records: Sequence[Any]) -> dict[int, float]:
-    """Number of the answer -> share of it that the findings laid on it earn; nothing of those that were not found."""
-    given = [record for record in records if isinstance(record, dict) and str(record.get("cause") or "").strip()]
-    if not given:
-        return {}
-    return {i: _worth(answers[i], given[j]) for i, j in _match(answers, given)}
 
 
 def _match(answers: Sequence[Answer], given: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:

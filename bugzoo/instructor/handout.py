@@ -7,16 +7,14 @@ checked each time one is made (`leaks`).
 import json
 import re
 import textwrap
-from dataclasses import fields
 from typing import Any
 
-from bugzoo import faults, programs
+from bugzoo import faults
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import GRADING, STUB, notebook
 from bugzoo.grading.workbench import packed
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
-from bugzoo.lab.healthy_twin import Curve
 
 FORMS = ("first", "second", "third")
 
@@ -35,50 +33,35 @@ The forms are for you. What is handed in is the cell below them, one call for ea
 `first.hand_in(cause="...", place=<line>, evidence=["first instrument", ...])`"""
 
 _LOCKED = """The next two cells belong to the grader; what you change in them does not count. Here they tell you whether the
-program runs to its end and gets as good as a healthy one does. The instructor's grader looks at far more than that, and gives
-points for a part of the repair as well."""
+program is whole again, all or nothing; the instructor's grader also gives points for a part of the repair."""
 
 
-def build(
-    assignment: Assignment,
-    kind: str,
-    answers: list[Answer],
-    about: dict[str, Any] | None = None,
-    curve: Curve | None = None,
-) -> str:
-    """The notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`.
-
-    `curve` is the healthy run beside which the learner's is drawn: numbers, as the text would be the answer.
-    """
-    name, ticket = assignment.name, assignment.ticket
+def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[str, Any] | None = None) -> str:
+    """The notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
+    name, ticket = assignment.name, assignment.scenario.ticket
     source = assignment.solution if kind == "solution" else assignment.source
     own = {
         "setup": _SETUP,
-        "program-text": _text(assignment, curve),
+        "program-text": _text(assignment),
         "hypothesis": f'hypothesis = cell.hypothesis("{ticket}")',
         "diagnosis-text": _DIAGNOSIS,
         "form": f'first, second, third = cell.forms("{ticket}")',
         "diagnosis-answer": _answer(answers, kind),
         "grading-text": f"{GRADING}\n\n{_LOCKED}",
-        "repair": f'cell.repair("{name}", program)',
+        "repair": f'cell.repair("{name}", program, "{assignment.program}")',
         "diagnosis": f'cell.diagnosis("{name}", {", ".join(FORMS)})',
     }
     return notebook(assignment, source, ticket, own, {"assignment": name} | (about or {}))
 
 
-def _text(assignment: Assignment, curve: Curve | None) -> str:
+def _text(assignment: Assignment) -> str:
     """The cell that gives the notebook the program as it is handed out, so that it can be run before its code is read."""
-    facts = programs.load(assignment.program).facts
-    bar = (facts["metric"], *facts["tiny_healthy"]) if assignment.size == "tiny" else None
-    healthy = f'    healthy="""\n{_lines(curve.to_text())}\n""",\n' if curve else ""
+    lines = "\n".join(textwrap.wrap(packed(assignment.source), 100))
+    case = assignment.scenario
     return (
-        f'program.hand_out(\n    "{assignment.ticket}",\n    """\n{_lines(assignment.source)}\n""",\n{healthy}'
-        f"    bar={bar},\n    ranks={assignment.scenario.ranks},\n)"
+        f'program.hand_out(\n    "{assignment.program}",\n    "{case.ticket}",\n    """\n{lines}\n""",\n'
+        f'    seed={assignment.seed},\n    size="{assignment.size}",\n    ranks={case.ranks},\n)'
     )
-
-
-def _lines(text: str) -> str:
-    return "\n".join(textwrap.wrap(packed(text), 100))
 
 
 def _answer(answers: list[Answer], kind: str) -> str:
@@ -132,7 +115,8 @@ class _Healthy(Assignment):
 
 
 def _healthy_twin(assignment: Assignment) -> Assignment:
-    return _Healthy(**{one.name: getattr(assignment, one.name) for one in fields(assignment)})
+    fields = ("program", "faults", "seed", "title", "story", "points", "size")
+    return _Healthy(**{name: getattr(assignment, name) for name in fields})
 
 
 def _words(text: str) -> str:

@@ -4,7 +4,7 @@ It lies outside the notebooks, since nbgrader's feedback pages show hidden tests
 """
 
 import hashlib
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from bugzoo.grading import diagnosis
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.repairs import repairs
 from bugzoo.instructor import folder as files
-from bugzoo.instructor.credit import Credit
-from bugzoo.instructor.model import DIALECTS, GRADING_SEEDS, Assignment
+from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,8 @@ def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None)
     """One answer a fault. `telling`: fault id -> instruments that were seen to fire for it."""
     found = []
     for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
-        broken, plain = assignment.source, tidy(assignment.scenario.source)
-        mended = assignment.written(tidy(assignment.half(fault.id).source))
-        # a repair's edits look for the program's own words: first repaired, then rewritten
-        accepted = [mended, *map(assignment.written, repairs(plain, fault, params).values())]
+        broken, mended = assignment.source, tidy(assignment.half(fault.id).source)
+        accepted = [mended, *repairs(broken, fault, params).values()]
         right = diagnosis.right(fault, params, broken, accepted)
         own = diagnosis.changed_lines(mended, broken)  # first: a line of the fault's own
         places = list(dict.fromkeys([*own, *right.places]))
@@ -69,38 +66,26 @@ class Key:
     seeds: tuple[int, ...]
     students: dict[str, dict[str, Any]]
     max_points: float
-    telling: dict[str, list[str]] = field(default_factory=dict)
-    """Fault id -> instruments that were seen to show it, in whichever of the cases it was."""
 
     def of(self, student: str) -> tuple[Assignment, list[Answer]]:
         """Assignment and answers of one student: their own variant, or everybody's."""
-        mine = self.own(student)
-        return (mine, self.answers) if mine is self.assignment else (mine, answers(mine, self.telling))
-
-    def own(self, student: str) -> Assignment:
-        """The assignment of one student, without the answers: they take a while to work out."""
-        own, base = self.students.get(student), self.assignment
+        own = self.students.get(student)
         if own is None or "seed" not in own:
-            return base
-        return replace(
-            base,
-            program=own.get("program", base.program),
-            faults=tuple(own["faults"]),
-            seed=own["seed"],
-            dialect=own.get("dialect", ""),
-            how_many=own.get("how_many", base.how_many),
-            mark=own["ticket"] if "program" in own else "",
+            return self.assignment, self.answers
+        base = self.assignment
+        mine = Assignment(
+            base.program, tuple(own["faults"]), own["seed"], base.title, base.story, base.points, base.size
         )
+        telling = {answer.fault: answer.evidence for answer in self.answers}
+        return mine, answers(mine, telling)
 
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def to_json(
-    assignment: Assignment, found: list[Answer], seconds: float, telling: dict[str, list[str]] | None = None
-) -> dict[str, Any]:
-    """What `key.json` holds. `telling` is of every case of a pool, of which `assignment` is the first."""
+def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict[str, Any]:
+    """What `key.json` holds."""
     return {
         "format": files.FORMAT,
         "assignment": assignment.name,
@@ -109,16 +94,12 @@ def to_json(
         "program": assignment.program,
         "faults": list(assignment.faults),
         "seed": assignment.seed,
-        "dialect": assignment.dialect,
-        "how_many": assignment.how_many,
         "size": assignment.size,
         "points": {"repair": assignment.points[0], "diagnosis": assignment.points[1]},
-        "credit": assignment.credit.to_json(),
         "grading": {"seeds": list(GRADING_SEEDS), "seconds": round(seconds, 1)},
         "handed_out": digest(assignment.source),
         "solution": digest(assignment.solution),
         "answers": [asdict(answer) for answer in found],
-        "telling": telling or {},
         "diff": assignment.scenario.diff(),
         "made_with": {name: version(name) for name in ("bugzoo", "torch")},
     }
@@ -137,9 +118,6 @@ def read(folder: Path) -> Key:
             found["story"],
             points,
             found["size"],
-            found.get("dialect", ""),
-            found.get("how_many", DIALECTS),
-            credit=Credit.of(**found.get("credit", {})),
         )
         kept = [Answer(**value) for value in found["answers"]]
         grading, handed_out, made_with = found["grading"], found["handed_out"], found["made_with"]
@@ -152,5 +130,4 @@ def read(folder: Path) -> Key:
             "have changed since. Grade with that version, or assign again."
         )
     students = files.manifest(folder).get("students", {})
-    telling = {answer.fault: answer.evidence for answer in kept} | dict(found.get("telling", {}))
-    return Key(assignment, kept, seconds, seeds, students, sum(points), telling)
+    return Key(assignment, kept, seconds, seeds, students, sum(points))

@@ -12,78 +12,56 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.instructor import handout, key, pages, pools
+from bugzoo.instructor import handout, key, pages
 from bugzoo.instructor.folder import FOLDER, FORMAT, check_place, manifest
 from bugzoo.instructor.model import Assignment
-from bugzoo.instructor.pools import Case
 from bugzoo.instructor.proof import Proof, refuse
-from bugzoo.instructor.students import Own, curves
+from bugzoo.instructor.students import Own
 from bugzoo.instructor.variants import VERSION
-from bugzoo.lab.healthy_twin import Curve
 from bugzoo.plain import plain
 
 MANIFEST = f"{FOLDER}/manifest.json"
 
 
-def texts(proof: Proof, students: Sequence[Own] = (), more: Sequence[Proof] = ()) -> dict[str, str]:
-    """Path below the folder -> text, all of an assignment but the manifest. Raises UserError when a notebook leaks.
-
-    `more` are the proofs of a pool's further cases.
-    """
-    every = [proof, *more]
-    telling = {fault: seen for one in every for fault, seen in one.telling().items()}
-    limit = max(one.limit for one in every)
-    pages_of = [(one, key.answers(one.assignment, one.telling())) for one in every]
+def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
+    """Path below the folder -> text, all of an assignment but the manifest. Raises UserError when a notebook leaks."""
     assignment, name = proof.assignment, proof.assignment.name
     answers = key.answers(assignment, proof.telling())
-    (curve,) = curves([assignment])
-    instructor = handout.build(assignment, "instructor", answers, curve=curve)
+    instructor = handout.build(assignment, "instructor", answers)
     found = {
         "README.md": pages.next_steps(assignment, bool(students)),
         "nbgrader_config.py": pages.config(assignment, proof),
         f"source/{name}/{name}.ipynb": instructor,
         f"{FOLDER}/solution.ipynb": handout.build(assignment, "solution", answers),
-        f"{FOLDER}/key.json": _json(key.to_json(assignment, answers, limit, telling)),
-        f"{FOLDER}/key.md": "\n".join(pages.answer_key(one.assignment, right, one) for one, right in pages_of),
-        f"{FOLDER}/proof.json": _json([one.to_json() for one in every] if more else proof.to_json()),
-        f"{FOLDER}/proof.md": "\n".join(map(pages.proof_page, every)),
+        f"{FOLDER}/key.json": _json(key.to_json(assignment, answers, proof.limit)),
+        f"{FOLDER}/key.md": pages.answer_key(assignment, answers, proof),
+        f"{FOLDER}/proof.json": _json(proof.to_json()),
+        f"{FOLDER}/proof.md": pages.proof_page(proof),
     }
-    if students:
-        found[f"{FOLDER}/students.md"] = pages.students_page(students)
     if not students:
-        found[f"student/{name}.ipynb"] = _student(assignment, {}, curve)
+        found[f"student/{name}.ipynb"] = _student(assignment, answers, {})
     for own in students:
         about = {"variant": {"version": VERSION, "tag": own.tag}}
-        found[f"student/{own.student.id}/{name}.ipynb"] = _student(own.assignment, about, own.curve)
+        found[f"student/{own.student.id}/{name}.ipynb"] = _student(own.assignment, answers, about)
     return found
 
 
-def _student(assignment: Assignment, about: dict[str, Any], curve: Curve | None) -> str:
-    text = handout.build(assignment, "student", [], about, curve)
+def _student(assignment: Assignment, answers: list[key.Answer], about: dict[str, Any]) -> str:
+    text = handout.build(assignment, "student", answers, about)
     handout.refuse_leaks(text, assignment)
     return text
 
 
-def write(
-    proof: Proof,
-    out: Path,
-    students: Sequence[Own] = (),
-    force: bool = False,
-    more: Sequence[Proof] = (),
-    cases: Sequence[Case] = (),
-) -> Path:
+def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = False) -> Path:
     """Write everything to `out`. Raises Refused for a proof that failed, UserError for a place that is taken.
-
-    Of a pool `proof` is the first case's, `more` are the others'.
 
     A folder that is not there or empty is filled in one move. With `force` the files of an earlier assignment are
     replaced; what anybody changed in them is kept beside, and nothing else in the folder is touched.
     """
-    for one in (proof, *more):
-        refuse(one)
+    refuse(proof)
     check_place(out, force)
-    found = texts(proof, students, more)
-    found[MANIFEST] = _json(_manifest(found, students) | ({"pool": pools.to_json(cases)} if cases else {}))
+    found = texts(proof, students)
+    found[MANIFEST] = _json(_manifest(found, students))
     out = Path(os.path.abspath(out))
     temporary = None
     try:

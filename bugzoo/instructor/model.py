@@ -1,27 +1,21 @@
 """An assignment: a program with one or more faults in it, from which notebooks, key and proof are made."""
 
 import re
-import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bugzoo import diagnostics, dialects, programs
+from bugzoo import diagnostics, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.half_repairs import without
-from bugzoo.instructor.credit import Credit
 from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3
 """Faults in one assignment: the notebook has a form for each, and always as many forms, so that it does not tell."""
-MOST_NAME = 120
-"""Bytes of a name in other scripts."""
 GRADING_SEEDS = (0, 1, 2)
-DIALECTS = 8
-"""Rewritings of a variant's text."""
 STORY = (
     "You take over a program from somebody who has left. It runs to its end, and nobody is content with it. Perhaps one "
     "thing is wrong, perhaps more; whoever repairs one of them sees the others better."
@@ -43,13 +37,6 @@ class Assignment:
     story: str = STORY
     points: tuple[float, float] = (7.0, 3.0)
     size: str = "tiny"
-    dialect: str = ""
-    """What the dialects that the text is rewritten in are drawn from; empty leaves it as it is."""
-    how_many: int = DIALECTS
-    credit: Credit = field(default_factory=Credit)
-    """What a part of the repair earns, and what each fault weighs."""
-    mark: str = ""
-    """The ticket, where it was drawn with a course secret; empty takes the scenario's own, which can be worked out."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "faults", tuple(self.faults))
@@ -75,8 +62,8 @@ class Assignment:
 
     @property
     def name(self) -> str:
-        """The title as nbgrader and file systems take it: `week_3_two_at_once`, `第三周`."""
-        return named(self.title)
+        """The title as nbgrader and file systems take it: `week_3_two_at_once`."""
+        return re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:60].strip("_")
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -89,29 +76,13 @@ class Assignment:
         return tuple(fault.id for fault, _ in self.scenario.specs)
 
     @property
-    def ticket(self) -> str:
-        return self.mark or self.scenario.ticket
-
-    @property
     def source(self) -> str:
         """The program as it is handed out."""
-        return self.written(tidy(self.scenario.source))
+        return tidy(self.scenario.source)
 
     @property
     def solution(self) -> str:
-        return self.written(tidy(self.scenario.healthy().source))
-
-    @cached_property
-    def dialects(self) -> list[str]:
-        """Those that it is written in, of the ones behind which instruments see as much as before."""
-        if not self.dialect:
-            return []
-        return dialects.apply(tidy(self.scenario.source), self.dialect, self.how_many, dialects.in_sight())[1]
-
-    def written(self, text: str) -> str:
-        """A tidy text of this scenario, repaired in whatever way, as it reads in this assignment's dialects."""
-        made = self.dialects
-        return dialects.apply(text, self.dialect, len(made), made)[0] if made else text
+        return tidy(self.scenario.healthy().source)
 
     def half(self, fault_id: str, seed: int | None = None) -> Scenario:
         """The scenario in which one fault is repaired and the others are still there."""
@@ -119,14 +90,14 @@ class Assignment:
         return without(case, (fault_id,))
 
     def at(self, seed: int) -> Scenario:
-        """The scenario under another seed."""
+        """The same under another seed."""
         return Scenario(self.program, self.faults, seed=seed, size=self.size)
 
 
 def ungradable(fault: Fault) -> str:
     """Why repairs of this fault cannot be graded for a class; empty when they can."""
     if fault.trap:
-        return "it is a trap: nothing is wrong, so that there is nothing to repair (an exercise with one is 18_second_opinion)"
+        return "it is a trap: nothing is wrong, so that there is nothing to repair (an exercise with one is 07_second_opinion)"
     if replace(fault.needs, ranks=1):  # the ranks are the program's
         return f"it shows only under conditions that the grader's sandbox does not make ({fault.needs})"
     if not fault.evidence:
@@ -138,16 +109,3 @@ def ungradable(fault: Fault) -> str:
         if name not in diagnostics.names():
             return f"its evidence `{text}` is not the number of an instrument"
     return ""
-
-
-def named(title: str) -> str:
-    """A file name made of a title's letters and digits. Of Latin ones those from a to z stay; other scripts stay whole."""
-    small = title.lower()
-    plain = re.sub(r"[^a-z0-9]+", "_", small).strip("_")[:60].strip("_")
-    foreign = any(one.isalpha() and not unicodedata.name(one, "").startswith("LATIN") for one in small)
-    if plain and not foreign:  # variants are drawn from the name, so that it stays what it was
-        return plain
-    whole = unicodedata.normalize("NFKC", small)
-    kept = "".join(one if one.isalnum() or unicodedata.category(one)[0] == "M" else "_" for one in whole)
-    short = re.sub(r"_+", "_", kept).strip("_").encode()[:MOST_NAME]  # a file name's length is counted in bytes
-    return short.decode(errors="ignore").strip("_")

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.notebook import STUB
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof
-from bugzoo.instructor.students import Own
 
 
 def next_steps(assignment: Assignment, variants: bool) -> str:
@@ -33,26 +31,16 @@ Nothing in `instructor/` may reach a student: it holds the answer key, the solut
 
 {hand_out}.
 {own}
-`bugzoo student-package` makes what students install to open it: a wheel without catalogue, solutions and healthy programs.
-
 ## Collect
 
 One folder a student: `submitted/<student>/{name}/{name}.ipynb` (nbgrader's layout), or a folder of `<student>.ipynb`.
-What Canvas, Moodle and Gradescope let you download is taken as it is, as a zip or unpacked:
-
-```sh
-bugzoo grade submissions.zip --assignment . --to canvas=GRADEBOOK.csv     # Canvas's own export, filled in
-bugzoo grade submissions.zip --assignment . --to moodle=WORKSHEET.csv     # Moodle's offline grading worksheet
-bugzoo gradescope . -o autograder.zip                                     # Gradescope grades by itself
-```
 
 ## Grade
 
 {commands(name)}
 `bugzoo grade` reads the notebooks and never opens them in a kernel: each program runs in a sandbox without network, with
 limits on time, memory and processes, and what it prints or patches does not reach its score. `nbgrader autograde` runs the
-whole notebook in a kernel, in which a dishonest cell can do as it likes; take it where you trust the class. Both give the same
-points, but that what cannot be graded has no score here and 0 points there; the table's note says so.
+whole notebook in a kernel, in which a dishonest cell can do as it likes; take it where you trust the class.
 """
 
 
@@ -83,7 +71,7 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
     """key.md: what is wrong, where, what shows it, why, and how it is put right."""
     repair, diagnosis = assignment.points
     parts = [
-        f"# Answer key: {assignment.title}\n\nTicket {assignment.ticket} · program `{assignment.program}` · seed "
+        f"# Answer key: {assignment.title}\n\nTicket {assignment.scenario.ticket} · program `{assignment.program}` · seed "
         f"{assignment.seed}. Keep this page to yourself.\n"
     ]
     for number, answer in enumerate(answers, 1):
@@ -97,7 +85,7 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
             f"{answer.why}\n\n**Repair.** {answer.fix}\n"
         )
     shares = "\n".join(
-        f"- {proof.points(step):g} for repairing only number {1 + assignment.ids.index(step.fault)}"
+        f"- {step.share * repair:g} for repairing only number {1 + assignment.ids.index(step.fault)}"
         for step in proof.steps
         if step.kind == "half"
     )
@@ -111,22 +99,6 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
     return "\n".join(parts)
 
 
-def students_page(students: Sequence[Own]) -> str:
-    """students.md: who got what. Line numbers are those of the student's own program."""
-    rows = []
-    for own in students:
-        one = own.assignment
-        lines = [str(first) for first, _ in changed_lines(one.solution, one.source)]
-        said = ", ".join(f"`{spec}`" for spec in one.faults)
-        rows.append(
-            f"| {own.student.id} | {one.ticket} | `{one.program}` | {said} | {', '.join(lines)} | {len(one.dialects)} |"
-        )
-    return (
-        "# Who got what\n\nKeep this page to yourself.\n\n| student | ticket | program | faults | lines | dialects |\n"
-        "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    )
-
-
 def proof_page(proof: Proof) -> str:
     """proof.md: what was measured before the assignment was written."""
     rows = [
@@ -135,7 +107,7 @@ def proof_page(proof: Proof) -> str:
         for sign in sight.signs
     ]
     most = proof.assignment.points[0]
-    graded = [f"| {step} | {step.result.status} | {proof.points(step):g} |" for step in proof.steps]
+    graded = [f"| {step} | {step.result.status} | {step.share * most:g} |" for step in proof.steps]
     seeds = ", ".join(map(str, proof.seeds))
     return (
         f"# Proof: {proof.assignment.title}\n\n"

@@ -7,7 +7,7 @@ not, nor does an attack. All by runs, through the grader that will grade the cla
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -83,20 +83,9 @@ class Proof:
         return not self.problems and bool(self.steps)
 
     @property
-    def named(self) -> str:
-        """Program and faults, in a few words."""
-        return f"{self.assignment.program} with {' and '.join(self.assignment.faults)}"
-
-    @property
     def limit(self) -> float:
         """Seconds that one run of a submission may take: ten times what it takes here, within 20 to 300."""
         return min(max(20.0, 10 * self.run_seconds), 300.0)
-
-    def points(self, step: Step) -> float:
-        """What a step earns in this assignment."""
-        one = self.assignment
-        result = replace(step.result, repaired=(step.fault,)) if step.kind == "half" else step.result
-        return round(one.credit.share(result, one.ids) * one.points[0], 4)
 
     def telling(self) -> dict[str, list[str]]:
         """fault id -> instruments that fire for it in the combination and fall silent with it."""
@@ -113,7 +102,7 @@ class Proof:
             "points": {
                 "repair": most,
                 "diagnosis": self.assignment.points[1],
-                "half_repairs": {s.fault: self.points(s) for s in self.steps if s.kind == "half"},
+                "half_repairs": {s.fault: round(s.share * most, 4) for s in self.steps if s.kind == "half"},
             },
             "visible": [sight.to_json() for sight in self.sights],
             "graded": [step.to_json() for step in self.steps],
@@ -132,7 +121,7 @@ class Proof:
         if self.steps:
             lines.append("The grader tells the repairs apart:")
         for step in self.steps:
-            lines.append(f"  {self.points(step):g} of {most:g} points: {step} ({step.result.status})")
+            lines.append(f"  {step.share * most:g} of {most:g} points: {step} ({step.result.status})")
         lines.append("Proved." if self.ok else "Not proved: " + "; ".join(self.problems or ["it was not graded"]))
         return "\n".join(lines)
 
@@ -180,30 +169,6 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
     return proof
 
 
-def prove_all(
-    drafts: Sequence[Assignment], progress: Progress | None = None, fresh: bool = False, wanted: int | None = None
-) -> tuple[list[Proof], list[Proof]]:
-    """(those that hold, in the order of the drafts, and those that do not), until `wanted` hold or nothing is left.
-
-    One after the other, as each keeps all processors busy. Where one is refused the next draft stands for it; `wanted` are all
-    of them when left out, and then the first that is refused ends it.
-    """
-    found: list[Proof] = []
-    refused: list[Proof] = []
-    most = len(drafts) if wanted is None else wanted
-
-    def tell(done: int, of: int) -> None:  # about as many for each as for this one
-        if progress:
-            progress(len(found) * of + done, most * of)
-
-    for number, draft in enumerate(drafts):
-        if len(found) == most or len(drafts) - number < most - len(found):
-            break
-        proof = prove(draft, tell, fresh)
-        (found if proof.ok else refused).append(proof)
-    return found, refused
-
-
 def _graded(assignment: Assignment, text: tuple[str, str, str, str]) -> Step:
     kind, fault, source, name = text
     result = grading.grade(source, assignment.scenario, seeds=GRADING_SEEDS, seconds=120.0)
@@ -222,15 +187,13 @@ def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
     texts = [
         ("full", "", assignment.solution, ""),
         ("broken", "", assignment.source, ""),
-        *(("half", name, assignment.written(tidy(assignment.half(name).source)), "") for name in halves),
+        *(("half", name, tidy(assignment.half(name).source), "") for name in halves),
     ]
-    whole = tidy(assignment.scenario.healthy().source)
-    for fault, params in assignment.scenario.specs:  # edits look for the program's own words: repaired, then rewritten
+    for fault, params in assignment.scenario.specs:
         alone = tidy(without(assignment.scenario, tuple(name for name in ids if name != fault.id)).source)
-        right = {k: v for k, v in repairs(alone, fault, params).items() if not same_program(v, whole)}
+        right = {k: v for k, v in repairs(alone, fault, params).items() if not same_program(v, assignment.solution)}
         for kind, named in (("repair", right), ("pretence", pretences(alone, fault, params))):
-            some = list(named.items())[:TRIED]
-            texts += [(kind, fault.id, assignment.written(text), name) for name, text in some]
+            texts += [(kind, fault.id, text, name) for name, text in list(named.items())[:TRIED]]
     tried = attacks(assignment.source)
     return texts + [("attack", "", tried[name], name) for name in ATTACKS]
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.tickets import spelt
 
 if TYPE_CHECKING:  # the assignment itself takes torch; a secret that is too short is told before
     from bugzoo.instructor.model import Assignment
@@ -43,16 +42,6 @@ class Draw:
     def tag(self) -> str:
         """Twelve hexadecimal digits for the notebook's metadata: they tell whose it is to whoever holds the manifest."""
         return hmac.new(self.key, b"tag", hashlib.sha256).hexdigest()[:12]
-
-    @property
-    def dialect(self) -> str:
-        """What this student's dialects are drawn from."""
-        return hmac.new(self.key, b"dialect", hashlib.sha256).hexdigest()[:16]
-
-    @property
-    def ticket(self) -> str:
-        """Such as `Z-017K-4PQ2`: without the course secret it cannot be worked out from a program and its faults."""
-        return spelt(hmac.new(self.key, b"ticket", hashlib.sha256).digest())
 
     def share(self, label: str) -> float:
         """A number in [0, 1) for this label, the same at every call."""
@@ -114,11 +103,9 @@ def _number(spec: str, key: str, text: str, whole: bool) -> float:
 
 
 def variant(assignment: "Assignment", specs: tuple[str, ...], chosen: Draw) -> "Assignment":
-    """The assignment with seed, open parameters, dialects and ticket as `chosen` says. `specs` may hold ranges."""
+    """The assignment with the seed and the open parameters that `chosen` says. `specs` may hold ranges."""
     settled = tuple(settle(spec, chosen.pick) for spec in specs)
-    dialect = chosen.dialect if assignment.how_many else ""
-    seed = int(chosen.pick("seed", 0, SEEDS - 1, True))
-    return replace(assignment, faults=settled, seed=seed, dialect=dialect, mark=chosen.ticket)
+    return replace(assignment, faults=settled, seed=int(chosen.pick("seed", 0, SEEDS - 1, True)))
 
 
 def read_secret(given: str, environment: dict[str, str]) -> str:

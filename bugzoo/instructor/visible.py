@@ -5,7 +5,7 @@ that the catalogue states for a fault must hold in the combination, and must be 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bugzoo.faults.evidence import number, parse
@@ -75,15 +75,6 @@ def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: 
     )  # a second run, where named
     wanted = [(case.job(limits=Limits(seconds=120)), asked) for case in cases]
     return measured(wanted, None, progress, fresh)[0]
-
-
-def measure_variants(variants: Sequence[Assignment], progress: Progress | None = None) -> list[dict[str, Any]]:
-    """The same of what students are handed, in its dialects: only the numbers that its faults' evidence names."""
-    wanted = []
-    for one in variants:
-        job = replace(one.scenario.job(limits=Limits(seconds=120)), source=one.source)
-        wanted.append((job, set().union(*(named(fault) for fault, _ in one.scenario.specs))))
-    return measured(wanted, None, progress)[0]
 
 
 Results = dict[frozenset[str], list[dict[str, Any]]]

@@ -1,14 +1,14 @@
 """Which case comes: drawn by how often interviewers ask for it, always the same for one seed."""
 
+import random
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from bugzoo import faults, programs, seeds
+from bugzoo import faults
 from bugzoo.choices import Choices, choices
-from bugzoo.errors import UserError, unknown
+from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
-from bugzoo.interview.draws import one_of, share, weighted
 from bugzoo.proving import ledger
 from bugzoo.proving.tried import impossible
 from bugzoo.scenario import Scenario, fits
@@ -33,8 +33,6 @@ BY_SYMPTOM = {
 }
 """Symptom class -> topic. Crashes and hangs go to "device", the topic of everything that stops the machine."""
 
-HEALTHY = "nothing is wrong"
-"""The topic of traps."""
 HEALTHY_SHARE = 0.1
 """Share of cases in which nothing is wrong: a candidate who always finds something should notice."""
 
@@ -70,7 +68,7 @@ def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     for fault in catalogue.values():
         if programs := programs_of(fault):
-            topic = HEALTHY if fault.trap else BY_SYMPTOM[fault.symptom]
+            topic = "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom]
             found.setdefault(topic, {})[fault.id] = programs
     return found
 
@@ -81,102 +79,33 @@ def _table(ids: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
     return topics({name: faults.load(name) for name in ids})
 
 
-def choose(seed: int, wish: "Wish | None" = None) -> tuple[str, Fault, str]:
-    """Topic, fault and program of this seed, among those that are wished for. Raises UserError where there are none.
-
-    Each is drawn by a hash of its name, so that a fault that is added takes a few seeds for itself and moves no other.
-    """
+def choose(seed: int) -> tuple[str, Fault, str]:
+    """Topic, fault and program of this seed."""
+    generator = random.Random(seed)
     table = dict(_table(tuple(faults.catalogue())))
-    if wish is not None:
-        table = wish.narrowed(table)
-    healthy = table.pop(HEALTHY, None)
-    if not table:
+    healthy = table.pop("nothing is wrong", None)
+    names = sorted(table)
+    if not names:
         raise UserError("There is no fault to draw from. `bugzoo list faults` shows the catalogue.")
-    topic = weighted(seed, {name: WEIGHTS[name] for name in table})
-    if healthy and share(seed, "is it healthy") < HEALTHY_SHARE:
-        topic, table[HEALTHY] = HEALTHY, healthy
-    name = one_of(seed, table[topic])
-    return topic, faults.load(name), one_of(seed, table[topic][name])
+    topic = generator.choices(names, [WEIGHTS[name] for name in names])[0]
+    if healthy and generator.random() < HEALTHY_SHARE:
+        topic, table["nothing is wrong"] = "nothing is wrong", healthy
+    name = generator.choice(sorted(table[topic]))
+    return topic, faults.load(name), generator.choice(table[topic][name])
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What a case shall be: of a level, of a family, on a program. A case may be healthy all the same."""
-
-    level: int | None = None
-    family: str | None = None
-    program: str | None = None
-
-    def narrowed(self, table: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
-        """The topics with what is wished for. Raises UserError, with what there is, where nothing is."""
-        ids = [name for topic, cells in table.items() if topic != HEALTHY for name in cells]
-        families = sorted({_family(name) for name in ids})
-        if self.family is not None and self.family not in families:
-            raise unknown("family", self.family, families, "bugzoo list faults")
-        if self.program is not None:
-            programs.load(self.program)
-        found = {}
-        for topic, cells in table.items():
-            mine = {name: self._programs(name, fitting) for name, fitting in cells.items() if self._fits(topic, name)}
-            if mine := {name: fitting for name, fitting in mine.items() if fitting}:
-                found[topic] = mine
-        if not found.keys() - {HEALTHY}:
-            raise UserError(f"No case is {self}. {self._instead(table)}")
-        return found
-
-    def _fits(self, topic: str, name: str) -> bool:
-        if topic == HEALTHY:
-            return True
-        return self.family in (None, _family(name)) and self.level in (None, faults.load(name).level)
-
-    def _programs(self, name: str, fitting: list[str]) -> list[str]:
-        return [program for program in fitting if self.program in (None, program)]
-
-    def _instead(self, table: Mapping[str, dict[str, list[str]]]) -> str:
-        """What there is when one wish is left out, in words."""
-        sick = {name: fitting for topic, cells in table.items() if topic != HEALTHY for name, fitting in cells.items()}
-        said = []
-        if self.level is not None:
-            rest = [
-                name for name in sick if replace(self, level=None)._fits("", name) and self._programs(name, sick[name])
-            ]
-            said.append(f"levels {_listed(sorted({str(faults.load(name).level) for name in rest}))}")
-        if self.family is not None:
-            rest = [
-                name for name in sick if replace(self, family=None)._fits("", name) and self._programs(name, sick[name])
-            ]
-            said.append(f"families {_listed(sorted({_family(name) for name in rest}))}")
-        if self.program is not None:
-            on = {program for name in sick if self._fits("", name) for program in sick[name]}
-            said.append(f"programs {_listed(sorted(on))}")
-        return "With one wish less there are: " + "; or ".join(said) + "."
-
-    def __str__(self) -> str:
-        wishes = (("of level", self.level), ("of the family", self.family), ("on", self.program))
-        return " ".join(f"{word} {value}" for word, value in wishes if value is not None)
-
-
-def _family(name: str) -> str:
-    return name.rpartition(":")[2].split("/")[0]
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "none"
-
-
-def draw(seed: int, only: str | None = None, program: str | None = None, wish: Wish | None = None) -> Case:
-    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn, among what is wished for.
+def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:
+    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn.
 
     A case is a cell that `bugzoo verify` proves, with its repairs and pretences, under another seed: the fault as its file
-    has it, no other settings. Raises UserError for any other, and for a seed that there is not.
+    has it, no other settings. Raises UserError for any other.
     """
-    seeds.check(seed)
     if only is None:
-        topic, fault, drawn = choose(seed, wish)
+        topic, fault, drawn = choose(seed)
     else:
         fault = faults.load(only)
         topic, drawn = (
-            HEALTHY if fault.trap else BY_SYMPTOM[fault.symptom],
+            "nothing is wrong" if fault.trap else BY_SYMPTOM[fault.symptom],
             [*programs_of(fault), *fits(fault)][0],
         )
     if why := impossible(fault, program or drawn):

@@ -9,7 +9,6 @@ from bugzoo.faults.evidence import parse
 from bugzoo.running import Reading, Run, run_worker
 from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
-from bugzoo.sittings import HELP
 
 PRICES = {0: 2, 1: 4}
 """Cost class of an instrument (reads the run, calls the model) -> points of the budget."""
@@ -46,8 +45,6 @@ class Evidence:
     error: dict[str, Any]
     seen: list[str] = field(default_factory=list)
     spent: int = 0
-    outside: list[str] = field(default_factory=list)
-    """Other commands that were asked about the open case, as often as they were; they are part of `spent`."""
 
     def requests(self) -> list[Request]:
         """Every request, in a fixed order that says nothing of the case."""
@@ -60,19 +57,14 @@ class Evidence:
         ]
 
     def ask(self, request: Request) -> str:
-        """The numbers as text. What was seen before is shown again free of charge; beyond the budget it costs more."""
+        """The numbers as text. What was seen before is shown again free of charge; beyond the budget nothing is."""
         if request.name not in self.seen:
+            if self.spent + request.price > BUDGET:
+                left = BUDGET - self.spent
+                return f"{request.name} costs {request.price}; {left} of {BUDGET} are left. Diagnose now."
             self.spent += request.price
             self.seen.append(request.name)
-            if self.spent > BUDGET:
-                over = f"You are {self.spent - BUDGET} points over the budget of {BUDGET}; each costs you twice in the score."
-                return f"{over}\n{self.text(request.name)}"
         return self.text(request.name)
-
-    def asked_outside(self, kinds: list[str]) -> None:
-        """`kinds` of `sittings.HELP` are all that other commands were asked while the case is open."""
-        self.spent += sum(HELP[kind] for kind in kinds) - sum(HELP[kind] for kind in self.outside)
-        self.outside = list(kinds)
 
     def text(self, name: str) -> str:
         """What one request shows: numbers, no judgement; judging is the candidate's part."""
@@ -135,8 +127,6 @@ def collect(scenario: Scenario) -> Evidence:
     twin: Run = scenario.healthy().run("worker")
     if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended hands over what it had
         raise KeyboardInterrupt
-    if not run.readings:  # it was ended, and nobody inside could measure any more
-        run.readings = diagnostics.measure_all(run, max_cost=0)
     for name in diagnostics.names():
         if diagnostics.reruns(name):  # it runs the script again, which a broken-off run is not worth
             again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1

@@ -16,12 +16,11 @@ from typing import Any
 
 from bugzoo import diagnostics, record
 from bugzoo.errors import UserError, unknown
-from bugzoo.interview import LONGEST, words
+from bugzoo.interview import LONGEST
 from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import BUDGET, collect
 from bugzoo.interview.play import debrief
 from bugzoo.interview.repair import grade
-from bugzoo.interview.rubric import LISTED
 from bugzoo.interview.session import GUESSES, Session, brief
 from bugzoo.lab import Timer, headless
 from bugzoo.syntax import source_lines
@@ -100,23 +99,16 @@ class Interview:
     def diagnosis(self) -> None:
         """Show the form."""
         if headless():
-            print(
-                f"desk.diagnose(CAUSE, sure=0 to 100, line=LINE, shows=EVIDENCE), at most {GUESSES} times. CAUSE is what you "
-                f"would say in your own words, or a number of desk.causes(): a cause of that list is worth {LISTED:.0%}."
-            )
+            print(f"desk.diagnose(CAUSE, line=LINE, shows=EVIDENCE), at most {GUESSES} times. The causes:")
+            print("\n".join(f"  {number:3}  {title}" for number, title in enumerate(self.causes(), 1)))
             return
         from bugzoo.interview import widgets
 
         widgets.form(self)
 
-    def diagnose(
-        self, cause: int | str, line: int | None = None, shows: int | str = "", test: int | None = None, sure: int = 50
-    ) -> bool:
-        """Name a cause, its line, the evidence that shows it, the test that tells, and how sure you are; is it right?
-
-        The cause is what you would say in your own words, or its number in the list.
-        """
-        right = self.guess(cause, line, shows, sure)
+    def diagnose(self, cause: int, line: int | None = None, shows: int | str = "", test: int | None = None) -> bool:
+        """Name a cause by its number, its line, the evidence that shows it and the test that tells; is it right?"""
+        right = self.guess(cause, line, shows)
         print(self.verdict(right))
         if right and test is not None:
             self.tell(test)
@@ -178,24 +170,16 @@ class Interview:
         return f"{BUDGET - self._session.evidence.spent} of {BUDGET} points for evidence are left."
 
     def causes(self) -> list[str]:
-        """What may be wrong with such a program, in words. Whoever has seen it gets less for the cause."""
-        return [cause.title if cause else "Nothing is wrong" for cause in self._session.show_list()]
+        """What may be wrong with such a program, in words."""
+        return [cause.title if cause else "Nothing is wrong" for cause in self._session.causes()]
 
-    def guess(self, cause: int | str, line: int | None, shows: int | str, sure: int = 50) -> bool:
+    def guess(self, cause: int, line: int | None, shows: int | str) -> bool:
         self._needs_time()
-        named: Any
-        if isinstance(cause, str):
-            meant = words.meant(cause)
-            if len(meant) > 1:
-                raise UserError(f"That can mean {' or '.join(map(repr, meant))}: say which.")
-            named = next(iter(meant))
-        else:
-            causes = self._session.show_list()
-            if not 1 <= cause <= len(causes):
-                raise UserError(f"There is no cause {cause}; they go from 1 to {len(causes)}.")
-            named = causes[cause - 1]
+        causes = self._session.causes()
+        if not 1 <= cause <= len(causes):
+            raise UserError(f"There is no cause {cause}; they go from 1 to {len(causes)}.")
         self._started()
-        right = self._session.guess(named, sure)
+        right = self._session.guess(causes[cause - 1])
         names = [one.name for one in self._session.evidence.requests() if shows in (one.number, one.name)]
         shown = names[0] if names and names[0] in self._session.evidence.seen else ""
         self._session.support(line, shown, "")

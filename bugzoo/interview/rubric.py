@@ -6,23 +6,15 @@ from typing import Any
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.repairs import repairs
 from bugzoo.interview.deck import Case
-from bugzoo.interview.evidence import BUDGET, PRINTED, Evidence
-from bugzoo.sittings import HELP
+from bugzoo.interview.evidence import PRINTED, Evidence
 
 CAUSE, PLACE, EVIDENCE, TEST = (getattr(of.INTERVIEW, name) for name in ("cause", "place", "evidence", "test"))
-REPAIR, CONFIDENCE, TIME = 45, 4, 6
-LISTED = 0.5
-"""Share of `CAUSE` for a cause that was recognised in the list and not said in one's own words."""
-EARLY, AGAINST = 6, 25
+REPAIR, TIME = 25, 5
+EARLY, AGAINST = 5, 12
 """What a wrong guess costs: nothing seen speaks against it; something that was seen already does."""
 
 FREE = 12
-"""Points of the evidence budget that cost nothing in the score while one looks around."""
-AROUND, NEEDLESS, OVER, OUTSIDE = 0.5, 0.75, 2.0, 1.0
-"""What each point of the evidence budget costs in the score: of looking around beyond FREE; of what was asked although
-something seen already showed the cause; beyond the budget; of other commands that were asked about the case."""
-ENOUGH = 2
-"""Pieces that show the cause cost nothing, up to so many: one to find it and one to be sure."""
+"""Points of the evidence budget that cost nothing in the score."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +29,7 @@ class Row:
 
 @dataclass
 class Diagnosis:
-    """One guess. `cause` is a word of the table of causes, or an id of the catalogue; or says that nothing is wrong."""
+    """One guess. `cause` is a catalogue id; `nothing` says that nothing is wrong."""
 
     cause: str
     line: int | None = None
@@ -47,15 +39,6 @@ class Diagnosis:
     right: bool = False
     against: bool = False
     """Something that the candidate had seen already spoke against this cause."""
-    sure: int | None = None
-    """How sure the candidate was of it, 0 to 100."""
-    listed: bool = False
-    """It was said after a look at the list of causes."""
-
-    @property
-    def brier(self) -> float | None:
-        """The square of (how sure - 1 where it was right, 0 where not); 0 is best."""
-        return None if self.sure is None else (self.sure / 100 - self.right) ** 2
 
 
 def right(case: Case, seen: Evidence | None = None) -> of.Right:
@@ -106,49 +89,11 @@ def _evidence(case: Case, wanted: of.Right, seen: Evidence, before: list[str], g
     else:
         why = f"{', '.join(good)} before the first guess"
         why += "" if part.share == 1 else "; the diagnosis rests on something else"
+    over = max(0, seen.spent - FREE)
+    if over and points:
+        points = max(0.0, points - over / 4)
+        why += f"; {seen.spent} points of evidence spent, {FREE} are free"
     return Row("evidence before guess", round(points, 1), EVIDENCE, why)
-
-
-def _spending(case: Case, wanted: of.Right, seen: Evidence) -> Row:
-    """The less a look was needed, the more it costs; nothing for what shows the cause, and for a little looking around."""
-    prices = {request.name: request.price for request in seen.requests()}
-    around = needless = telling = 0
-    for name in seen.seen:
-        shows = not case.fault.trap and name in wanted.evidence
-        telling += shows
-        if telling > ENOUGH or (telling and not shows):
-            needless += prices[name]
-        elif not shows:
-            around += prices[name]
-    outside = sum(HELP[kind] for kind in seen.outside)
-    over = max(0, seen.spent - outside - BUDGET)
-    told = [
-        (AROUND * max(0, around - FREE), f"{around} points for looking around, {FREE} are free"),
-        (NEEDLESS * needless, f"{needless} after the cause had been shown"),
-        (OVER * over, f"{over} over the budget of {BUDGET}"),
-        (OUTSIDE * outside, f"{outside} for {', '.join(seen.outside)} beside the interview"),
-    ]
-    cost = sum(points for points, _ in told)
-    why = (
-        "; ".join(text for points, text in told if points) or f"{seen.spent} points of evidence, none of them too many"
-    )
-    return Row("evidence spent", -round(cost, 1), 0, why)
-
-
-def brier(diagnoses: list[Diagnosis]) -> float | None:
-    """The mean over all guesses whose confidence was said; None where none was."""
-    said = [one.brier for one in diagnoses if one.brier is not None]
-    return round(sum(said) / len(said), 3) if said else None
-
-
-def _confidence(diagnoses: list[Diagnosis]) -> Row:
-    """Full points for being sure and right, none for 50, as many lost three times over for being sure and wrong."""
-    score = brier(diagnoses)
-    if score is None:
-        return Row("confidence", 0, CONFIDENCE, "nothing was said about how sure")
-    said = ", ".join(f"{one.sure}" for one in diagnoses if one.sure is not None)
-    why = f"said {said}; Brier score {score:g} (0 is best, always saying 50 earns 0.25)"
-    return Row("confidence", round(CONFIDENCE * (1 - 4 * score), 1), CONFIDENCE, why)
 
 
 def _test(case: Case, wanted: of.Right, given: Diagnosis | None) -> Row | None:
@@ -179,19 +124,15 @@ def score(
     else:
         why = case.fault.title if found else f"it was: {case.fault.title}"
     wanted = right(case, evidence)
-    share = 0.0 if last is None or not found else LISTED if last.listed else 1.0
-    why += "; recognised in the list" if found and share < 1 else ""
-    if repair is None:
-        rows = [Row("repair", 0, REPAIR, "no repaired file was handed in")]
-    else:
-        rows = [Row("repair", round(REPAIR * repair["share"], 1), REPAIR, repair["why"])]
-    rows += [Row("cause", CAUSE * share, CAUSE, why), _place(case, wanted, last)]
+    rows = [Row("cause", CAUSE if found else 0, CAUSE, why), _place(case, wanted, last)]
     rows.append(_evidence(case, wanted, evidence, before, last))
     rows += filter(None, [_test(case, wanted, last)])
-    rows.append(_confidence(diagnoses))
+    if repair is None:
+        rows.append(Row("repair", 0, REPAIR, "no repaired file was handed in"))
+    else:
+        rows.append(Row("repair", round(REPAIR * repair["share"], 1), REPAIR, repair["why"]))
     in_time = max(0.0, min(1.0, (1 - seconds / limit) / 0.4)) if found else 0.0
     rows.append(Row("time", round(TIME * in_time, 1), TIME, f"{seconds:.0f} s of {limit:.0f} s"))
-    rows.append(_spending(case, wanted, evidence))
     wrong = [guess for guess in diagnoses if not guess.right]
     for guess in wrong:
         cost = AGAINST if guess.against else EARLY

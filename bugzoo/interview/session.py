@@ -1,6 +1,5 @@
 """One interview: what was asked, guessed and handed in, against the clock. Knows nothing of terminals."""
 
-import difflib
 import shutil
 import time
 from collections.abc import Callable
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo import faults, programs
-from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.files import write_atomic
@@ -17,9 +15,8 @@ from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import SCRIPT, Evidence, Request
 from bugzoo.interview.rubric import Diagnosis
 from bugzoo.scenario import fits
-from bugzoo.syntax import source_lines
 
-NOTHING = table.NOTHING
+NOTHING = "nothing is wrong"
 GUESSES = 3
 TICKET = "TICKET.md"
 
@@ -54,12 +51,6 @@ def open_folder(case: Case, folder: Path, minutes: float) -> Path:
     return folder / SCRIPT
 
 
-def changed(before: str, after: str) -> str:
-    """What a candidate changed, as a unified diff."""
-    one, two = (source_lines(text, keepends=True) for text in (before, after))
-    return "".join(difflib.unified_diff(one, two, f"handed out/{SCRIPT}", f"handed in/{SCRIPT}", n=2))
-
-
 class Session:
     """The candidate's interview. Times are seconds since its start."""
 
@@ -71,11 +62,9 @@ class Session:
         minutes: float,
         grade: Callable[[Case, str], dict[str, Any]],
         clock: Callable[[], float] = time.monotonic,
-        log: Callable[..., None] | None = None,
     ) -> None:
-        """`log(event=..., seconds=..., ...)` hears of everything that happens, as it happens."""
         self.case, self.evidence, self.script, self.limit = case, evidence, script, 60 * minutes
-        self._grade, self._clock, self._log = grade, clock, log
+        self._grade, self._clock = grade, clock
         self._start = clock()
         self.deadline = self._start + self.limit
         self._wall_end = time.time() + self.limit
@@ -84,32 +73,6 @@ class Session:
         self.events: list[dict[str, Any]] = []
         self.repair: dict[str, Any] | None = None
         self.ended: float | None = None
-        self.listed = False
-        """Whether the list of causes was looked at."""
-
-    def again(self, events: list[dict[str, Any]], seconds: float) -> None:
-        """Stand where a session stood after these events, with so many seconds gone: it was killed and is resumed."""
-        self._start = self._clock() - seconds
-        self.deadline = self._start + self.limit
-        self._wall_end = time.time() + self.left()
-        for one in events:
-            kind = one.get("event")
-            if kind == "evidence" and one["request"] not in self.evidence.seen:
-                self.evidence.seen.append(one["request"])
-                self.evidence.spent += int(one["price"])
-            elif kind == "list":
-                self.listed = True
-            elif kind == "guess":
-                self.before = self.before if self.diagnoses else list(self.evidence.seen)
-                said = {name: one[name] for name in ("cause", "right", "against", "sure", "listed")}
-                self.diagnoses.append(Diagnosis(**said, seconds=one["seconds"]))
-            elif kind == "support" and self.diagnoses:
-                last = self.diagnoses[-1]
-                last.line, last.evidence, last.test = one["line"], one["evidence"], one["test"]
-            elif kind == "repair":
-                self.repair = {name: one[name] for name in ("share", "why", "checks", "diff") if name in one}
-                self.ended = one["seconds"]
-        self.events = list(events)
 
     def seconds(self) -> float:
         return min(self._clock() - self._start, self.limit)
@@ -146,47 +109,20 @@ class Session:
         self._note("evidence", request=request.name, price=self.evidence.spent - spent, text=text)
         return text
 
-    def show_list(self) -> list[Fault | None]:
-        """The causes to choose from: a look at them makes a cause that is named afterwards worth less."""
-        if not self.listed:
-            self.listed = True
-            self._note("list")
-        return self.causes()
-
-    def guess(self, cause: Fault | str | None, sure: int | None = None) -> bool:
-        """Name the cause: a word of the table of causes, a fault of the list, None for nothing. Is it right?
-
-        `sure`: 0 to 100. A wrong guess costs points. Raises UserError where no guess is left, or for another `sure`.
-        """
+    def guess(self, cause: Fault | None) -> bool:
+        """Name the cause (None: nothing is wrong). Whether it is right; a wrong guess costs points."""
         if not self.may_guess:
             raise UserError("The cause is found already." if self.found else f"All {GUESSES} guesses are used.")
-        if sure is not None and not 0 <= sure <= 100:
-            raise UserError(f"How sure you are is a whole number from 0 (a guess) to 100 (certain), not {sure}.")
         if not self.diagnoses:
             self.before = list(self.evidence.seen)
-        cause = None if cause == NOTHING else cause
-        [(fault, params)] = self.case.scenario.specs
-        name = NOTHING if cause is None else cause if isinstance(cause, str) else cause.id
-        given = Diagnosis(name, seconds=self.seconds(), sure=sure, listed=self.listed)
-        if isinstance(cause, str):
-            given.right = cause in table.right(fault.id, params)
-        else:
-            given.right = fault.trap if cause is None else cause.id == fault.id
+        given = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
+        given.right = self.case.fault.trap if cause is None else cause.id == self.case.fault.id
         if not given.right:
-            given.against = self._against(cause)
+            fired = [name for name in self.evidence.fired() if name in self.evidence.seen]
+            given.against = bool(fired) if cause is None else self.evidence.contradicts(cause.evidence)
         self.diagnoses.append(given)
-        about = {"cause": given.cause, "right": given.right, "against": given.against}
-        self._note("guess", **about, sure=sure, listed=given.listed)
+        self._note("guess", cause=given.cause, right=given.right)
         return given.right
-
-    def _against(self, cause: Fault | str | None) -> bool:
-        """Whether something that was seen speaks against a wrong cause; of a word, against all that it stands for."""
-        if cause is None:
-            return any(name in self.evidence.seen for name in self.evidence.fired())
-        if not isinstance(cause, str):
-            return self.evidence.contradicts(cause.evidence)
-        meant = [one for one in self.causes() if one and cause in table.right(one.id)]
-        return bool(meant) and all(self.evidence.contradicts(one.evidence) for one in meant)
 
     def support(self, line: int | None, evidence: str, test: str) -> None:
         """Where it is, the request that shows it and the test that tells the look-alikes apart, for the last guess."""
@@ -206,14 +142,14 @@ class Session:
         except ValueError as error:  # a zero byte in the name
             raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
         self.ended, before = self.seconds(), self._clock()
-        self.repair = self._grade(self.case, source) | {"diff": changed(self.case.scenario.source, source)}
+        self.repair = self._grade(self.case, source)
         waited = self._clock() - before  # the machine's time, not the candidate's
         self._start, self.deadline, self._wall_end = (
             self._start + waited,
             self.deadline + waited,
             self._wall_end + waited,
         )
-        self._note("repair", file=str(file), waited=round(waited, 1), **self.repair)
+        self._note("repair", file=str(file), **self.repair)
         return self.repair
 
     def close(self, status: str) -> dict[str, Any]:
@@ -238,10 +174,7 @@ class Session:
             "minutes": self.limit / 60,
             "seconds": round(seconds or 0.0, 1),
             **rubric.total(rows),
-            "sure": self.diagnoses[-1].sure if self.diagnoses else None,
-            "brier": rubric.brier(self.diagnoses),
-            "evidence": {"seen": self.evidence.seen, "spent": self.evidence.spent, "outside": self.evidence.outside},
-            "diff": self.repair.get("diff", "") if self.repair else "",
+            "evidence": {"seen": self.evidence.seen, "spent": self.evidence.spent},
             "debrief": {
                 "cause": NOTHING if fault.trap else fault.id,
                 "case": fault.id,
@@ -261,5 +194,3 @@ class Session:
 
     def _note(self, kind: str, **what: Any) -> None:
         self.events.append({"seconds": round(self.seconds(), 1), "event": kind} | what)
-        if self._log is not None:
-            self._log(**self.events[-1])

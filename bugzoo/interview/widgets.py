@@ -7,7 +7,6 @@ import ipywidgets as w
 from IPython.display import display
 
 from bugzoo.errors import UserError
-from bugzoo.interview.rubric import LISTED
 
 if TYPE_CHECKING:
     from bugzoo.interview.notebook import Interview
@@ -63,29 +62,22 @@ def _options(desk: "Interview") -> list[tuple[str, int]]:
 
 
 def form(desk: "Interview") -> None:
-    """Cause in one's own words or from the list, line, evidence, how sure; then the test that tells it from its look-alikes."""
-    told_by = w.Text(description="Cause, your words", layout=WIDE, style=STYLE, placeholder="as you would say it")
-    lister = w.Button(description=f"Show a list (the cause is then worth {LISTED:.0%})", layout={"width": "auto"})
-    cause = w.Dropdown(description="or from the list", layout=WIDE, style=STYLE, options=[], disabled=True)
+    """Cause, line and evidence; once the cause is right, the test that tells it from its look-alikes."""
+    causes = [(title, number) for number, title in enumerate(desk.causes(), 1)]
+    cause = w.Dropdown(description="Cause", layout=WIDE, style=STYLE, options=causes, value=None)
     line = w.Text(description="Line of the program", layout=WIDE, style=STYLE, placeholder="a number; empty: unknown")
     shows = w.Dropdown(description="Evidence that shows it", layout=WIDE, style=STYLE, options=_shown(desk))
-    sure = w.IntSlider(description="How sure, 0 to 100", value=50, step=5, layout=WIDE, style=STYLE)
     button = w.Button(description="Say it", icon="check", button_style="primary")
     told = w.HTML()
     asked = w.VBox()
 
-    def open_list(_: Any) -> None:
-        cause.options = [(title, number) for number, title in enumerate(desk.causes(), 1)]
-        cause.value, cause.disabled, lister.disabled = None, False, True
-
     def say(_: Any) -> None:
         text = line.value.strip()
-        given = told_by.value.strip() or cause.value
-        if given is None or (text and not text.isdigit()):
-            told.value = _text("Say a cause first." if given is None else f"{text!r} is no line number.")
+        if cause.value is None or (text and not text.isdigit()):
+            told.value = _text("Choose a cause first." if cause.value is None else f"{text!r} is no line number.")
             return
         try:
-            right = desk.guess(given, int(text) if text else None, shows.value or "", sure.value)
+            right = desk.guess(cause.value, int(text) if text else None, shows.value or "")
         except UserError as error:
             told.value = _text(str(error))
             return
@@ -110,11 +102,9 @@ def form(desk: "Interview") -> None:
         shows.options = _shown(desk)  # what was seen may have grown since the form was shown
         shows.value = chosen
 
-    for one in (told_by, cause, line):
-        one.observe(renew, "value")
-    lister.on_click(open_list)
+    cause.observe(renew, "value")
     button.on_click(say)
-    box = w.VBox([told_by, lister, cause, line, shows, sure, button, told, asked])
+    box = w.VBox([cause, line, shows, button, told, asked])
     box.add_class("bugzoo-diagnosis")
     display(box)
 

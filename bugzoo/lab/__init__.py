@@ -10,7 +10,7 @@ Everything degrades to text where nobody looks: under nbgrader, nbclient, nbval 
 from collections.abc import Sequence
 from typing import Any
 
-from bugzoo import devices, lessons
+from bugzoo import lessons
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, kernel, plain_errors, warm_up
@@ -27,22 +27,12 @@ from bugzoo.scenario import Scenario
 
 __all__ = [
     "Curve", "Diagnosis", "DiagnosisForm", "Hints", "Hypothesis", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
-    "break_it", "case", "device", "diagnose", "headless", "hints", "live", "picture", "predict", "quick_check", "quiz",
-    "stop_all", "timer", "try_out",
+    "break_it", "case", "diagnose", "headless", "hints", "live", "picture", "predict", "quick_check", "quiz", "stop_all",
+    "timer", "try_out",
 ]  # fmt: skip
 
 plain_errors()
 warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
-
-
-def device(name: str) -> str:
-    """Choose where every program of this notebook runs from here on, and give the name back.
-
-    "cpu" or "cuda". Cases that were made before keep theirs: run their cells again. Raises UserError where there is none.
-    """
-    devices.check(name, 'choose the CPU with lab.device("cpu").', "help(lab.device)")
-    devices.use(name)
-    return name
 
 
 def case(name: str) -> Scenario:

@@ -72,8 +72,7 @@ class Sheet(go.FigureWidget):
         if axes:
             change |= {f"{name}.autorange": True for name in ("xaxis", "yaxis", "yaxis2")}
         curves = self.data
-        values = {name: [getattr(one, name) for one in curves] for name in ("x", "y", "mode")}
-        self._send_update_msg(values, change)
+        self._send_update_msg({"x": [one.x for one in curves], "y": [one.y for one in curves]}, change)
 
 
 class Chart:
@@ -125,7 +124,6 @@ class Chart:
         with self._one, self.figure.batch_update():
             for curve, values in zip(self._curves(which), (losses, norms), strict=True):
                 curve.x, curve.y = steps.astype(np.int32), values.astype(np.float32)
-                curve.mode = "lines+markers" if alone(values) else "lines"
 
     def point_at(self, found: tuple[int, str] | None) -> None:
         """A dotted line and a note at the first non-finite step."""
@@ -154,13 +152,6 @@ class Chart:
     def _asked(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and content.get("ready"):
             self.all_again(axes=True)
-
-
-def alone(values: np.ndarray) -> bool:
-    """Whether a point stands between two that are none: no line goes through it. One is not yet a curve."""
-    there = np.isfinite(values)
-    beside = np.concatenate([[False], there[:-1]]) | np.concatenate([there[1:], [False]])
-    return len(values) > 1 and bool((there & ~beside).any())
 
 
 def thinned(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

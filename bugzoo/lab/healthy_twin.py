@@ -4,8 +4,6 @@ Twins run one after the other, never beside each other: both start from their ow
 numbers meanwhile, so each is the same to the last bit every time.
 """
 
-import json
-import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +15,6 @@ from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 
 _KEPT: "OrderedDict[str, tuple[list[Point], Run]]" = OrderedDict()
-
-QUIET_SECONDS = 6
-"""Without a step, and a run that is known to stand still is ended."""
 
 
 @dataclass(frozen=True)
@@ -33,31 +28,10 @@ class Curve:
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Validation numbers at its end."""
 
-    def to_text(self) -> str:
-        """JSON with seven digits a number, which is more than a picture shows; NaN and infinity as JavaScript has them."""
-        rows = {"losses": self.losses, "grad_norms": self.grad_norms}
-        short = {name: [float(f"{value:.7g}") for value in values] for name, values in rows.items()}
-        return json.dumps({"steps": list(self.steps), **short, "metrics": dict(self.metrics)})
-
-    @classmethod
-    def of_text(cls, text: str) -> "Curve":
-        return cls(**json.loads(text))
-
-    @property
-    def last(self) -> float:
-        """The mean loss of its last tenth."""
-        return last_tenth(self.losses)
-
     @property
     def points(self) -> list[Point]:
         """(step, loss, gradient norm)."""
         return list(zip(self.steps, self.losses, self.grad_norms, strict=True))
-
-
-def last_tenth(losses: Sequence[float]) -> float:
-    """Their mean; NaN where there are none."""
-    some = losses[-max(1, len(losses) // 10) :]
-    return sum(map(float, some)) / len(some) if len(some) else math.nan
 
 
 @dataclass
@@ -85,10 +59,6 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
         case = Case(what.source, twin, f"{what.program}.py", what.ticket, what)
         if what.ranks > 1 or what.needs.memory_mib is not None:
             case.job, case.twin_job = what.job(), what.healthy().job()
-        if (
-            case.job is not None and what.needs.seconds
-        ):  # it is known to stand still: nobody who looks on waits for all of them
-            case.job = replace(case.job, limits=replace(case.job.limits, quiet_seconds=QUIET_SECONDS))
         return case
     if not isinstance(what, str):
         raise UserError(f"A view shows a Scenario or the text of a script, not a {type(what).__name__}.")

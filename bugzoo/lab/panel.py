@@ -18,9 +18,9 @@ from bugzoo.syntax import source_lines
 class Panel:
     """`scenario` sets what can be moved: the parameters of its faults, and the `settings` named here.
 
-    The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
-    Where nobody looks the scenario runs once as it is, with a table and a picture. Raises UserError where a setting or a
-    slider is named that there is not.
+    from bugzoo.syntax import source_lines
+        The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
+        Where nobody looks the scenario runs once as it is, with a table and a picture.
     """
 
     def __init__(
@@ -38,9 +38,6 @@ class Panel:
         self.settings: dict[str, Any] = {}
         known = programs.load(scenario.program).settings
         self._names = [name for name in settings if self._known(name, known)]
-        movable = [*(name for _, values in scenario.specs for name in values), *self._names]
-        if strange := sorted(self.ranges.keys() - set(movable)):
-            raise UserError(f"ranges: there is no slider {strange[0]!r}; there are {', '.join(movable) or 'none'}.")
         self._defaults = known | dict(scenario.settings) | {"seed": scenario.seed}
         if scenario.size == "tiny":
             self._defaults = known | programs.load(scenario.program).tiny | dict(scenario.settings)
@@ -80,7 +77,7 @@ class Panel:
                 rows.append(own[name])
             self.params.append(own)
         for name in self._names:
-            self.settings[name] = sliders.setting(name, self._defaults[name], self.ranges.get(name))
+            self.settings[name] = sliders.setting(name, self._defaults[name])
             rows.append(self.settings[name])
         self.twin_toggle = w.Checkbox(value=True, description="healthy twin behind", indent=False)
         self.diff_button = w.ToggleButton(description="Show what was changed", icon="eye", layout={"width": "220px"})

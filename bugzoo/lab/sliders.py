@@ -33,17 +33,14 @@ def slider(name: str, default: Any, low: float, high: float, doc: str = "") -> A
     return w.FloatSlider(value=default, min=low, max=high, step=(high - low) / 100, readout_format=".3g", **common)
 
 
-def setting(name: str, default: Any, between: tuple[float, float] | None = None) -> Any:
-    """A slider for one of a program's settings, over a usual range or `between` two numbers."""
+def setting(name: str, default: Any) -> Any:
+    """A slider for one of a program's settings."""
     if isinstance(default, bool):
         return w.Checkbox(value=default, description=name, style=LABELS)
     if name == "seed":
-        low, high = between or (0, 20)
-        return w.IntSlider(value=default, min=int(low), max=int(high), description=name, layout=WIDE, style=LABELS)
+        return w.IntSlider(value=default, min=0, max=20, description=name, layout=WIDE, style=LABELS)
     if isinstance(default, int):
-        made = slider(name, default, *(between or (1, 4 * default)))
-        made.min, made.max = (int(one) for one in between or (made.min, made.max))  # what was asked for, whole
-        return made
+        return slider(name, default, 1, 4 * default)
     if isinstance(default, float):
-        return slider(name, default, *(between or (default / 100, default * 1000)))
+        return slider(name, default, default / 100, default * 1000)
     return w.Text(value=str(default), description=name, layout=WIDE, style=LABELS)

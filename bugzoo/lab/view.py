@@ -50,8 +50,6 @@ class LiveView:
         self._twin_run: Run | healthy_twin.Curve | None = None
         self._handle: Any = None
         self._shown = False
-        self._owed = False
-        """Nobody looks, and the run stood still before its end: table and picture come where it is waited for."""
         self._over = threading.Event()
         self._over.set()
         self.first_point_seconds: float | None = None
@@ -68,7 +66,6 @@ class LiveView:
 
             self.widgets = self.widgets or ViewWidgets(self)
             self._handle = page.put(self.widgets.box)  # the picture of a finished run goes there
-            page.keep(self._handle, "A run can be watched here: run this cell.")
         return self
 
     def start(self) -> "LiveView":
@@ -102,7 +99,6 @@ class LiveView:
             self.widgets.started()
         threading.Thread(target=self._follow, args=(time.monotonic(),), name="bugzoo-view", daemon=True).start()
         if quiet:
-            self._owed = self._shown
             self.wait_pause()
         return self
 
@@ -141,9 +137,6 @@ class LiveView:
         except KeyboardInterrupt:
             self.stop()  # Ctrl-C ends the run that is waited for; what it did so far is kept
             self._over.wait(10)
-        if self._owed and self._over.is_set():
-            self._owed = False
-            self._print()
         return True
 
     def wait_pause(self, seconds: float = 60.0) -> bool:

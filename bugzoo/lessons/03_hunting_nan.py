@@ -1081,21 +1081,6 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # (x) The step before: the first gradient or output that is not finite, and the operation that made it
 #     yes. With a replay of that one step you have file and line within seconds.
 
-# %% [markdown] cards-text
-# ## Five cards
-#
-# A few lines of a program each, and one of them is wrong, or stands beside one that is missing, or none is. Ten seconds a card
-# is good. In a terminal `bugzoo cards --lesson 03` deals others.
-
-# %% cards
-from bugzoo import cards
-
-hand = cards.show(lesson="03")
-
-# %% [proof] cards-proof
-assert len(hand.cards) == 5 and all(hand.answer(number, card.wrong[0]) for number, card in enumerate(hand.cards, 1))
-assert hand.score == (5, 5)
-
 # %% [markdown] recap
 # ## What to take with you
 #
@@ -1110,5 +1095,5 @@ assert hand.score == (5, 5)
 # 4. **Repair the code, then go back to a checkpoint; and count an eps as a repair only where the operation is wanted.** *Fails
 #    when* the number format cannot hold the eps, or when the checkpoint is from after the step.
 #
-# **Next:** repair one yourself, in [exercise 07, *sudden nan*](../exercises/07_sudden_nan.ipynb). The result is judged by what your program does.
+# **Next:** repair one yourself, in [exercise 03, *sudden nan*](../exercises/03_sudden_nan.ipynb). The result is judged by what your program does.
 # The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.

@@ -45,7 +45,6 @@
     # %% [proof]                       asserts, and the numbers that the text names; no cell of the learner's
     first_bad = trace.first_non_finite().step
 
-A lesson with a case gets one more cell, in front of its first code: there the learner chooses the device, once.
 Names are the ids of the cells. What stands in front of the first cell is for whoever reads the source.
 """
 
@@ -97,18 +96,6 @@ class Cell:
     def shown(self) -> str:
         """The text as the learner reads it: `{1.38 = loss}` is 1.38."""
         return _CLAIM.sub(r"\1", self.text)
-
-
-TO_THE_MAP = "[The map](00_start_here.ipynb) shows what you have done so far and what comes next on your way."
-"""Ends every lesson in which something is written."""
-
-
-DEVICE = """from bugzoo import lab
-
-# "cuda": every program of this lesson runs on an NVIDIA GPU. What you take out of a
-# loader yourself then needs .to(device), and numbers differ from those of the text.
-device = lab.device("cpu")"""
-"""The first code of every lesson that has cases: the one place where the device is chosen."""
 
 
 @dataclass(frozen=True)
@@ -233,11 +220,8 @@ class Lesson:
         from bugzoo import notebooks  # a question asked in a notebook needs no builder
 
         cells = []
-        first = next(iter(self.of("code")), None) if self.cases else None
         for cell in self.cells:
             about = {"tags": list(cell.tags)} if cell.tags else {}
-            if cell is first:
-                cells.append(notebooks.code("device", DEVICE))
             if cell.kind == "markdown":
                 cells.append(notebooks.markdown(cell.key, cell.shown, **about))
             elif cell.kind == "folded":
@@ -253,8 +237,6 @@ class Lesson:
                 cells.append(notebooks.code(cell.key, text, **about))
             elif cell.kind == "code" or (cell.kind == "proof" and proofs):
                 cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
-        if self.of("task"):
-            cells.append(notebooks.markdown("to-the-map", TO_THE_MAP))
         return notebooks.notebook(cells)
 
 

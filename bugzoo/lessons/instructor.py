@@ -203,8 +203,8 @@ not_used = of["eve"].points < 5 and any("repair" in note for note in of["eve"].n
 # `nbgrader autograde` runs a whole notebook in one kernel. Whoever owns a cell there owns the kernel: one line can replace the
 # grader. So each submission's program runs by itself in a sandbox instead, without network, with your files out of reach for
 # writing, and with limits on time, memory and processes. Where a machine does not allow the sandbox, `bugzoo grade` refuses,
-# unless you say `--trust`. nbgrader works on these folders all the same, with the same points but in one case: what cannot be
-# graded has no score here and 0 points there, and the table's note says so. Take it for a class that you trust.
+# unless you say `--trust`. nbgrader works on these folders all the same, with the same points; take it for a class that you
+# trust.
 #
 # Every check of every student is kept, with what it saw, what it expected and the number, and is what you show to somebody
 # who asks:

@@ -12,7 +12,7 @@ from typing import Any
 from bugzoo import diagnostics, programs
 from bugzoo import faults as catalogue
 from bugzoo.errors import UserError
-from bugzoo.pages import claims, faults, instruments, symptoms
+from bugzoo.pages import faults, instruments, symptoms
 from bugzoo.pages import programs as program_pages
 from bugzoo.pages.text import fault_page, instrument_page, link, program_page, symptom_page
 from bugzoo.proving import ledger
@@ -89,7 +89,6 @@ def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], No
         "instruments/index.md": instruments.overview(),
         "programs/index.md": program_pages.overview(),
         "proved.md": ledger.matrix(),
-        "claims.md": claims.page(),
     }
     pages |= {
         fault_page(one.id): faults.page(one, drawn[one.id].name if one.id in drawn else "") for one in found.values()
@@ -111,7 +110,6 @@ def _home() -> str:
         f"- {link('All instruments', 'instruments/index.md', here)}: they work on your own training too.",
         f"- {link('All programs', 'programs/index.md', here)} that are broken here.",
         f"- {link('What is proved', 'proved.md', here)}: every fault on every program that it fits.",
-        f"- {link('Claims on trial', 'claims.md', here)}: what is often said about training, beside what was measured.",
     ]
     return HOME + "\n" + "\n".join(ways) + "\n"
 
@@ -128,7 +126,6 @@ def _config(out: Path) -> dict[str, Any]:
         {"Instruments": ["instruments/index.md", *(instrument_page(name) for name in diagnostics.names())]},
         {"Programs": ["programs/index.md", *(program_page(name) for name in programs.names())]},
         {"What is proved": "proved.md"},
-        {"Claims on trial": "claims.md"},
     ]
     return CONFIG | {"docs_dir": "docs", "site_dir": str(out.absolute()), "nav": nav}
 

@@ -9,10 +9,8 @@ from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
-from bugzoo.grading.breaking import breakings
 from bugzoo.grading.exercises import exercises
-from bugzoo.grading.lineup import lineups
-from bugzoo.proving import broken, code, identified, ledger, look_alikes, tried
+from bugzoo.proving import code, ledger, look_alikes, tried
 from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, keys_of, named
 from bugzoo.proving.check import LEAKS, Proof, judge, key_of, prove_one
 from bugzoo.proving.look_alikes import Pair, pairs
@@ -30,10 +28,7 @@ def lacking() -> list[str]:
     One that other code measured counts: `verify` and `check` do it again, and a sample of it is done again by the tests.
     What waits for its first proof (`ledger.waiting`) is left out, and said where it waits no more.
     """
-    waits, found = (
-        ledger.waiting(),
-        [*_cells(), *_look_alikes(), *_controls(), *_exercises(), *_lineups(), *_breakings(), *_left_over()],
-    )
+    waits, found = ledger.waiting(), [*_cells(), *_look_alikes(), *_controls(), *_exercises(), *_left_over()]
     held = {name for name in waits for text in found if _is_about(text, name)}
     said = [text for text in found if not any(_is_about(text, name) for name in held)]
     return said + [f"proofs/waiting.txt: {name} is proved, or is not there; take the line out" for name in waits - held]
@@ -90,17 +85,6 @@ def _exercises() -> Iterator[str]:
                     yield f"{name} has no {kind} {title!r} any more; type `bugzoo check {name}`"
 
 
-def _lineups() -> Iterator[str]:
-    for name, lineup in lineups().items():
-        key = {"key": identified.key_of(lineup)}
-        yield from _said(name, ledger.read(identified.KIND, name), key, f"bugzoo check {name}")
-
-
-def _breakings() -> Iterator[str]:
-    for name, one in breakings().items():
-        yield from _said(name, ledger.read(broken.KIND, name), {"key": broken.key_of(one)}, f"bugzoo check {name}")
-
-
 def _said(what: str, entry: ledger.Entry, keys: dict[str, str], command: str) -> Iterator[str]:
     if not entry:
         yield f"{what} is not in the ledger; type `{command}`"
@@ -112,7 +96,6 @@ def _said(what: str, entry: ledger.Entry, keys: dict[str, str], command: str) ->
 
 def _left_over() -> Iterator[str]:
     known = {"faults": catalogue.catalogue(), "programs": programs.names(), "exercises": exercises()}
-    known |= {identified.KIND: lineups(), broken.KIND: breakings()}
     for kind in ledger.KINDS:
         for name in ledger.names(kind):
             if name not in known[kind]:

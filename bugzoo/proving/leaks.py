@@ -6,7 +6,7 @@ import re
 import tokenize
 from typing import Any
 
-from bugzoo.diagnostics import causes
+from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
@@ -35,21 +35,18 @@ _PROBES = (
 
 def names(exercise: Exercise) -> set[str]:
     """Texts, in lower case, that may stand nowhere: the fault's id, family and stem in several spellings, title, cause."""
-    found: set[str] = set()
-    for fault, params in exercise.scenario.specs:
-        stem = fault.id.rsplit("/", 1)[1]
-        found |= {fault.id, fault.id.replace("/", "."), fault.title, *(stem.replace("_", sign) for sign in "_ -")}
-        if not fault.trap:  # that nothing is wrong is what the text of every exercise allows for
-            found |= set(causes.right(fault.id, params))
+    fault = exercise.about_fault[0]
+    stem = fault.id.rsplit("/", 1)[1]
+    found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
+    if not exercise.trap:  # that nothing is wrong is what the text of every exercise allows for
+        found |= set(right(exercise).causes)
     return {text.lower() for text in found}
 
 
 def words(exercise: Exercise) -> set[str]:
     """Words of the fault's stem, title and cause that the healthy program's own code does not hold anyway."""
-    said = ""
-    for fault, params in exercise.scenario.specs:
-        cause = [] if fault.trap else causes.right(fault.id, params)[:1]
-        said = " ".join([said, fault.id.rsplit("/", 1)[1], fault.title, *cause])
+    fault = exercise.about_fault[0]
+    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise).causes[:1])])
     known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
     return {word for word in _words(said) if len(word) > 3} - known
 
@@ -151,6 +148,6 @@ def leaks(name: str) -> dict[str, Any]:
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
     shown = {output["cell"]: output["text"] for output in outputs}
-    if not any(said in shown.get("repair", "") for said in ("wrong", "your code raised")):  # what crashes still crashes
+    if "wrong" not in shown.get("repair", ""):
         problems.append(f"the notebook with a wrong repair did not say so: {shown.get('repair', '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}

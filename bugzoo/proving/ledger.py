@@ -4,9 +4,6 @@
                                           became of its repairs and pretences; its look-alikes
     proofs/programs/<name>.json           the healthy program: the negative control
     proofs/exercises/<name>.json          each submission: what came of it
-    proofs/claims/<name>.json             what is often said about training, and what was measured (`bugzoo.claims`)
-    proofs/lineups/<name>.json            each of its five runs: which instruments fire
-    proofs/breakings/<name>.json          the edits that must pass, and those that must not
     proofs/waiting.txt                    what is in the catalogue and waits for its first proof: "fault on program" or
                                           "fault beside another", a line each; nobody takes these for proved
     proofs/matrix.md                      made from the first two, for people
@@ -28,7 +25,7 @@ from bugzoo.files import write_atomic
 from bugzoo.plain import plain as as_json
 
 Entry = dict[str, Any]
-KINDS = ("faults", "programs", "exercises", "lineups", "breakings")
+KINDS = ("faults", "programs", "exercises")
 
 
 def home() -> Path | None:

@@ -141,9 +141,6 @@ def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh:
         elif own == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
             return None
-        elif fault.on_cuda and device != "cpu":
-            cell.skipped = f"proved on the CPU: {fault.on_cuda}"
-            return None
         case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
         cell.not_graded = tried.impossible(fault, cell.program)
         case.gradable = written and device == "cpu" and not cell.not_graded

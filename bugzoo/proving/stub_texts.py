@@ -112,24 +112,3 @@ total = 1 + 1
 # %% [proof] sum-proof
 assert total == 2
 '''
-
-DIALECT = '''\
-"""{title}: `return a` as `return (a)`."""
-
-import ast
-from random import Random
-
-from bugzoo.dialects._text import Text
-
-KIND = "spelling"  # or names, structure, layout: the order in which they are made
-
-
-def rewrite(source: str, draw: Random) -> str | None:
-    """The text in this dialect. It does what it did, to the last bit; what cannot be sure of that is left as it stands."""
-    text, cuts = Text(source), []
-    for node in text.nodes:
-        # one line and no tuple, so that the brackets change nothing
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name | ast.Call) and node.lineno == node.end_lineno:
-            cuts.append(text.cut(node.value, f"({{text.of(node.value)}})"))
-    return text.edited(cuts)
-'''

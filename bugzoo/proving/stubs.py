@@ -1,4 +1,4 @@
-"""`bugzoo new KIND`: a file of a fault, program, instrument, exercise, lesson or dialect that works as it is, to be changed."""
+"""`bugzoo new KIND`: the file of a fault, program, instrument, exercise or lesson, which works as it is and is to be changed."""
 
 import re
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bugzoo
-from bugzoo import diagnostics, dialects, faults, lessons, programs
+from bugzoo import diagnostics, faults, lessons, programs
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
-from bugzoo.proving.stub_texts import DIALECT, EXERCISE, FAULT, INSTRUMENT, LESSON
+from bugzoo.proving.stub_texts import EXERCISE, FAULT, INSTRUMENT, LESSON
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _FAULT = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
@@ -89,17 +89,6 @@ KINDS: dict[str, Kind] = {
             "bugzoo lessons check {name}: is every number so?",
         ),
     ),
-    "dialect": Kind(
-        lambda name: _home("dialects", f"{name}.py"),
-        _PLAIN,
-        "returned_in_brackets",
-        lambda name: DIALECT.format(title=_said(name)),
-        (
-            "its first line says what it rewrites, with an example",
-            "put a line before and after into tests/dialects/scripts.py",
-            "bugzoo dialects check: does every program train alike in it?",
-        ),
-    ),
 }
 
 
@@ -136,13 +125,9 @@ def write_fault(name: str, folder: Path | None = None) -> Path:
 
 
 def _taken(kind: str) -> list[str]:
-    from bugzoo.grading.declared import everything
+    from bugzoo.grading.exercises import exercises
 
-    if kind == "exercise":
-        return list(everything())
-    known = {
-        "program": programs.names, "instrument": diagnostics.names, "lesson": lessons.files, "dialect": dialects.names,
-    }  # fmt: skip
+    known = {"program": programs.names, "instrument": diagnostics.names, "lesson": lessons.files, "exercise": exercises}
     return list(known[kind]())
 
 

@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import filled
-from bugzoo.grading.grade import HALF, as_told, handed_out, healthy_text, same_program, tidy
+from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, pretences, repairs
 from bugzoo.proving.attacks import attacks
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.scenario import Scenario
 
-MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "half", "degenerate", "attack")
+MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
 
@@ -71,37 +70,9 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     if exercise.trap:
         yield Trial(exercise.name, "unsolved", "as handed out", broken)
         yield Trial(exercise.name, "unsolved", "as handed out, blamed", broken, {"cause": _another(cause)})
-    alone = of_texts(broken, healthy_text(exercise), *exercise.about_fault)
-    for trial in chain(_several(exercise) if exercise.beside else alone, _odd(exercise)):
+    for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
         diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
         yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
-
-
-def _several(exercise: Exercise) -> Iterator[Trial]:
-    """Where faults stand beside each other: what is tried against one is tried where the others have been taken out.
-
-    Whatever leaves one of them in earns half a repair at most.
-    """
-    broken, healthy, faults = handed_out(exercise), healthy_text(exercise), (exercise.fault, *exercise.beside)
-    yield Trial("", "unsolved", "as handed out", broken)
-    for name, text in attacks(broken).items():
-        yield Trial("", "attack", name, text)
-    for number, (spec, (fault, params)) in enumerate(zip(faults, exercise.scenario.specs, strict=True), 1):
-        others = [other for other in faults if other != spec]
-        yield Trial("", "half", f"only fault {number} taken out", as_told(exercise, exercise.only(*others)))
-        for trial in of_texts(as_told(exercise, exercise.only(spec)), healthy, fault, params):
-            if trial.kind in ("correct", "degenerate"):
-                kind = "half" if trial.kind == "degenerate" else trial.kind
-                yield replace(trial, kind=kind, name=f"{trial.name}, fault {number}")
-            elif trial.kind == "solution" and number == 1:
-                yield trial
-
-
-def _odd(exercise: Exercise) -> Iterator[Trial]:
-    """Where something harmless stands beside the fault: taking it out is no repair, and no harm either."""
-    if exercise.decoys:
-        yield Trial("", "correct", "all that is odd taken out", as_told(exercise, exercise.scenario.healthy()))
-        yield Trial("", "degenerate", "only what is harmless taken out", as_told(exercise, exercise.scenario))
 
 
 def _another(cause: str) -> str:
@@ -133,9 +104,6 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
         return [f"{what} cannot be graded: {why}"]
     if wanted and not passed:
         return [f"{what} must pass and is {result['status']}: {why}"]
-    if trial.kind == "half":
-        good = not passed and result["share"] <= HALF
-        return [] if good else [f"{what} must earn half at most and earns {result['share']:.0%}"]
     if not wanted and (passed or result["share"]):
         return [f"{what} must fail and earns {result['share']:.0%}"]
     return []

@@ -7,13 +7,12 @@ from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
-from bugzoo.faults.model import Fault
 from bugzoo.proving import ledger
 from bugzoo.proving.cells import SEEDS, device_of
 from bugzoo.proving.look_alikes import pairs
 from bugzoo.proving.matrix import Cell, Report
 from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, case_of, control_of, told_of
-from bugzoo.proving.tried import grade_all, shortest
+from bugzoo.proving.tried import grade_all
 from bugzoo.scenario import fits
 
 
@@ -25,14 +24,12 @@ def verify(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     fresh: bool = False,
-    once: bool = False,
 ) -> Report:
     """Prove faults (all by default). Raises UserError for unknown names; what fails to be proved is in the report.
 
     What the ledger holds is believed; the rest is run and graded, or looked up in the cache, and written into the ledger.
-    `fresh` believes nothing. `once` takes of each fault the shortest program only, as a first look at a new device does.
-    `executor` takes the work to other machines. Other seeds than SEEDS are a look at the evidence alone: nothing is graded
-    or written.
+    `fresh` believes nothing. `executor` takes the work to other machines. Other seeds than SEEDS are a look at the
+    evidence alone: nothing is graded or written.
     """
     started = time.perf_counter()
     names = list(names)
@@ -40,7 +37,7 @@ def verify(
     only = [programs.load(name).name for name in only_programs]
     written = seeds == SEEDS
     believe = written and not fresh
-    cells = cells_of(chosen, only, once)
+    cells = [Cell(fault.id, p, effect=fault.effect) for fault in chosen for p in fits(fault) if not only or p in only]
     cases = [case for cell in cells if (case := case_of(cell, device, seeds, written, fresh))]
     alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
     healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
@@ -91,16 +88,6 @@ def verify(
         [one.apart for one in alike],
         graded,
     )
-
-
-def cells_of(chosen: Sequence[Fault], only: Sequence[str] = (), once: bool = False) -> list[Cell]:
-    """Every pair of a fault and a program that it fits, of the programs in `only` if there are any; with `once` one a fault."""
-    return [
-        Cell(fault.id, program, effect=fault.effect)
-        for fault in chosen
-        for program in fits(fault)
-        if (not only or program in only) and (not once or program == shortest(fault, only))
-    ]
 
 
 def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tuple[list[Result], int, int]:

@@ -19,8 +19,6 @@ class Account:
     """Rank, as text -> where it stood, innermost call first."""
     steps: dict[str, list[list[float]]] = field(default_factory=dict)
     """Rank, as text -> [step, loss, gradient norm] of each step that was reported."""
-    kept: dict[str, list[list[Any]]] = field(default_factory=dict)
-    """Rank, as text -> [step, what was kept of it in 32 letters or ""] of each step that a witness was asked for."""
     trouble: str = ""
     """Why the machine could not run the script at all."""
     unread: dict[str, str] = field(default_factory=dict)

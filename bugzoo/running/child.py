@@ -60,9 +60,6 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
             os.write(gate, str(error).encode()[:2000])
             return 1
         cwd, sys.path[:] = "/tmp", before
-        if job.ranks == 1:  # read already, and not for the script: which steps are looked at, what it will be asked
-            for name in ("job.json", "inputs.npz"):
-                (folder / name).unlink(missing_ok=True)
         with socket.socket(fileno=gate) as supervisor:
             socket.send_fds(supervisor, [READY], [place])
         os.close(place)
@@ -94,9 +91,8 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
     (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     hard = limit_memory(job)
-    if job.cuda_mib is not None and torch.cuda.is_available():
-        whole = torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(min(1.0, job.cuda_mib * 2**20 / whole))
+    if job.cuda_fraction is not None and torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
     after = None
     with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
         after = resolve(job.after) if job.after else None
@@ -120,8 +116,6 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     try:
         if run.outcome != "out_of_memory":  # what does not fit there may not fit into the folder either
             run.arrays = exported(run.namespace, job)
-            if run.trace.live is not None and run.trace.live.witness is not None:
-                run.arrays |= run.trace.live.witness.arrays()
             run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
@@ -135,11 +129,11 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
 def limit_memory(job: Job) -> tuple[int, int]:
     """Set the limit on private memory (data and anonymous mappings); returns the one before.
 
-    An allocation beyond it fails inside the script, with the allocator's own message. What a CUDA
-    device holds is no memory of the process's: `Job.cuda_mib` limits that.
+    An allocation beyond it fails inside the script, with the allocator's own message. CUDA reserves address space by
+    the terabyte, so that there only the supervisor watches.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    if job.limits.memory_mib:
+    if job.limits.memory_mib and job.cuda_fraction is None:
         now = processes.field(os.getpid(), "status", "VmData")
         most = now + job.limits.memory_mib * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
@@ -152,7 +146,6 @@ def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
 
     def report(info: dict[str, Any]) -> None:
         numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
-        numbers |= {"kept": info["kept"]} if "kept" in info else {}
         with contextlib.suppress(OSError):
             os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
 

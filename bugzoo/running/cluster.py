@@ -15,10 +15,6 @@ from bugzoo.errors import UserError
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^\s/:]+:\d+|(tcp|tls)://\[[0-9a-f:]+\]:\d+")
 PATIENCE = 20
 """Seconds to wait for the scheduler's answer."""
-GAVE_UP = (
-    "The cluster gave up: each worker that was at this work was lost, one after the other. Look at the workers' logs, for "
-    "memory first; then type the same command again, which goes on from what is done."
-)
 
 
 @contextlib.contextmanager
@@ -82,12 +78,3 @@ def what_runs_here() -> tuple[str, str]:
     for file in sorted(root.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest(), version("torch")
-
-
-def gave_up(error: Exception) -> bool:
-    """Is this the scheduler's word that an item was tried on as many workers as it allows, each of which was lost?"""
-    try:
-        from distributed.scheduler import KilledWorker
-    except ImportError:
-        return False
-    return isinstance(error, KilledWorker)

@@ -22,9 +22,6 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     tempfile.tempdir = os.environ["TMPDIR"] = str(scratch)
     logging.disable(logging.CRITICAL)  # the launcher's own report of a failed rank; the ranks' outcomes say it better
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
-    # The launcher asks whether there is a GPU. Asked of the CUDA runtime, that would keep every process that is forked from
-    # this one away from it; asked of the driver's library it does not.
-    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     config = LaunchConfig(
         min_nodes=1,
         max_nodes=1,

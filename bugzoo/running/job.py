@@ -59,8 +59,8 @@ class Job:
     argv: tuple[str, ...] = ()
     cwd: str | None = None
     """Working directory: the caller's by default, an empty temporary one when isolated."""
-    cuda_mib: int | None = None
-    """MiB of the device's memory that the script's tensors may take; beyond it torch's allocator says that it is out of it."""
+    cuda_fraction: float | None = None
+    """Share of the device's memory that the worker may allocate."""
     watch: bool = True
     watch_settings: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of `watch()`, such as `{"snapshots": False}`."""

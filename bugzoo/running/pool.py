@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
-from bugzoo.errors import UserError
-from bugzoo.running import cluster
 from bugzoo.running.worker import stop_all
 
 Item = TypeVar("Item")
@@ -27,7 +25,6 @@ def run_all(
     workers: int | None = None,
     on_done: Callable[[int, Done], None] | None = None,
     stopping: threading.Event | None = None,
-    on_lost: Callable[[Item], Done] | None = None,
 ) -> list[Done]:
     """`function` of each item; the values in the items' order, started in that order too.
 
@@ -35,29 +32,18 @@ def run_all(
     With an `executor`, such as `client.get_executor()` of a Dask cluster, function and items must be picklable.
     `on_done(index, value)` is called in this thread as each is done, for whoever keeps what an interruption must not lose.
     What raises, here or there, ends everything that is still running here and is raised again; `stopping` is set first.
-    A cluster gives up an item that lost it one worker after the other. `on_lost(item)` is its value then, and the others go
-    on; without it that raises UserError.
     """
     own = executor is None
     pool = executor or ThreadPoolExecutor(workers or cores(), thread_name_prefix="bugzoo")
     futures: dict[Future, int] = {}
-    items, values = list(items), {}
     try:
         for index, item in enumerate(items):
             futures[pool.submit(function, item)] = index
         for future in as_completed(futures):
-            index = futures[future]
-            try:
-                values[index] = future.result()
-            except Exception as error:
-                if own or not cluster.gave_up(error):
-                    raise
-                if on_lost is None:
-                    raise UserError(cluster.GAVE_UP) from None
-                values[index] = on_lost(items[index])
+            value = future.result()
             if on_done:
-                on_done(index, values[index])
-        return [values[index] for index in range(len(items))]
+                on_done(futures[future], value)
+        return [future.result() for future in futures]
     except BaseException:
         if stopping:
             stopping.set()

@@ -84,10 +84,6 @@ class Tee(io.TextIOBase):
         return getattr(self.__dict__["behind"], name)
 
 
-_LATEST: deque[Tee] = deque(maxlen=16)
-"""print() borrows sys.stdout: a stream that is taken away while another thread prints to it has to live on for that moment."""
-
-
 class Printed:
     """Context manager: stdout and stderr of the calling thread go to `text()`."""
 
@@ -96,9 +92,7 @@ class Printed:
 
     def __enter__(self) -> "Printed":
         self.before = sys.stdout, sys.stderr
-        out, err = (Tee(stream, self.kept, self.passing) for stream in self.before)
-        _LATEST.extend((out, err))
-        sys.stdout, sys.stderr = out, err
+        sys.stdout, sys.stderr = (Tee(stream, self.kept, self.passing) for stream in self.before)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -25,10 +25,6 @@ class Run:
     """Seconds of the whole process, by the supervisor's clock; `seconds` is what the process itself says."""
     arrays: dict[str, Any] = field(default_factory=dict)
     """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
-    told: list[list[float]] = field(default_factory=list)
-    """[step, loss, gradient norm] of each step as the supervisor was told of it when it had been made."""
-    kept: list[list[Any]] = field(default_factory=list)
-    """[step, digest of what was kept of it, or ""] of the steps that a witness was asked for, told in the same way."""
     files: dict[str, bytes] = field(default_factory=dict)
     """What `Job.bring_mib` asked for: name -> bytes of a file that the script left in its folder."""
     trouble: str = ""

@@ -51,7 +51,6 @@ class Supervisor:
         self.job = Job.load(folder)
         self.printed = HeadTail(int(self.job.limits.output_mib * 2**20))
         self.steps: dict[int, list[list[float]]] = {}
-        self.kept: dict[int, list[list[object]]] = {}
         self.unread, self.unsent, self.commands = b"", b"", b""
         self.reason = ""
         self.ready, self.refusal = not self.job.isolated, b""
@@ -210,8 +209,6 @@ class Supervisor:
             taken = self.steps.setdefault(rank, []) if len(self.steps) < 64 else self.steps.get(rank, [])
             if len(taken) < _MAX_STEPS:
                 taken.append(numbers)
-                if "kept" in info:
-                    self.kept.setdefault(rank, []).append([step, str(info["kept"])[:32]])
             if self.relay and rank == 0 and len(self.unsent) < _MOST_UNSENT:
                 self.unsent += b'{"step": ' + line + b"}\n"
 
@@ -272,7 +269,6 @@ class Supervisor:
             reason=self.reason,
             stacks=stacks,
             steps={str(rank): taken for rank, taken in self.steps.items()},
-            kept={str(rank): told for rank, told in self.kept.items()},
             trouble=trouble,
             unread=unread,
             full=full,

@@ -118,7 +118,6 @@ def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
         if job.ranks > 1:
             run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}")
     run.stdout, run.elapsed = account.stdout, account.seconds
-    run.told, run.kept = account.steps.get(str(rank), []), account.kept.get(str(rank), [])
     run.trace.environment["peak_mib"] = round(account.peak_mib, 1)
     if trouble := account.trouble or account.unread.get(str(rank), ""):
         run.trouble, run.trace.outcome, run.trace.error = trouble, "crashed", nowhere("NotRead", trouble)

@@ -1,11 +1,9 @@
 """What lies between two epochs: a replay that comes by there must not run it again, and must know what came of it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.watching.state import copied
@@ -24,13 +22,9 @@ class Between:
     args: tuple[Any, ...] | None
     empty: bool | None
     """Were the gradients cleared before the forward: to None (True), to zero (False), not yet (None)?"""
-    buffers: tuple[tuple[torch.Tensor, torch.Tensor], ...] = ()
-    """Buffers of the models and copies of them: an evaluation in training mode moves BatchNorm's."""
 
     @classmethod
-    def of(
-        cls, names: dict[str, Any], optimizers: list[Any], args: tuple[Any, ...], models: Iterable[nn.Module] = ()
-    ) -> "Between":
+    def of(cls, names: dict[str, Any], optimizers: list[Any], args: tuple[Any, ...]) -> "Between":
         groups = [
             (o, [{key: v for key, v in group.items() if isinstance(v, float | int)} for group in o.param_groups])
             for o in optimizers
@@ -43,9 +37,7 @@ class Between:
             for name, value in names.items()
             if _small(value)
         }
-        held = {id(buffer): buffer for model in models for buffer in model.buffers() if _small(buffer)}
-        buffers = tuple((buffer, buffer.clone()) for buffer in held.values())
-        return cls(kept, groups, args if all(map(_small, args)) else None, empty, buffers)
+        return cls(kept, groups, args if all(map(_small, args)) else None, empty)
 
     def put_back(self, names: dict[str, Any]) -> bool:
         """Make it so again. True when the loop's body can go on at the forward, False when it must run from its top."""
@@ -56,8 +48,6 @@ class Between:
         for optimizer, groups in self.groups:
             for group, values in zip(optimizer.param_groups, groups, strict=True):
                 group.update(values)
-        for buffer, value in self.buffers:
-            buffer.data.copy_(value)
         if self.args is None:
             return False
         for optimizer, _ in self.groups if self.empty is not None else ():

@@ -1,4 +1,4 @@
-"""The loop's own body again and again on the first step's batch, or a few in turn, from the weights that the training began with.
+"""The loop's own body again and again on the first step's batch, from the weights that the training began with.
 
 Loss, update and everything else are the script's, as it stands in the loop. Random numbers begin anew at each repetition,
 so that a batch that the body draws itself is the same one each time. The script's objects are as before afterwards.
@@ -20,7 +20,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.errors import UserError
-from bugzoo.watching.history import Iteration, Snapshot, tensors
+from bugzoo.watching.history import Snapshot
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import Loop
 from bugzoo.watching.recorder import Recorder
@@ -36,8 +36,6 @@ class Repeated:
     losses: np.ndarray
     rates: np.ndarray
     error: str = ""
-    batches: int = 1
-    """How many took turns."""
 
 
 class _OutOfTime(BaseException):
@@ -51,8 +49,7 @@ class _Listener(Recorder):
         super().__init__(Trace(), None, graph=False, snapshots=False)
         self.loop.give_up()
         self.until, self.begins, self.same = until, True, True
-        self.expected: dict[int, torch.Tensor] = {}
-        self.place = 0
+        self.expected: torch.Tensor | None = None
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         super().training_forward(module, args)
@@ -61,31 +58,25 @@ class _Listener(Recorder):
         if self.begins:
             self.begins = False
             given = next((leaf.detach() for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)), None)
-            if given is not None and self.place in self.expected:
-                self.same = self.same and same_numbers(given, self.expected[self.place])
+            if given is not None and self.expected is not None:
+                self.same = self.same and same_numbers(given, self.expected)
             elif given is not None:
-                self.expected[self.place] = given.clone()
+                self.expected = given.clone()
 
 
-def by_heart(
-    past: Past, times: int, seconds: float, enough: float, converting: bool = False, batches: int = 1
-) -> Repeated:
+def by_heart(past: Past, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
     """At most so many repetitions and processor seconds, until the loss is that part of the first one.
 
     `converting`: what the body makes of the batch before the model gets it is done again, to what came of it the first time.
-    `batches`: at most so many of the run's take turns; `enough` is then asked of the mean over a turn. Random numbers go on
-    from turn to turn then, unless the body draws its batches with them: what it draws besides is another one each time.
 
     Raises UserError, with the reason, where the body cannot be run for one batch.
     """
     first = _beginning(past)
     counted = _counters(first.loop)
-    turns = _turns(past, first, batches)
-    for free in (True, False) if batches > 1 else (False,):
-        for going_on in (counted, ()) if counted else ((),):
-            found = _repeat(past, turns, first, times, seconds, enough, going_on, converting, free)
-            if found is not None:
-                return found
+    for going_on in (counted, ()) if counted else ((),):
+        found = _repeat(past, first, times, seconds, enough, going_on, converting)
+        if found is not None:
+            return found
     raise UserError(
         "the loop's body calls the model with other numbers each time, so that one batch cannot be repeated"
     )
@@ -112,21 +103,6 @@ def _beginning(past: Past) -> Snapshot:
     return replace(first, loop=loop, iteration=replace(first.iteration, values=values))
 
 
-def _turns(past: Past, first: Snapshot, most: int) -> list[Iteration]:
-    """The first step's iteration, and of those that are still held the earliest with other batches, `most` in all."""
-    found = [first.iteration]
-    for one in past.history.iterations if past.history is not None and most > 1 else ():
-        if len(found) == most:
-            break
-        given = tensors(one.values)
-        if one.values.keys() == first.iteration.values.keys() and not one.overwritten() and not any(
-            len(given) == len(tensors(other.values)) > 0 and all(map(same_numbers, given, tensors(other.values)))
-            for other in found
-        ):  # fmt: skip
-            found.append(one)
-    return found
-
-
 def _counters(loop: Loop) -> tuple[str, ...]:
     """Names in which the loop counts its iterations: `i` of `for i in range(n)` and of `for i, batch in enumerate(...)`."""
     if not isinstance(loop.node, ast.For) or not isinstance(loop.node.iter, ast.Call):
@@ -141,14 +117,12 @@ def _counters(loop: Loop) -> tuple[str, ...]:
 
 def _repeat(
     past: Past,
-    turns: list[Iteration],
     first: Snapshot,
     times: int,
     seconds: float,
     enough: float,
     counters: tuple[str, ...],
     converting: bool,
-    free: bool,
 ) -> Repeated | None:
     """None where the batch did not stay the same."""
     names = first.frame_globals if first.top_level else dict(first.namespace)
@@ -164,7 +138,6 @@ def _repeat(
         stack.enter_context(contextlib.redirect_stdout(silent))
         stack.enter_context(contextlib.redirect_stderr(silent))
         stack.enter_context(torch.enable_grad())
-        stack.enter_context(past.models.as_called())
         first.state.restore()
         for optimizer in past.moment.optimizers:
             if optimizer not in first.state.optimizers:  # made, or found, after the first forward
@@ -174,26 +147,20 @@ def _repeat(
         stack.callback(hooks.remove)
         try:
             for number in range(times):
-                turn = turns[number % len(turns)]
-                begun, given = first.iteration.values, copied(turn.values)
-                given |= {name: begun[name] + number for name in counters if isinstance(begun.get(name), int)}
+                given = copied(first.iteration.values)
+                given |= {name: given[name] + number for name in counters if isinstance(given.get(name), int)}
                 names.update(given)
-                if not free or number < len(turns):
-                    set_rng((first.state.rng or {}) | (turn.rng if number % len(turns) else {}))
-                    for put, old in first.state.generators:
-                        put(old)
+                set_rng(first.state.rng or {})
+                for put, old in first.state.generators:
+                    put(old)
                 if number < 2 or body is None:  # a name that the first repetition made is known to the second
                     body = prepared(first, names, None, converting)
-                listener.begins, listener.place = True, number % len(turns)
+                listener.begins = True
                 body(names)
                 if not listener.same:
                     return None
                 losses = listener.table.column("loss")
-                if len(turns) > 1:
-                    ends = len(losses) > len(turns) and not (number + 1) % len(turns)
-                    if ends and 0 <= losses[-len(turns) :].mean() < enough * losses[: len(turns)].mean():
-                        break
-                elif len(losses) and 0 <= losses[-1] < enough * losses[0]:
+                if len(losses) and 0 <= losses[-1] < enough * losses[0]:
                     break
         except _OutOfTime:
             pass
@@ -202,13 +169,4 @@ def _repeat(
     listener.waits.close()
     listener.waiting.finish()
     losses, rates = (listener.table.column(name).copy() for name in ("loss", "learning_rate"))
-    return Repeated(losses, rates, error, len(turns) if len(turns) == 1 else _different(listener.expected))
-
-
-def _different(given: dict[int, torch.Tensor]) -> int:
-    """How many of the batches that the model was called with are different ones: a body may draw the same again."""
-    found: list[torch.Tensor] = []
-    for one in given.values():
-        if not any(same_numbers(one, other) for other in found):
-            found.append(one)
-    return len(found)
+    return Repeated(losses, rates, error)

@@ -1,7 +1,5 @@
 """Numbers that are still on a CUDA device: copied in blocks, without making the host wait."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -10,20 +8,6 @@ from bugzoo.watching.table import Table
 
 BLOCK = 100
 """Numbers in one copy."""
-
-
-@contextmanager
-def may_wait() -> Iterator[None]:
-    """At a watch's end there is waiting. `torch.cuda.set_sync_debug_mode` is meant for what the script does."""
-    mode = torch.cuda.get_sync_debug_mode() if torch.cuda.is_initialized() else 0
-    if not mode:
-        yield
-        return
-    torch.cuda.set_sync_debug_mode(0)
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode(mode)
 
 
 class Waiting:

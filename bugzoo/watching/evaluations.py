@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
@@ -37,8 +37,6 @@ class Evaluation:
     args: tuple[Any, ...]
     name: str
     again: Callable[[], Any] | None = None
-    file: str = ""
-    line: int = 0
 
 
 @dataclass
@@ -62,9 +60,7 @@ class Evaluations:
             around = self.moment.loop.around
             alone = around and frame.f_code not in around and frame.f_code.co_name != "<module>"
             again = _call_again(frame) if alone else None
-            one = Evaluation(self.moment.step, module, detached(args), frame.f_code.co_name, again)
-            one.file, one.line = frame.f_code.co_filename, frame.f_lineno
-            self.found[place] = one
+            self.found[place] = Evaluation(self.moment.step, module, detached(args), frame.f_code.co_name, again)
 
     def _function(self) -> tuple[FrameType | None, FrameType | None]:
         """The outermost function around this call that only evaluates, and what called it; else the innermost.
@@ -79,7 +75,7 @@ class Evaluations:
                 or code in loop.around
                 or code.co_name == "<module>"
                 or code.co_filename != best.f_code.co_filename
-                or _trains(code)
+                or {"backward", "step"} & set(code.co_names)
             ):
                 return best, frame
             if code.co_name == "<module>" or code.co_name[0] != "<":  # a comprehension is part of its function
@@ -87,12 +83,6 @@ class Evaluations:
             if frame is loop.outside:
                 break
         return best, None
-
-
-@lru_cache(maxsize=256)
-def _trains(code: CodeType) -> bool:
-    """Does it speak of a step or a backward pass?"""
-    return "backward" in code.co_names or "step" in code.co_names
 
 
 def _call_again(frame: FrameType) -> Callable[[], Any] | None:

@@ -27,14 +27,6 @@ Circumstance = tuple[int, bool, bool, bool, bool]
 """Of one forward: id of the root module, grad, training, in the training loop, below the optimiser's step."""
 
 
-def keywords() -> dict[str, Any]:
-    """What the model that is being called was given by name: no global pre-hook is told, but a frame of torch's call is."""
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_name != "inner":
-        frame = frame.f_back
-    return dict(frame.f_locals.get("kwargs") or {}) if frame is not None else {}
-
-
 class Forwards:
     """A global forward-pre hook that is there only until the first root module of a training step was called."""
 
@@ -46,7 +38,6 @@ class Forwards:
         """Called at a step's first forward with gradients; in a replay it returns the arguments of the first time."""
         self.evaluations = Evaluations(moment)
         self._pre_id = RemovableHandle(_pre_hooks).id
-        self._hook = self._before  # bound once, not at every step
         self._post_id = RemovableHandle(_hooks).id
         self._ignored: dict[int, weakref.ref[nn.Module]] = {}
         self._counts: Counter[Circumstance] = Counter()
@@ -64,7 +55,7 @@ class Forwards:
         self.autocast: str | None = None
 
     def arm(self) -> None:
-        _pre_hooks[self._pre_id] = self._hook
+        _pre_hooks[self._pre_id] = self._before
 
     def disarm(self) -> None:
         _pre_hooks.pop(self._pre_id, None)
@@ -75,17 +66,13 @@ class Forwards:
         """None, or in a replay the arguments that the forward had the first time."""
         if _traced():  # torch.compile looks through the hooks of what it compiles: here it finds nothing to do
             return None
+        if module.__class__.__name__ == "OptimizedModule":  # what torch.compile made of a model
+            module = module._orig_mod  # pyright: ignore[reportAssignmentType]
         moment = self.moment
-        if module is not self._usual:
-            if id(module) in self.models.children:  # in an evaluation every part of the model comes by here
-                return None
-            if module.__class__.__name__ == "OptimizedModule":  # what torch.compile made of a model
-                module = module._orig_mod  # pyright: ignore[reportAssignmentType]
         if (
             module is self._usual
             and module.training is self._usual_mode
             and not moment.sampling
-            and not moment.asked
             and moment.thread is None
             and torch.is_grad_enabled()
         ):  # the same call as a step ago: nothing new to find out
@@ -145,12 +132,20 @@ class Forwards:
         self._open = [*self._open, full]
         self._candidate = key[0]
         if moment.sampling:
-            self.last_call = (module, args, keywords())
+            # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
+            self.last_call = (module, args, self._keywords())
             self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
-        if self._sampling is None and not moment.asked:
+        if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
         self._usual, self._usual_mode, self._usual_key = module, module.training, [full]
         return self.on_training(module, args)
+
+    @staticmethod
+    def _keywords() -> dict[str, Any]:
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code.co_name != "inner":
+            frame = frame.f_back
+        return dict(frame.f_locals.get("kwargs") or {}) if frame is not None else {}
 
     def before_backward(self, sampling: bool) -> None:
         """A backward follows: the forward before it was a training forward.
@@ -179,7 +174,7 @@ class Forwards:
 
     def after_step(self, sampling: bool) -> None:
         self.evaluated = False
-        _pre_hooks[self._pre_id] = self._hook
+        _pre_hooks[self._pre_id] = self._before
         if sampling:
             self.sample()
 
@@ -246,42 +241,18 @@ def statistics(output: torch.Tensor) -> torch.Tensor | list[float]:
     Saturated: within 0.03 of a bound, of an output that keeps to [-1, 1] or [0, 1]; 0 for an unbounded output.
     """
     values = output.detach().float()
-    if not values.is_cuda:
-        return _on_cpu(values)
     count = values.numel()
     std, mean = torch.std_mean(values, correction=0)
     low, high = values.aminmax()
     filled = torch.count_nonzero(values)
-    edge = ((values.abs() > 0.97) | ((values < 0.03) & (low >= 0) & (values > 0))).sum()
-    saturated = edge * ((low >= -1) & (high <= 1)) / count
+    if not values.is_cuda:  # reading a number costs nothing here, and most outputs need no more than their extremes
+        least, most = low.item(), high.item()
+        saturated = _edge(values, low).item() / count if least >= -1 and most <= 1 else 0.0
+        bad = 0.0 if math.isfinite(least + most) else 1 - torch.isfinite(values).sum().item() / count
+        return [mean.item(), std.item(), 1 - filled.item() / count, saturated, bad]
+    saturated = _edge(values, low) * ((low >= -1) & (high <= 1)) / count
     return torch.stack([mean, std, 1 - filled / count, saturated, 1 - torch.isfinite(values).sum() / count])
 
 
-def _on_cpu(values: torch.Tensor) -> list[float]:
-    """The same where reading a number costs nothing: most outputs need no more than their extremes.
-
-    In passes that the processor's vector units do: torch.std_mean takes twenty times as long.
-    """
-    count = values.numel()
-    low, high = (value.item() for value in values.aminmax())
-    filled = torch.count_nonzero(values).item()
-    if not math.isfinite(low + high):
-        return [
-            math.nan,
-            math.nan,
-            1 - filled / count,
-            0.0,
-            1 - torch.count_nonzero(torch.isfinite(values)).item() / count,
-        ]
-    mean = values.mean()
-    off = values - mean
-    std = torch.linalg.vector_norm(off).item()
-    if math.isinf(std):  # the sum of squares may overflow where no number does
-        std = torch.linalg.vector_norm(off, dtype=torch.float64).item()
-    saturated = 0
-    if low >= 0 and high <= 1:
-        above, below = torch.count_nonzero(values > 0.97).item(), torch.count_nonzero(values < 0.03).item()
-        saturated = above + below - (count - filled)
-    elif low >= -1 and high <= 1:
-        saturated = torch.count_nonzero(values.abs() > 0.97).item()
-    return [mean.item(), std / math.sqrt(count), 1 - filled / count, saturated / count, 0.0]
+def _edge(values: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
+    return ((values.abs() > 0.97) | ((values < 0.03) & (low >= 0) & (values > 0))).sum()

@@ -86,9 +86,8 @@ class OptimizerState:
     def update_ratio(self) -> Any:
         """|change of the parameters in this step| / |parameters before it|; NaN where that is 0."""
         before, self.before = self.before or [], None
-        size = total(gradient_norms(before))
-        torch._foreach_sub_(before, [p.detach() for p in self.params])  # pyright: ignore[reportPrivateImportUsage]
-        moved = total(gradient_norms(before))
+        change: Any = torch._foreach_sub([p.detach() for p in self.params], before)  # pyright: ignore
+        size, moved = total(gradient_norms(before)), total(gradient_norms(change))
         if isinstance(size, float):
             return moved / size if size else NAN
         return moved / size

@@ -1,7 +1,6 @@
 """What the autograd graph of a loss shows: the kind of loss, the number of classes, a softmax in front of another."""
 
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -85,7 +84,7 @@ def walk(loss: torch.Tensor) -> Graph | None:
             classes = result.shape[dim]
             behind = through_shapes(n.next_functions[0][0])
             doubled = behind is not None and behind.name().startswith("SoftmaxBackward")
-            spread = _here((result.amax(dim) - result.amin(dim)).float().mean())
+            spread = (result.amax(dim) - result.amin(dim)).float().mean().item()
             break
     return Graph(
         loss_op=(node or loss.grad_fn).name(),
@@ -106,23 +105,12 @@ def _signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def _here(number: torch.Tensor) -> Any:
-    """The number itself; one on a CUDA device stays a tensor until `settled`, as to read it makes the script wait."""
-    return number if number.is_cuda else number.item()
-
-
-def settled(graph: Graph) -> Graph:
-    """With plain numbers."""
-    found = {name: getattr(graph, name) for name in ("rows", "log_prob_spread")}
-    return replace(graph, **{name: value.item() for name, value in found.items() if isinstance(value, torch.Tensor)})
-
-
-def _rows(node: Any) -> Any:
+def _rows(node: Any) -> int | None:
     """Targets that count in a negative log-likelihood; None for another loss, or where they are no class numbers."""
     targets = getattr(node, "_saved_target", None)
     if not isinstance(targets, torch.Tensor) or not node.name().startswith("NllLoss"):
         return None
-    return _here((targets != _signed(node._saved_ignore_index)).sum())
+    return int((targets != _signed(node._saved_ignore_index)).sum())
 
 
 def _outer_broadcast(node: Any) -> bool:

@@ -24,8 +24,6 @@ SNAPSHOT_MIB = 1024
 """A model whose snapshot would be larger than this is not snapshot."""
 SHARE = 0.005
 """Part of the run's time that snapshots may take."""
-REWIND_MIB, STATES = 256, 16
-"""With `rewind`: the same for the batches, and most snapshots of the whole run."""
 
 
 @dataclass(slots=True)
@@ -40,8 +38,6 @@ class Iteration:
     values: dict[str, Any]
     rng: dict[str, Any]
     versions: list[int] = field(default_factory=list)
-    held: int = 0
-    """Bytes of the tensors in `values`."""
     start: dict[str, Any] | None = None
     """Random state at the end of the step before, where a function that the loop calls makes the whole step."""
     between: Between | None = None
@@ -82,9 +78,8 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 class History:
     """Called at each step's first forward; decides when to take a snapshot so that it costs about a hundredth at most."""
 
-    def __init__(self, moment: Moment, models: Models, rewind: bool = False) -> None:
-        self.moment, self.models, self.rewind = moment, models, rewind
-        self.most = (REWIND_MIB if rewind else BATCH_MIB) * 2**20
+    def __init__(self, moment: Moment, models: Models) -> None:
+        self.moment, self.models = moment, models
         self.finder = moment.loop
         self.iterations: deque[Iteration] = deque()
         self.snapshots: deque[Snapshot] = deque()
@@ -101,7 +96,8 @@ class History:
         self._optimizers = 0
         self.nested = False  # is the forward called from a function of the script's that the loop calls?
         self._start: dict[str, Any] | None = None
-        self._spent, self._begun, self._taken = 0.0, (0, 0.0), 0
+        self._cost = self._pace = math.inf  # seconds of a snapshot, and of a step of the run
+        self._taken_at = (0, 0.0)
 
     # -- while the run goes on ----------------------------------------------------------------------------------------
 
@@ -126,26 +122,21 @@ class History:
         last = self.iterations[-1] if self.iterations else None
         if last is not None and not self._begins(loop, last, line, values, frame):
             return
-        versions, held = [], 0
+        versions = []
         for value in values.values():
-            for t in (value,) if type(value) is Tensor else leaves(value) if type(value) is not int else ():
+            for t in (value,) if type(value) is Tensor else leaves(value):  # the usual case, quickly
                 versions.append(t._version)
-                held += t.numel() * t.element_size()
-        rng = torch_rng()
-        if self.rewind:
-            held += rng["torch"].numel()
-        self._held += held
+                self._held += t.numel() * t.element_size()
         self._number += 1
         if step <= 2:
             self.nested = next(user_frames(sys._getframe(1)), frame) is not frame
-        now = Iteration(self._number, step, line, values, rng, versions, held, self._start)
+        now = Iteration(self._number, step, line, values, torch_rng(), versions, self._start)
         self.iterations.append(now)
         # an epoch's start is the best place for a snapshot, but where the step draws its own batch: what the start itself
         # drew before is not known there
         new_epoch = self._new_epoch(loop, last, values, frame)
         if new_epoch and last is not None:
-            models = self.models.roots.values() if self.rewind else ()
-            now.between = Between.of(names, self.moment.optimizers, args, models)
+            now.between = Between.of(names, self.moment.optimizers, args)
         met = len(self.moment.optimizers)  # with another optimiser another training begins
         if (
             step >= self._due
@@ -156,7 +147,7 @@ class History:
             self._take(now, frame, loop, args)
         self._optimizers = met
         self._frame = frame
-        while self._held > self.most and len(self.iterations) > 2:
+        while self._held > BATCH_MIB * 2**20 and len(self.iterations) > 2:
             self._drop_oldest()
 
     def after_step(self) -> None:
@@ -187,7 +178,7 @@ class History:
 
     def _drop_oldest(self) -> None:
         gone = self.iterations.popleft()
-        self._held -= gone.held
+        self._held -= sum(t.numel() * t.element_size() for t in tensors(gone.values))
         while self.snapshots and self.snapshots[0].iteration.number <= gone.number and len(self.snapshots) > 1:
             self.snapshots.popleft()
 
@@ -198,37 +189,20 @@ class History:
             return
         self.snapshots.append(self.snapshot(now, frame, loop, args))
         self.first = self.first or self.snapshots[0]
-        if self.rewind:
-            self._thin(now.step)
-            return
         small = parameters.bytes() < 16 * 2**20
         while len(self.snapshots) > (3 if small else 2):
             self.snapshots.popleft()
             while self.iterations[0].number < self.snapshots[0].iteration.number:
                 self._drop_oldest()
         ended = time.perf_counter()
-        if not self._taken:
-            self._begun = (now.step, ended)
-        else:
-            # All of both so far: a busy machine stretches now a step, now a snapshot, and the first of them cost most.
-            self._spent += ended - began
-            steps, seconds = now.step - self._begun[0], began - self._begun[1]
-            if steps:
-                self.every = int(min(max(self._spent / self._taken * steps / (SHARE * seconds), 10), 200))
-                # the batches since a snapshot have to be there for it to be of use
-                room = BATCH_MIB * 2**20 * len(self.iterations) / (2 * max(self._held, 1))
-                self.every = min(self.every, max(int(room), 25))
-        self._taken += 1
+        steps, seconds = now.step - self._taken_at[0], began - self._taken_at[1]
+        if self._taken_at[1] and steps:
+            # The fastest stretch and the cheapest snapshot so far: a busy machine stretches now one, now the other.
+            self._pace = min(self._pace, seconds / steps)
+            self._cost = min(self._cost, ended - began)
+            self.every = int(min(max(self._cost / (SHARE * self._pace), 10), 200))
+        self._taken_at = (now.step, ended)
         self._soon, self._due = now.step + self.every, now.step + self.every * 3 // 2
-
-    def _thin(self, step: int) -> None:
-        """Keep some of the whole run. At which steps depends on their number alone: two runs have the same ones."""
-        fit = max(3, min(STATES, SNAPSHOT_MIB * 2**20 // max(1, self.snapshots[-1].state.bytes())))
-        while len(self.snapshots) > fit:
-            self.every *= 2
-            kept = [one for one in self.snapshots if (one.iteration.step - 1) % self.every == 0]
-            self.snapshots = deque(kept or [self.snapshots[0]])
-        self._soon = self._due = (step - 1) // self.every * self.every + self.every + 1
 
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = {name: own(value) for name, value in frame.f_locals.items()}
@@ -281,16 +255,3 @@ class History:
         start = fit[-1]
         run = [it for it in goal if it.number >= start.iteration.number]
         return (start, run) if run and run[0].number == start.iteration.number else None
-
-    def states(self) -> dict[int, Snapshot]:
-        """step -> the snapshot at its first forward, of all that are kept and can be gone on from."""
-        kept = {one.iteration.step: one for one in (self.first, *self.snapshots) if one is not None}
-        return {step: one for step, one in sorted(kept.items()) if self.leading(one, step)}
-
-    def leading(self, start: Snapshot, step: int) -> list[Iteration]:
-        """The iterations from a snapshot's on, up to the one that makes `step`; [] where they are not all kept."""
-        if start.iteration.step == step and (not self.iterations or self.iterations[0].number > start.iteration.number):
-            return [start.iteration]
-        run = [one for one in self.iterations if one.number >= start.iteration.number and one.step <= step]
-        known = run and run[0].number == start.iteration.number and (self.last is None or step <= self.last)
-        return run if known and not any(one.overwritten() for one in run) else []

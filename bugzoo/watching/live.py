@@ -15,9 +15,8 @@ from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 if TYPE_CHECKING:
     from bugzoo.watching.by_heart import Repeated
     from bugzoo.watching.evaluations import Evaluation
-    from bugzoo.watching.replay import Past, Replay
+    from bugzoo.watching.replay import Replay
     from bugzoo.watching.trace import Trace
-    from bugzoo.watching.witness import Witness
 
 
 def not_yet(trace: "Trace", step: int) -> "Replay":
@@ -56,12 +55,8 @@ class Live:
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
     replay: Callable[["Trace", int], "Replay"] = not_yet
     """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
-    past: "Past | None" = None
-    """What is kept of the run for that, once it is over."""
     by_heart: "Callable[..., Repeated] | None" = None
     """Runs the loop's body again on the first batch: see `by_heart.by_heart`."""
-    witness: "Witness | None" = None
-    """What was kept of the steps that were asked for."""
 
     @property
     def batches(self) -> list[Batch]:

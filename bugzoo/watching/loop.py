@@ -34,15 +34,9 @@ class Loop:
     fetched: tuple[str, ...] = ()
     """Those that come from `next(...)`."""
     nested: list[LoopNode] = field(default_factory=list)
-    first_line: int = field(init=False)
-    """Of the body."""
-    last_line: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.first_line, self.last_line = self.node.body[0].lineno, last_line(self.node.body[-1])
 
     def holds(self, line: int) -> bool:
-        return self.first_line <= line <= self.last_line
+        return self.node.body[0].lineno <= line <= last_line(self.node.body[-1])
 
     def in_nested(self, line: int) -> bool:
         return any(n.lineno <= line <= last_line(n) for n in self.nested)
@@ -53,7 +47,6 @@ def last_line(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
 
 
-@lru_cache(maxsize=4096)
 def is_user_file(file: str) -> bool:
     """Neither torch's nor the watch's own."""
     return not file.startswith(_OWN)
@@ -117,8 +110,6 @@ class LoopFinder:
         self.frame: FrameType | None = None
         self.step_line = 0
         """Line of the loop's frame in which the optimiser stepped; 0 while that is not known."""
-        self._depth = 0
-        """How far away the loop's frame was the last time: those between are not made into objects to look at them."""
         self.around: set[CodeType] = set()
         """What was being run when the optimiser stepped, from the loop's function outwards."""
 
@@ -190,22 +181,15 @@ class LoopFinder:
         """The frame of the loop, when the call that is being made now comes from within its body."""
         if self.loop is None:
             return None
-        code, depth = self.loop.code, self._depth
-        try:
-            frame = sys._getframe(depth)
-        except ValueError:
-            frame = None
-        if depth == 0 or frame is None or frame.f_code is not code:
-            frame, depth = sys._getframe(2), 2
-            while frame is not None and frame.f_code is not code:
-                frame, depth = frame.f_back, depth + 1
-            if frame is None:
-                return None
-            self._depth = depth
-        if not self.loop.holds(frame.f_lineno):
-            return None
-        self.frame = frame
-        return frame
+        code, frame = self.loop.code, sys._getframe(2)
+        while frame is not None:
+            if frame.f_code is code:
+                if not self.loop.holds(frame.f_lineno):
+                    return None
+                self.frame = frame
+                return frame
+            frame = frame.f_back
+        return None
 
     def give_up(self) -> None:
         """Search no more."""

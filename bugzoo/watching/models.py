@@ -1,9 +1,5 @@
 """The models of a watched run: the root modules that were called, and what their parts are named."""
 
-import contextlib
-from collections.abc import Iterator
-from typing import Any
-
 from torch import nn
 
 
@@ -20,8 +16,6 @@ class Models:
         """One for each column."""
         self.trained: dict[int, int] = {}
         """id of a root -> sampled steps in which it was trained."""
-        self.kinds: dict[int, tuple[type[nn.Module], Any]] = {}
-        """id of a module -> its class when it was called first, and a `forward` of its own."""
 
     def add(self, module: nn.Module) -> None:
         """A root module that is called for the first time."""
@@ -29,21 +23,10 @@ class Models:
         for name, child in module.named_modules():
             if child is not module:
                 self.children.add(id(child))
-            self.kinds.setdefault(id(child), (type(child), child.__dict__.get("forward")))
             if id(child) not in self.places:
                 self.places[id(child)] = len(self.named)
                 kind = type(child).__name__
                 self.named.append((f"{type(module).__name__}.{name} ({kind})" if name else kind, child))
-
-    @contextlib.contextmanager
-    def as_called(self) -> Iterator[None]:
-        """Each module is what it was when it was called first: a script may have made another one of it since."""
-        now = [(one, type(one), one.__dict__.get("forward")) for _, one in self.named]
-        _become([(one, *self.kinds[id(one)]) for one, *_ in now])
-        try:
-            yield
-        finally:
-            _become(now)
 
     def ordered(self) -> list[nn.Module]:
         """Root modules, those that were trained most first."""
@@ -63,13 +46,3 @@ class Models:
     def several_ranks(self) -> bool:
         """Are there gradients that other ranks have a part in?"""
         return any(isinstance(module, nn.parallel.DistributedDataParallel) for module in self.roots.values())
-
-
-def _become(wanted: list[tuple[nn.Module, type[nn.Module], Any]]) -> None:
-    for module, kind, forward in wanted:
-        if type(module) is not kind:
-            module.__class__ = kind
-        if module.__dict__.get("forward") is not forward:
-            module.__dict__.pop("forward", None)
-            if forward is not None:
-                module.__dict__["forward"] = forward

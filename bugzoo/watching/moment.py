@@ -23,8 +23,6 @@ class Moment:
     """The number of the step that is being made now."""
     sampling: bool = True
     """Is it one of those that are looked at more closely?"""
-    asked: bool = False
-    """Is it one of those that a `Witness` is to keep, so that every call of the model counts?"""
     thread: int | None = None
     """The only thread whose training counts; None: any."""
     loop: LoopFinder = field(default_factory=LoopFinder)

@@ -1,7 +1,5 @@
 """Every parameter the watch meets: its name, its optimiser group, its norm now and then, and how far it moved."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import nn
@@ -9,9 +7,6 @@ from torch.nn.parameter import UninitializedTensorMixin  # pyright: ignore[repor
 
 from bugzoo.watching.outcome import out_of_memory
 from bugzoo.watching.trace import Parameter
-
-NOWHERE = -1.0
-"""In place of a share that there is none of. NaN would be heard, where a replay listens for the first one."""
 
 
 class Parameters:
@@ -23,7 +18,7 @@ class Parameters:
         self._names: list[str | None] = []
         self._groups: list[int | None] = []
         self._start: list[torch.Tensor] = []
-        self._sampled: list[tuple[int, Any, Any]] = []
+        self._sampled: list[tuple[int, list[float], list[float]]] = []
 
     def __len__(self) -> int:
         return len(self._held)
@@ -66,27 +61,24 @@ class Parameters:
 
     @torch.no_grad()
     def take_norms(self, step: int) -> None:
-        """Norms of all parameters and the shares of exact zeros in their gradients.
-
-        Those on a CUDA device stay there until `norms` asks: to read one here would make the script wait.
-        """
-        if not self._held:
-            return
-        device = self._held[0].device
-        nowhere = torch.full((), NOWHERE, device=device, dtype=torch.float64)
-        norms = torch.stack([p.detach().float().norm().to(device) for p in self._held])
-        zeros = torch.stack([nowhere if (some := _zeros(p.grad)) is None else some.to(device) for p in self._held])
-        on_cuda = device.type == "cuda"
-        self._sampled.append((step, norms, zeros) if on_cuda else (step, norms.tolist(), zeros.tolist()))
+        """Norms of all parameters and the shares of exact zeros in their gradients."""
+        norms = torch.stack([p.detach().float().norm().to("cpu", non_blocking=True) for p in self._held])
+        zeros = []
+        for p in self._held:
+            g = p.grad
+            if g is None or g.is_sparse or not g.numel():
+                zeros.append(float("nan"))
+            else:
+                zeros.append(1 - torch.count_nonzero(g).item() / g.numel())
+        self._sampled.append((step, norms.tolist(), zeros))
 
     def norms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(K,) steps, (K, P) norms, (K, P) shares of zeros."""
         count, width = len(self._sampled), len(self)
         norms, zeros = np.full((count, width), np.nan), np.full((count, width), np.nan)
         for row, (_, some, shares) in enumerate(self._sampled):
-            norms[row, : len(some)] = some.tolist() if isinstance(some, torch.Tensor) else some
-            zeros[row, : len(shares)] = shares.tolist() if isinstance(shares, torch.Tensor) else shares
-        zeros[zeros == NOWHERE] = np.nan
+            norms[row, : len(some)] = some
+            zeros[row, : len(shares)] = shares
         return np.asarray([float(step) for step, _, _ in self._sampled]), norms, zeros
 
     @torch.no_grad()
@@ -106,13 +98,6 @@ class Parameters:
                 )
             )
         return found
-
-
-def _zeros(gradient: torch.Tensor | None) -> torch.Tensor | None:
-    """The share of exact zeros; None where there is nothing to count."""
-    if gradient is None or gradient.is_sparse or not gradient.numel():
-        return None
-    return 1 - torch.count_nonzero(gradient).double() / gradient.numel()
 
 
 def _change(start: torch.Tensor, now: torch.Tensor) -> float:

@@ -45,32 +45,7 @@ def place(frame: Any) -> dict[str, Any]:
     return {"file": None, "line": None, "code": ""}
 
 
-class Look(TorchFunctionMode):
-    """What is done at each moment of a step that is run again: by itself nothing."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-    def at_forward(self, args: tuple[Any, ...]) -> None:
-        """The step's first root module is about to be called."""
-
-    def before_backward(self, root: Any) -> None:
-        pass
-
-    def after_backward(self) -> None:
-        pass
-
-    def before_step(self, optimizer: Any) -> None:
-        pass
-
-    def after_step(self) -> None:
-        pass
-
-    def result(self) -> dict[str, Any] | None:
-        """What was found."""
-
-
-class Probe(Look):
+class Probe(TorchFunctionMode):
     """While active, looks at every operation's result, forward and backward. `first` is the earliest finding."""
 
     def __init__(self, names: dict[int, str]) -> None:

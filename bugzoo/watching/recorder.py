@@ -14,7 +14,7 @@ from bugzoo.watching.alive import Alive
 from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
-from bugzoo.watching.forwards import Forwards, keywords
+from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live, detached
@@ -27,7 +27,6 @@ from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_s
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
 from bugzoo.watching.trace import Event, Trace
-from bugzoo.watching.witness import Witness
 
 _now = time.perf_counter
 _SHORT = 5e-4
@@ -37,12 +36,7 @@ class Recorder:
     """Fills a Trace. The hooks in `bugzoo.watching.hooks` call its methods; none may raise or draw randomness."""
 
     def __init__(
-        self,
-        trace: Trace,
-        on_step: Callable[[dict[str, Any]], None] | None,
-        graph: bool,
-        snapshots: bool,
-        rewind: bool = False,
+        self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool, snapshots: bool
     ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
         self.live = trace.live = Live()
@@ -51,11 +45,10 @@ class Recorder:
         self.parameters, self.loop, self.optimizers = self.moment.parameters, self.moment.loop, self.moment.states
         self.models = Models()
         self.forwards = Forwards(self.moment, self.models, self.training_forward)
-        self.history = History(self.moment, self.models, rewind) if snapshots or rewind else None
+        self.history = History(self.moment, self.models) if snapshots else None
         self.waiting = Waiting(self.table)
         self.judge = Judge(self.moment)
         self.closing = False
-        self.witness: Witness | None = None
         self.alive = Alive()
         self.backwards = 0
         self.step_places: list[tuple[str, int] | None] = []
@@ -94,8 +87,6 @@ class Recorder:
             self.data_s += self._took(self.mark, now)
             if self.history is not None:
                 self.history.at_forward(args)
-        if self.witness is not None:
-            self.witness.at_forward(self.moment.step, module, args or tuple(keywords().values()))
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -152,8 +143,6 @@ class Recorder:
         self.backwards += 1
         if self.moment.sampling and len(self.losses) == 1:
             self._sample(plain)
-        if self.witness is not None:
-            self.witness.at_loss(self.moment.step, plain)
         if marked(self.moment.step):
             self.alive.add(root)
 
@@ -193,8 +182,6 @@ class Recorder:
                 known.handed(self.by_hand)
         if not self.uses_closure:
             self._take_gradients(state, optimizer)
-        if self.witness is not None and not skipped and not self.uses_closure:
-            self.witness.at_step(self.moment.step, optimizer)
         state.before = None
         if self.moment.sampling or with_update(self.moment.step):
             state.before = [p.detach().clone() for p in state.params]
@@ -215,14 +202,10 @@ class Recorder:
 
     def after_step(self, optimizer: torch.optim.Optimizer) -> dict[str, Any] | None:
         ended, step = _now(), self.moment.step
-        state = self.optimizers.get(id(optimizer)) or self._state(optimizer)
+        state = self._state(optimizer)
         row = self.table.rows
         if self.uses_closure:
             self._take_gradients(state, optimizer)
-        if self.witness is not None:
-            if self.uses_closure:
-                self.witness.keep(step)
-            self.witness.after_step()
         ratio = 0.0 if self.skipped else NAN
         if state.before is not None:
             ratio = ratio if self.skipped else state.update_ratio()
@@ -257,8 +240,6 @@ class Recorder:
         info = None
         if self.on_step is not None:
             info = {"step": step, "loss": numbers[1], "grad_norm": numbers[2], "seconds": ended - self.began}
-            if self.witness is not None and (told := self.witness.told(step)) is not None:
-                info["kept"] = told
         self.mark = _now()
         return info
 
@@ -268,7 +249,6 @@ class Recorder:
         moment = self.moment
         moment.step += 1
         moment.sampling = sampled(moment.step)
-        moment.asked = self.witness is not None and moment.step in self.witness.wanted
         self._reset_step()
         self.forwards.after_step(moment.sampling)
 
@@ -304,7 +284,6 @@ class Recorder:
             setattr(trace, name, table.column(name).copy() if self.closing else table.column(name))
         if self.closing:
             trace.parameters = self.parameters.describe()
-            trace.graph = graphs.settled(trace.graph)
             trace.param_grad_norm = self.norms.array(table.rows, len(self.parameters))
             trace.param_norm_step, trace.param_norm, trace.grad_zeros = self.parameters.norms()
             self.forwards.publish(trace)

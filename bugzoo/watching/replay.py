@@ -25,7 +25,7 @@ from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import Loop, is_fetch, last_line, stored_names
 from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
-from bugzoo.watching.probe import Look, Probe
+from bugzoo.watching.probe import Probe
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.state import Frozen, State, copied, set_rng
 from bugzoo.watching.trace import Trace
@@ -55,11 +55,6 @@ class Past:
     moment: Moment
     history: History | None
     """None where no snapshots were taken."""
-    lines: dict[str, list[str]] = field(default_factory=dict)
-    """File -> its lines as they were then: another run may use the name for another text."""
-
-
-_NOTHING = Look()
 
 
 class _Reached(BaseException):
@@ -75,8 +70,7 @@ class _Rerun(Recorder):
         self.loop.give_up()
         self.iteration: Iteration | None = None
         self.given: tuple[Any, ...] | None = None
-        self.probe: Look | None = None
-        self._begun = False
+        self.probe: Probe | None = None
         self.info: dict[str, Any] = {}
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
@@ -85,32 +79,16 @@ class _Rerun(Recorder):
         if self.iteration is not None:
             set_rng(self.iteration.rng)
             self.iteration = None
-        if self.moment.step == self.goal and not self._begun:
-            self._begun = True
-            self._look().at_forward(args if given is None else given)
         return given
-
-    def _look(self) -> Look:
-        """The probe in the step that is asked for; before that what does nothing."""
-        return self.probe if self.probe is not None and self.moment.step == self.goal else _NOTHING
 
     def before_backward(self, root: Any) -> None:
         super().before_backward(root)
-        self._look().before_backward(root)
-
-    def after_backward(self) -> None:
-        super().after_backward()
-        self._look().after_backward()
-
-    def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any, skipped: bool = False) -> None:
-        super().before_step(optimizer, args, kwargs, skipped)
-        self._look().before_step(optimizer)
+        if self.probe is not None and self.moment.step == self.goal:
+            self.probe.before_backward(root)
 
     def _after(self, info: dict[str, Any]) -> None:
         if info["step"] >= self.goal:
             self.info = info
-            if self.probe is not None:
-                self.probe.after_step()
             raise _Reached
 
 
@@ -172,24 +150,18 @@ def prepared(
 
 
 def execute(
-    past: Past,
-    snapshot: Snapshot,
-    iterations: list[Iteration],
-    step: int,
-    from_start: bool = False,
-    look: Look | None = None,
+    past: Past, snapshot: Snapshot, iterations: list[Iteration], step: int, from_start: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Run `iterations` from `snapshot` until optimiser step `step` is made: ({"loss", "grad_norm"}, first finding).
 
-    `from_start`: the first statement draws its batch itself, from the random state that the step before left. `look`: what
-    looks at the step, by default for numbers that are not finite.
+    `from_start`: the first statement draws its batch itself, from the random state that the step before left.
     """
     names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
     state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, True, snapshot.state)
     frozen = Frozen(state, names, snapshot.frame_globals)
     rerun = _Rerun(step, snapshot.iteration.step)
     hooks = Hooks(rerun)
-    probe = look or Probe(past.models.names())
+    probe = Probe(past.models.names())
     quiet = io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.callback(frozen.restore)
@@ -218,10 +190,7 @@ def execute(
                     rerun.given = given(snapshot.args)
                 if iteration.step == step or number == len(iterations) - 1:
                     rerun.probe = probe
-                    anomaly = (
-                        torch.autograd.detect_anomaly(check_nan=False) if look is None else contextlib.nullcontext()
-                    )
-                    with anomaly, probe:
+                    with torch.autograd.detect_anomaly(check_nan=False), probe:
                         prepared(snapshot, names, at)(names)
                 else:
                     prepared(snapshot, names, at)(names)

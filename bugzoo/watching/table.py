@@ -1,7 +1,6 @@
 """The rows of a trace while it grows: cheap to append to, turned into arrays late."""
 
 import math
-import struct
 from typing import Any
 
 import numpy as np
@@ -14,34 +13,37 @@ COLUMNS = (
 NAN = math.nan
 
 
-_ROW = struct.Struct(f"{len(COLUMNS)}d")
-
-
 class Table:
-    """Columns of floats, one row a step, each written at once to where it stays."""
+    """Columns of floats, one row a step: appended as tuples, turned into an array when somebody looks."""
 
     def __init__(self) -> None:
         self.rows = 0
-        self._hold(np.full((1024, len(COLUMNS)), NAN))
+        self._fresh: list[tuple[float, ...]] = []
+        self._settled = 0
+        self._data = np.full((1024, len(COLUMNS)), NAN)
 
-    def _hold(self, data: np.ndarray) -> None:
-        self._data, self._bytes = data, data.data.cast("B")
-
-    def append(self, row: tuple[Any, ...]) -> None:
-        if self.rows == len(self._data):
-            self._hold(np.concatenate([self._data, np.full_like(self._data, NAN)]))
-        try:
-            _ROW.pack_into(self._bytes, self.rows * _ROW.size, *row)
-        except struct.error:  # an optimiser's learning rate may be None
-            self._data[self.rows] = row
+    def append(self, row: tuple[float, ...]) -> None:
+        self._fresh.append(row)
         self.rows += 1
 
+    def _settle(self) -> None:
+        fresh, self._fresh = self._fresh, []
+        end = self._settled + len(fresh)
+        while end > len(self._data):
+            self._data = np.concatenate([self._data, np.full_like(self._data, NAN)])
+        self._data[self._settled : end] = fresh
+        self._settled = end
+
     def put(self, row: int, column: str, value: float) -> None:
+        if self._fresh:
+            self._settle()
         self._data[row, COLUMNS.index(column)] = value
 
     def column(self, name: str) -> np.ndarray:
         """(S,) a view, not a copy."""
-        return self._data[: self.rows, COLUMNS.index(name)]
+        if self._fresh:
+            self._settle()
+        return self._data[: self._settled, COLUMNS.index(name)]
 
 
 class Layout:

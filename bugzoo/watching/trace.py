@@ -11,7 +11,6 @@ import numpy as np
 from bugzoo.errors import UserError
 
 if TYPE_CHECKING:
-    from bugzoo.watching.divergence import Divergence
     from bugzoo.watching.live import Live
     from bugzoo.watching.replay import Replay
 
@@ -243,18 +242,6 @@ class Trace:
                 "A trace that was loaded from a file cannot be replayed: run the training under watch() again."
             )
         return self.live.replay(self, step)
-
-    def differs_from(self, other: "Trace", tolerance: float = 0.0) -> "Divergence":
-        """When this run began to differ from `other`, its healthy twin say, and what was different first.
-
-        Print it, or read `step`, `what`, `name`, `here`, `there`. With both runs made in this process under
-        `watch(rewind=True)`, kept states are bisected and single steps run again, and everything is left as it was; of a trace
-        from a file the numbers of each step are compared. `tolerance`: as a part of the larger number, for another machine.
-        What a script computes from a model's outputs is compared where it is in its top-level `metrics`.
-        """
-        from bugzoo.watching.divergence import divergence
-
-        return divergence(self, other, tolerance)
 
     def first_non_finite(self) -> Event | None:
         """The earliest non-finite event, None in a finite run."""

@@ -1,7 +1,6 @@
 """`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
 
 import functools
-import linecache
 import platform
 import sys
 import threading
@@ -15,7 +14,6 @@ import torch
 
 from bugzoo.errors import UserError
 from bugzoo.watching.by_heart import by_heart
-from bugzoo.watching.device import may_wait
 from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import is_user_file
@@ -24,7 +22,6 @@ from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.replay import Past, replay
 from bugzoo.watching.scene import scene
 from bugzoo.watching.trace import Environment, Event, Trace
-from bugzoo.watching.witness import Witness
 
 _active: list["watch"] = []
 _lock = threading.Lock()
@@ -34,10 +31,8 @@ class watch:
     """Watch the training that happens inside the `with` block, without changing it.
 
     `on_step(info)` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"}; it may raise
-    StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs for the latest
-    steps, `rewind` for all of them (see also `trace.differs_from`), as far as 256 MiB of batches go; `graph`
-    looks at the autograd graph on a few steps, `own_thread` leaves out what other threads train, `witness` keeps at these
-    steps what is needed to work them out once more (`bugzoo.watching.witness`). Raises UserError when
+    StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs, `graph`
+    looks at the autograd graph on a few steps, `own_thread` leaves out what other threads train. Raises UserError when
     another watch is active in this process.
     """
 
@@ -46,14 +41,11 @@ class watch:
         *,
         on_step: Callable[[dict[str, Any]], None] | None = None,
         snapshots: bool = True,
-        rewind: bool = False,
         graph: bool = True,
         own_thread: bool = False,
-        witness: list[int] | None = None,
     ) -> None:
         self.trace = Trace()
-        self._recorder = Recorder(self.trace, on_step, graph, snapshots, rewind)
-        self._recorder.witness = self._recorder.live.witness = Witness(witness) if witness else None
+        self._recorder = Recorder(self.trace, on_step, graph, snapshots)
         self._hooks, self._own_thread = Hooks(self._recorder), own_thread
         self._caller: FrameType | None = None
 
@@ -75,17 +67,10 @@ class watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool:
-        with may_wait():
-            return self._leave(error)
-
-    def _leave(self, error: BaseException | None) -> bool:
         try:
             self._hooks.remove()
             self._recorder.close()
-            loop = self._recorder.loop.loop
-            lines = {loop.file: linecache.getlines(loop.file)} if loop is not None else {}
-            past = Past(self._recorder.models, self._recorder.moment, self._recorder.history, lines)
-            self._recorder.live.past = past
+            past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
             self._recorder.live.replay = functools.partial(replay, past)
             self._recorder.live.by_heart = functools.partial(by_heart, past)
             self.trace.metrics = self._metrics()

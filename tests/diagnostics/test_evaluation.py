@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from bugzoo import programs
 from bugzoo.diagnostics import instrument, read
 from bugzoo.diagnostics._evaluation import behind_training, evaluated
 from bugzoo.diagnostics.verdict import NotApplicable
@@ -127,11 +126,3 @@ def test_few_samples_of_many_classes_are_as_far_apart_as_chance_makes_them(tmp_p
     assert read("validation_shift", ran(tmp_path, *words)).numbers["label_distance"] < 0.1
     ordered = [*words[:1], ("net = nn", "y = y.sort().values\nnet = nn"), *words[1:]]
     assert read("validation_shift", ran(tmp_path, *ordered)).numbers["label_distance"] > 0.4
-
-
-def test_a_second_loss_of_something_else_is_no_part_of_the_report():
-    """The sampler measures what it wrote as well, by a line of its own; its function here is called by no word of ours."""
-    run = run_here(programs.load("sampler").source.replace("write(", "compose("))
-    numbers = instrument("reported_metric").measure(run)
-    assert numbers["gap"] == 0 and numbers["loss_gap"] < 1e-6 and numbers["reported"] > 0.3
-    assert not instrument("reported_metric").judge(numbers).fired

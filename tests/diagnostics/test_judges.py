@@ -52,8 +52,6 @@ HEALTHY = {
     "overfit_one_batch": {
         "first_loss": 2.3, "best_loss": 0.2, "ratio": 0.09, "steps": 60, "late_fall": 0.2, "training_loss": 0.3,
         "highest_loss": 2.3, "lost_step": NAN},
-    "tiny_subset": {"batches": 4.0, "passes": 26.0, "together": 0.09, "alone": 0.3, "late_fall": 0.1, "first_loss": 1.1,
-                    "best_loss": 0.1},
     "mode_watch": {
         "eval_in_train_mode": 0.0, "evaluations": 9, "train_in_eval_mode": 0.0, "train_in_eval_share": 0.0,
         "drops_in_eval": 0.0, "kinds": ["dropout"]},
@@ -94,8 +92,6 @@ HEALTHY = {
                  "inside_share": 0.0},
     "kept_for_backward": {"kept_share": 0.1, "kept_mib": 0.2, "backwards": 1.0},
     "graphs_left": {"passes": 1.0, "held_mib": 0.5},
-    "held_tensors": {"held": 0.0, "numbers_each": 0.0, "kept": 0.0},
-    "token_variety": {"different": 85.0, "rows": 87.0, "used_share": 0.98, "read": 7000.0},
     "backward_checks": {"checked_share": 0.0, "noted": 0.0},
     "fresh_noise": {"seeded": 0.0, "looked_at": 3.0},
     "fetched_numbers": {"fetched": 2.0, "printed": 1.0},
@@ -226,16 +222,6 @@ SICK = [
     ("handover", {"rate_ratio": 1.0}, "optimizer/one_lr_for_pretrained"),
     ("kept_for_backward", {"kept_share": 1.0}, "memory/retain_graph_left_on"),
     ("graphs_left", {"passes": 2.0}, "memory/evaluation_keeps_graph"),
-    ("data_inspection", {"non_finite_share": 0.001}, "numerics/nan_in_data"),
-    ("data_inspection", {"non_finite_share": 0.2}, "numerics/variance_cancellation"),
-    ("held_tensors", {"held": 216.0, "numbers_each": 1.0, "kept": 82.0}, "memory/losses_kept_with_graph"),
-    ("held_tensors", {"held": 216.0, "numbers_each": 320.0, "kept": 82.0}, "memory/outputs_kept"),
-    ("token_variety", {"different": 2.0, "used_share": 0.02}, "data/everything_unknown"),
-    ("scale_watch", {"half_parameters": 1.0, "non_finite_share": 1.0}, "precision/half_parameters"),
-    ("scale_watch", {"skipped_share": 1.0}, "precision/half_softmax"),
-    ("reported_metric", {"reported": 24.0, "gap": 23.0}, "shape/silent_broadcast"),
-    ("reported_metric", {"reported_loss": 60.25 / 300, "loss_gap": 0.004}, "precision/low_precision_accumulator"),
-    ("reported_metric", {"reported_loss": 60.2531 / 300, "loss_gap": 0.004}, "metrics/mean_of_batch_means"),
     ("backward_checks", {"checked_share": 0.5}, "speed/anomaly_mode_left_on"),
     ("fresh_noise", {"seeded": 1.0}, "reproducibility/seed_inside_loop"),
     ("fetched_numbers", {"fetched": 7.0}, "speed/sync_every_step"),
@@ -269,11 +255,6 @@ def failures(judge_of):
 def test_every_judge_fires_on_the_sick_and_is_quiet_on_the_healthy():
     assert failures(lambda name: instrument(name).judge) == []
     assert set(HEALTHY) == set(names()) - {"crash"}
-
-
-def test_inputs_that_are_no_numbers_are_not_blamed_on_the_evaluation():
-    numbers = HEALTHY["validation_shift"] | {"mean_shift": NAN, "spread_ratio": NAN}
-    assert not instrument("validation_shift").judge(numbers).fired
 
 
 def test_a_judge_that_has_gone_deaf_turns_this_red():
@@ -350,10 +331,3 @@ def test_a_vocabulary_from_elsewhere_has_rows_that_nothing_uses():
     """One of a tokenizer that somebody else made: what training did not show it leaked nowhere."""
     numbers = HEALTHY["untrained_rows"] | {"untrained_share": 0.05, "reached_share": 0.1}
     assert not instrument("untrained_rows").judge(numbers).fired
-
-
-def test_losses_of_which_nothing_was_learnt_are_not_called_finite():
-    numbers = {"found": 0.0, "step": NAN, "loss_step": NAN}
-    said = instrument("first_non_finite").judge(numbers | {"bad_losses": 60.0}).message
-    assert "60 losses were not finite" in said
-    assert "every loss" in instrument("first_non_finite").judge(numbers | {"bad_losses": 0.0}).message

@@ -12,7 +12,6 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from bugzoo import diagnostics
 from bugzoo.grading import files
-from bugzoo.grading.declared import everything
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.notebook import KINDS, build
 from bugzoo.grading.workbench import Program
@@ -25,7 +24,7 @@ def test_committed_are_built_ones() -> None:
 
 
 def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
-    assert len(files.build(tmp_path)) == 2 * len(everything())
+    assert len(files.build(tmp_path)) == 2 * len(exercises())
     assert files.build(tmp_path) == files.stray(tmp_path) == []
     first, second = (tmp_path / f"exercises/{name}.ipynb" for name in list(exercises())[:2])
     first.write_text(first.read_text().replace("## Hints", "## Help"))
@@ -90,7 +89,7 @@ def test_the_symptom_comes_first_and_the_code_is_folded(name: str) -> None:
 
 
 def test_a_cell_lists_the_instruments_when_it_is_run(capsys: Any) -> None:
-    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["16_flat_loss"]))["cells"]}
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["01_flat_loss"]))["cells"]}
     exec(cells["instruments"], {"program": Program()})
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines if line[0] != " "] == diagnostics.names()

@@ -16,10 +16,10 @@ from bugzoo import record
 from tests.exercises.course import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-NAME = "16_flat_loss"
+NAME = "01_flat_loss"
 FREE = "costs no attempt"
 GUESS = (
-    "from bugzoo.grading import cell\nform = cell.form('16_flat_loss')\nhanded = form.hand_in(cause='something else')"
+    "from bugzoo.grading import cell\nform = cell.form('01_flat_loss')\nhanded = form.hand_in(cause='something else')"
 )
 
 
@@ -99,7 +99,7 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert FREE in (other := kernel.run("repair")) and "stands for int now" in other
     kernel.run("form = None")
     assert "wrong" in kernel.run("diagnosis"), "what was handed in is on record, whatever became of the form"
-    edited = kernel.run(kernel.cells["repair"].replace(NAME, "16_flat_los").replace('")', '", program="x = 1")'))
+    edited = kernel.run(kernel.cells["repair"].replace(NAME, "01_flat_los").replace('")', '", program="x = 1")'))
     assert FREE in edited and NAME in edited
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
 
@@ -129,7 +129,7 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     assert record.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
     assert "opens when the repair has passed. Or give up" in kernel.run("debrief")
     given_up = kernel.run(kernel.cells["debrief"].replace('")', '", give_up=True)'))
-    assert "What it could have been" in given_up and "17_same_answer" in given_up
+    assert "What it could have been" in given_up and "02_restless_loss" in given_up
 
 
 def test_a_slip_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel: Kernel) -> None:

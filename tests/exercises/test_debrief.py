@@ -16,7 +16,7 @@ def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_guesses_are_laid_beside_what_is_true() -> None:
-    exercise = load("16")
+    exercise = load("01")
     assert "What you said" not in debrief.text(exercise)
     ticket = exercise.scenario.ticket
     record.note(ticket, "hypothesis", {"cause": "a learning rate", "sure": 80, "after": ["loss_curve"]})
@@ -45,6 +45,6 @@ def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch:
     monkeypatch.setenv("BUGZOO_WIDGETS", "1")
     monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
     monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
-    debrief.show(load("16"))
+    debrief.show(load("01"))
     assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown"]
     assert "**Repair.**" in shown[0].data and "### Next" in shown[3].data

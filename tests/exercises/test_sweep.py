@@ -25,13 +25,7 @@ def naming() -> tuple[str, ...]:
     """Everything that names a cause: the words of forms, what else people say, and the catalogue's own names."""
     said = {tidy(word) for word in words()} | {tidy(text) for row in _causes.CAUSES.values() for text in row.also}
     stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
-    usual = {
-        "learning rate",
-        "half precision",
-        "eval mode",
-        "train mode",
-        "batch size",
-    }  # every run is spoken of in such words
+    usual = {"learning rate", "half precision", "eval mode", "train mode"}  # every run is spoken of in such words
     return tuple(sorted(text for text in (said | stems) - usual if " " in text or text in stems))
 
 
@@ -53,8 +47,7 @@ def test_no_instrument_says_more_than_numbers(name: str, capsys: Any) -> None:
     for instrument, reading in run.readings.items():
         readings.show(instrument, reading, run, verdict=False)
         shown = capsys.readouterr().out
-        # the learner has read what ended his run: an instrument whose trial ends with the same words tells him nothing new
-        assert set(told(shown)) <= set(told(str(run.trace.error.get("message", "")))), shown
+        assert told(shown) == [], shown
         assert diagnostics.question(instrument) in shown
         if reading.applies:
             verdict = diagnostics.instrument(instrument).judge(reading.numbers)
@@ -106,8 +99,7 @@ def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any
     program.begin(name)
     made = {"program": program, "form": cell.form(name), "hints": cell.hints(name), "guess": cell.hypothesis(name)}
     healthy, broken = (set(text(exercise).splitlines()) for text in (healthy_text, handed_out))
-    here = {line.strip() for line in broken}  # a line may only have moved
-    only = {line.strip() for line in healthy - broken if len(line.strip()) > 12} - here
+    only = {line.strip() for line in healthy - broken if len(line.strip()) > 12}
     found = texts(made)
     assert handed_out(exercise).splitlines()[0] in "\n".join(found)
     assert [line for line in only for text in found if line in text] == []
@@ -117,25 +109,23 @@ def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any
 
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
-    extreme = {"tests": 0.0, "causes": 0.0}
+    extreme = {"tests": 0, "causes": 0}
     for exercise in exercises().values():
         tests, wanted = offered(exercise), right(exercise)
         length = len(tests.texts["ABCD".index(tests.letter)])
         assert all(abs(len(text) - length) <= 0.25 * length for text in tests.texts)
-        each = [len(text) for text in tests.texts]
-        for end in (max(each), min(each)):  # one of two that are equally long is the longest half of the time
-            extreme["tests"] += (length == end) / each.count(end)
+        extreme["tests"] += length == max(map(len, tests.texts))
+        extreme["tests"] += length == min(map(len, tests.texts))
         shown = causes(exercise)
         assert set(wanted.causes) <= set(shown) and "nothing is wrong" in shown and len(shown) == 8
         if not exercise.trap:  # the healthy answer stands in every form
             extreme["causes"] += len(wanted.causes[0]) in (max(map(len, shown)), min(map(len, shown)))
-    # of four options two are the longest and the shortest, of eight causes as many: by chance half and a quarter of the answers
-    many, room = len(exercises()), len(exercises()) ** 0.5
-    assert extreme["tests"] <= many / 2 + room / 2 and extreme["causes"] <= many / 4 + room / 2, extreme
+    # of four options two are the longest and the shortest: about half of the answers, by chance
+    assert extreme["tests"] <= 5 and extreme["causes"] <= 2, extreme
 
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
-    wanted = right(load("07"))
+    wanted = right(load("03"))
     assert wanted.causes == ("an operation outside its domain", "a number format that is too small")
     assert len(wanted.places) > 2
 

@@ -1,6 +1,5 @@
 """`program` in a notebook: cells are kept and not run, and it stands there before its cells were run."""
 
-import math
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.program import split
 from bugzoo.grading.workbench import Program, diagnosed, load_ipython_extension, packed, table
-from bugzoo.lab.healthy_twin import Curve
 
 
 class Shell:
@@ -41,20 +39,20 @@ def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 
 def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
-    shell.program.begin("16")
-    assert shell.program.source == handed_out(load("16")), "it can be run before its cells were"
+    shell.program.begin("01")
+    assert shell.program.source == handed_out(load("01")), "it can be run before its cells were"
     assert "the program as it was handed out. Run the next cells" in capsys.readouterr().out
-    shell.magic("Training", split(handed_out(load("16")))["Training"])
+    shell.magic("Training", split(handed_out(load("01")))["Training"])
     assert capsys.readouterr().out == "Training: kept; run it with program.run()\n"
     shell.magic("Training", "raise SystemExit\n")
     assert "kept, with your change" in capsys.readouterr().out
     assert "raise SystemExit" in shell.program.source
-    shell.program.begin("16")  # the first cell again: what was changed stays
+    shell.program.begin("01")  # the first cell again: what was changed stays
     assert "raise SystemExit" in shell.program.source
 
 
 def test_a_slip_is_shown_once_and_fails_the_cell(shell: Shell) -> None:
-    shell.program.begin("16")
+    shell.program.begin("01")
     with pytest.raises(SyntaxError) as caught:
         shell.magic("Settings", "seed = = 1\n")
     shell._showtraceback(SyntaxError, caught.value, [])
@@ -70,19 +68,16 @@ def test_another_section_is_kept_where_it_stands(shell: Shell) -> None:
 
 
 def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
-    text = handed_out(load("10"))
-    curve = Curve([1, 2], [2.0, math.nan], [1.0, 0.5], {"accuracy": 0.9})
-    shell.program.hand_out("Z-1", packed(text), healthy=packed(curve.to_text()), bar=("accuracy", 0.8, 1.0))
+    text = handed_out(load("02"))
+    shell.program.hand_out("mlp", "Z-1", packed(text), seed=3)
     assert shell.program.source == text and not shell.program.diagnosed
-    known = shell.program.public
-    assert known["bar"] == ("accuracy", 0.8, 1.0) and known["ranks"] == 1 and math.isnan(known["last"])
     record.note("Z-1/2", "diagnosis", {"cause": "a mask"})
     assert shell.program.diagnosed and diagnosed("Z-1") and not diagnosed("Z-2")
 
 
 def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
-    shell.program.begin("16")
-    assert record.opened() == [{"exercise": "16_flat_loss", "program": "mlp"}]
+    shell.program.begin("01")
+    assert record.opened() == [{"exercise": "01_flat_loss", "program": "mlp"}]
     record.note(shell.program.ticket, "diagnosis", {"cause": "a mask"})
     assert record.opened() == []
 
@@ -90,7 +85,7 @@ def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
 def test_looks_are_noted_and_an_unknown_instrument_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from bugzoo.running import Reading
 
-    shell.program.begin("16")
+    shell.program.begin("01")
     monkeypatch.setattr(Program, "_measure", lambda self, name: (None, Reading(why_not="nothing")))
     for name in ("loss_curve", "crash", "loss_curve"):
         shell.program.instrument(name)
@@ -113,8 +108,8 @@ def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path
     """Recorded on this machine, in a process like the learner's: whoever repairs it lies on the curve."""
     from bugzoo.grading.grade import healthy_text
 
-    twin = healthy.Twin("16_flat_loss").curve()
+    twin = healthy.Twin("01_flat_loss").curve()
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
-    repaired = healthy.recorded(healthy_text(load("16")))
+    repaired = healthy.recorded(healthy_text(load("01")))
     assert repaired.points == twin.points and len(twin.steps) == 216
-    assert "cross_entropy" not in repr(vars(healthy.Twin("16_flat_loss")))
+    assert "cross_entropy" not in repr(vars(healthy.Twin("01_flat_loss")))

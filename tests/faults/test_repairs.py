@@ -29,8 +29,6 @@ def test_on_every_program_three_texts_are_right_and_two_look_it(fault_id: str) -
         broken, right = tidy(case.source), [tidy(case.healthy().source)]
         mended, looks = repairs(broken, fault, params), pretences(broken, fault, params)
         used |= {*mended, *looks}
-        on_gpu = tidy(Scenario(program, (fault_id,), device="cuda").source)  # some are written another way there
-        used |= {*repairs(on_gpu, fault, params), *pretences(on_gpu, fault, params)}
         if f"{fault_id} on {program}" in WAITING:  # nobody is shown what is not proved
             continue
         for name, text in (mended | looks | generic(broken, fault, params)).items():

@@ -36,7 +36,7 @@ def busy():
 
 @pytest.mark.slow
 def test_six_model_solutions_at_once_beside_other_work_all_pass(busy, sandboxed):
-    exercise = replace(load("10_restless_loss"), seconds=60.0)
+    exercise = replace(load("02_restless_loss"), seconds=60.0)
     scenario = exercise.scenario
     with ThreadPoolExecutor(6) as pool:
         results = list(pool.map(lambda _: room.grade(MENDED, scenario, seeds=(0, 1, 2)), range(6)))
@@ -69,10 +69,9 @@ def test_milliseconds_decide_nowhere_and_a_share_of_the_steps_where_slowness_is_
     )  # as many milliseconds, all of them slow
 
 
-LOADED = ("step_timeline", "tiny_subset", "memory_audit.growth_mib_per_step", "memory_audit.graphs_alive")
-"""What a busy machine may change: an instrument of time; one that makes as many turns as four seconds hold, and accuses
-nobody; a number that no judge reads; and one of which the judge takes off what the watch's own snapshots hold
-(`graphs_kept`), as these come by the clock."""
+LOADED = ("step_timeline", "memory_audit.growth_mib_per_step", "memory_audit.graphs_alive")
+"""What a busy machine may change: an instrument of time; a number that no judge reads; and one of which the judge takes off
+what the watch's own snapshots hold (`graphs_kept`), as these come by the clock."""
 
 
 @pytest.mark.slow
@@ -81,10 +80,10 @@ def test_nothing_else_that_a_repair_is_judged_by_depends_on_the_load(request):
     case = Scenario("digits_cnn", ("freezing/frozen_layers",), size="tiny")
     source = case.source.replace("    model.train()\n", "    model.train().requires_grad_(True)\n")
     assert source != case.source
-    job = room.job_of(source, case, 60.0, isolated=False)
-    alone = room.run_of(job)
+    job = room._job(source, case, 60.0, isolated=False)
+    alone = room._run(job)
     request.getfixturevalue("busy")
-    crowded = room.run_of(job)
+    crowded = room._run(job)
     for run in (alone, crowded):
         assert all(check.passed for check in room._judge(run, case, 1.0)), room._judge(run, case, 1.0)
     for name in names():

@@ -3,9 +3,8 @@
 import pytest
 
 from bugzoo.errors import UserError
-from bugzoo.instructor import Assignment, key, write
-from bugzoo.instructor.model import named, ungradable
-from tests.instructor.class_of import written_proof
+from bugzoo.instructor import Assignment
+from bugzoo.instructor.model import ungradable
 
 STALE, SOFT = "loop/stale_gradients", "loss/double_softmax"
 
@@ -94,32 +93,3 @@ def test_all_gradable_faults_say_so() -> None:
     answers = {name: ungradable(fault) for name, fault in faults.catalogue().items()}
     assert sum(not why for why in answers.values()) >= 10
     assert all(len(why) > 10 for why in answers.values() if why)
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("Week 3: Two at once", "week_3_two_at_once"),
-        ("第三周", "第三周"),
-        ("第三周 ML", "第三周_ml"),
-        ("الأسبوع الثالث", "الأسبوع_الثالث"),
-        ("सप्ताह ३", "सप्ताह_३"),
-        ("Überblick 3", "berblick_3"),
-        ("../../etc", "etc"),
-        ("第/三\\周", "第_三_周"),
-        ("😀!", ""),
-    ],
-)
-def test_a_title_in_any_script_names_files(title: str, name: str) -> None:
-    """Names of Latin titles are what they were: students' variants are drawn from them."""
-    assert named(title) == name and len(named(title * 99).encode()) <= 120
-
-
-def test_an_assignment_in_another_script(tmp_path) -> None:
-    """Written, and read again; every file of it has its name."""
-    draft = Assignment("mlp", (STALE, SOFT), seed=7, title="第三周")
-    write(written_proof(draft), tmp_path / "week")
-    assert key.read(tmp_path / "week").assignment == draft
-    assert (tmp_path / "week/student/第三周.ipynb").is_file() and (
-        tmp_path / "week/source/第三周/第三周.ipynb"
-    ).is_file()

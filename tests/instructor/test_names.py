@@ -12,11 +12,10 @@ from rich.table import Table
 
 from bugzoo.grading.model import Result
 from bugzoo.instructor import classroom, gradebook, tasks
-from bugzoo.instructor.lms.intake import find
-from bugzoo.instructor.submission import read, shown
+from bugzoo.instructor.submission import find, read, shown
 from tests.instructor.class_of import cell, hand_in
 
-NAME = "16_flat_loss"
+NAME = "01_flat_loss"
 STRANGE = {b"caf\xe9": "caf\\xe9", b"bell\x07": "bell\\x07", b"two\nlines": "two\\nlines", "zoë".encode(): "zoë"}
 
 

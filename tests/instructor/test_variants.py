@@ -9,10 +9,9 @@ import pytest
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
 from bugzoo.instructor import Assignment, key, write
-from bugzoo.instructor.lms.intake import find
 from bugzoo.instructor.roster import Student
 from bugzoo.instructor.students import Own
-from bugzoo.instructor.submission import read
+from bugzoo.instructor.submission import find, read
 from bugzoo.instructor.tasks import AssignmentTask
 from bugzoo.instructor.variants import draw, read_secret, settle, variant
 from tests.instructor.class_of import written_proof

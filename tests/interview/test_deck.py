@@ -36,60 +36,6 @@ def test_topics_come_by_weight():
     assert 10 < count["nothing is wrong"] < 90
 
 
-def test_a_fault_that_is_added_takes_few_seeds_and_moves_no_other(monkeypatch):
-    """It was 19 of 300. Here the catalogue is looked at without one fault and with it, for faults of every topic."""
-    whole, after, moved = deck._table(tuple(faults.catalogue())), [deck.choose(seed) for seed in range(300)], []
-    for topic, cells in whole.items():
-        for added in list(cells)[::4]:
-            less = dict(whole) | {topic: {name: fitting for name, fitting in cells.items() if name != added}}
-            monkeypatch.setattr(deck, "_table", lambda ids, less=less: less)
-            pairs = [(deck.choose(seed), now) for seed, now in enumerate(after)]
-            changed = [now for before, now in pairs if before != now]
-            assert all(now[1].id == added for now in changed), "a seed that changes draws what was added"
-            moved.append(len(changed))
-    assert max(moved) <= 12 and sum(moved) / len(moved) <= 5, moved
-
-
-@pytest.mark.parametrize(
-    ("wish", "holds"),
-    [
-        (deck.Wish(level=2), lambda fault, program: fault.level == 2),
-        (deck.Wish(family="loss"), lambda fault, program: fault.family == "loss"),
-        (deck.Wish(program="mlp"), lambda fault, program: program == "mlp"),
-        (
-            deck.Wish(2, "loop", "mlp"),
-            lambda fault, program: (fault.level, fault.family, program) == (2, "loop", "mlp"),
-        ),
-    ],
-)
-def test_what_is_wished_for_is_drawn_or_nothing_is_wrong(wish, holds):
-    drawn = [deck.choose(seed, wish) for seed in range(80)]
-    assert all(holds(fault, program) for topic, fault, program in drawn if topic != deck.HEALTHY)
-    assert any(topic == deck.HEALTHY for topic, *_ in drawn) and len({fault.id for _, fault, _ in drawn}) > 2
-    assert all(program == wish.program for *_, program in drawn if wish.program)
-
-
-@pytest.mark.parametrize(
-    ("wish", "said"),
-    [
-        (deck.Wish(family="los"), "Did you mean loss"),
-        (deck.Wish(program="mpl"), "Did you mean mlp"),
-        (deck.Wish(level=9), "With one wish less there are: levels 1, 2, 3"),
-        (deck.Wish(level=1, family="speed", program="sampler"), "No case is of level 1 of the family speed on sampler"),
-        (deck.Wish(family="recurrent", program="mlp"), "programs "),
-    ],
-)
-def test_wishes_that_nothing_fits(wish, said):
-    with pytest.raises(UserError, match=said):
-        deck.draw(1, wish=wish)
-
-
-@pytest.mark.parametrize("seed", [12345678901234567890123, -1, 2**32, True, "3"])
-def test_a_seed_that_there_is_not(seed):
-    with pytest.raises(UserError, match="a whole number from 0 to 4294967295"):
-        deck.draw(seed)
-
-
 def test_an_unknown_case():
     with pytest.raises(UserError, match="Did you mean loop/stale_gradients"):
         deck.draw(1, "loop/stale_gradient")

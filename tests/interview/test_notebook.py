@@ -47,7 +47,7 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
         desk.ask("fresh_gradients")
     clock.now += 60
     line = rubric.lines(desk._case)[0][0]
-    assert desk.diagnose("the gradients are never zeroed", line=line, shows="fresh_gradient", sure=100)
+    assert desk.diagnose(right(desk), line=line, shows="fresh_gradient")
     assert "That is the cause" in capsys.readouterr().out
     tests = desk.tests()
     desk.tell(next(i for i, text in enumerate(tests, 1) if text in {one.test for one in desk._case.fault.look_alikes}))
@@ -99,34 +99,21 @@ def test_buttons_do_what_the_calls_do(desk, monkeypatch):
     assert "stale_share" in seen.children[0].value and "28 of 30" in left.value and ask.description == "Show again"
 
     widgets.form(desk)
-    words, lister, cause, line, shows, sure, say, told, asked = shown[1].children
-    assert cause.disabled and not cause.options, "the list is shown to those who ask for it"
+    cause, line, shows, say, told, asked = shown[1].children
     say.click()
-    assert "Say a cause" in told.value and not desk._session.diagnoses
-    shows.value, sure.value = "fresh_gradient", 80
-    words.value, line.value = "it is broken", "somewhere"
+    assert "Choose a cause" in told.value and not desk._session.diagnoses
+    shows.value = "fresh_gradient"
+    cause.value, line.value = right(desk), "somewhere"
     assert shows.value == "fresh_gradient"
     say.click()
     assert "no line number" in told.value and not desk._session.diagnoses
     line.value = "60"
     say.click()
-    assert "names no cause" in told.value and not desk._session.diagnoses
-    words.value = ""
-    lister.click()
-    cause.value = right(desk)
-    say.click()
     assert "That is the cause" in told.value and say.disabled
     given = desk._session.diagnoses[-1]
     assert (given.line, given.evidence, given.test) == (60, "fresh_gradient", ""), "no test is chosen beforehand"
-    assert (given.sure, given.listed) == (80, True)
     asked.children[1].index = 0
     assert desk._session.diagnoses[-1].test == desk.tests()[0]
-
-
-def test_words_that_can_mean_several_causes_are_asked_back(desk):
-    with pytest.raises(UserError, match="That can mean 'a loss scale that is forgotten somewhere' or"):
-        desk.guess("fp16 gradients underflow because there is no GradScaler", None, "")
-    assert not desk._session.diagnoses
 
 
 def test_long_lines_are_broken_between_words():

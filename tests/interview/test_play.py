@@ -52,17 +52,7 @@ def test_a_whole_session_from_a_file(tmp_path):
 
     evidence = diagnostics.names().index("fresh_gradient") + 3
     line = rubric.lines(case)[0][0]
-    answers = [
-        str(evidence),
-        "nonsense",
-        "999",
-        "diagnose",
-        "it is broken",
-        "they never zero the gradients",
-        "101",
-        "100 %",
-    ]
-    answers += [str(line), str(evidence), "1"]
+    answers = [str(evidence), "nonsense", "999", "diagnose", str(cause_number(case)), str(line), str(evidence), "1"]
     answers += ["submit nowhere.py", "submit repaired.py", "done"]
     talk = start(tmp_path, "--minutes", "5", "--json")
     out, err = talk.communicate("\n".join(answers) + "\n", timeout=200)
@@ -74,85 +64,14 @@ def test_a_whole_session_from_a_file(tmp_path):
     assert got["evidence before guess"] == rubric.EVIDENCE
     assert got["repair"] == rubric.REPAIR, result["rows"]
     assert "nowhere.py cannot be read" in err and "no request 999" in err and "'nonsense' is no command" in err
-    before = err[: err.index("\n  repair  ")]
+    before = err[: err.index("The case: ")]
     for secret in (case.fault.id, "stale_gradients"):
         assert secret not in before, "nothing names the fault before the debrief"
-    assert case.fault.title not in before, "the list was not asked for"
-    assert "Taken for: a gradient that is older than its batch." in before and "names no cause that is known" in before
-    assert got["confidence"] == rubric.CONFIDENCE and result["brier"] == 0
-    assert "+++ handed in/train.py" in result["diff"] and "zero_grad" in result["diff"]
+    assert case.fault.title in before, "but it is among the causes to choose from"
     assert "zero_grad" in result["debrief"]["diff"]
     (row,) = rows(tmp_path)
     assert row["status"] == "finished" and row["points"] == result["points"] and row["ticket"] == case.ticket
     assert sorted(path.name for path in (tmp_path / "case").iterdir()) == ["TICKET.md", "train.py"]
-
-
-@pytest.mark.slow
-def test_the_list_is_the_way_back_at_a_price(tmp_path):
-    case = draw(SEED)
-    answers = ["diagnose", "?", str(cause_number(case)), "", "", "", "", "quit"]
-    talk = start(tmp_path, "--json")
-    out, err = talk.communicate("\n".join(answers) + "\n", timeout=200)
-    got = {row["name"]: row["points"] for row in json.loads(out)["rows"]}
-    assert case.fault.title in err[: err.index("Taken") if "Taken" in err else err.index("That is the cause")]
-    assert got["cause"] == rubric.LISTED * rubric.CAUSE and got["confidence"] == 0, err
-
-
-@pytest.mark.slow
-def test_after_kill_9_there_is_a_way_back_and_other_commands_count(tmp_path):
-    talk = start(tmp_path, "--minutes", "30")
-    talk.stdin.write("1\n")
-    talk.stdin.flush()
-    for line in talk.stdout:
-        if line.startswith("healthy  "):
-            break
-    environment = os.environ | {"BUGZOO_DATA": str(tmp_path / "data")}
-    options = {"cwd": tmp_path, "env": environment, "text": True, "capture_output": True, "timeout": 200}
-    bugzoo = [sys.executable, "-m", "bugzoo"]
-    held = subprocess.run([*bugzoo, "interview", "--resume"], **options, check=False)
-    assert held.returncode == 2 and "is being played in another terminal" in held.stderr
-    for words, points in ((["show", "loss/double_softmax"], 4), (["source", "mlp"], 20)):
-        asked = subprocess.run([*bugzoo, *words], **options, check=False)
-        assert (
-            asked.returncode == 0 and f"is open: this look counts as evidence and costs {points} points" in asked.stderr
-        )
-    talk.kill()
-    talk.communicate()
-    (row,) = rows(tmp_path)
-    assert row["status"] == "open"
-    back = subprocess.run([*bugzoo, "interview", "--resume", "--json"], input="1\ndone\n", **options, check=False)
-    assert back.returncode == 0, back.stderr
-    result = json.loads(back.stdout)
-    assert result["evidence"] == {"seen": ["healthy_twin"], "spent": 6 + 24, "outside": ["show", "source"]}
-    assert result["status"] == "finished" and 0 < result["seconds"] < 1800 and result["seed"] == SEED
-    assert rows(tmp_path)[0]["status"] == "finished"
-    assert not list((tmp_path / "data" / "open").iterdir())
-    again = subprocess.run([*bugzoo, "interview", "--resume"], **options, check=False)
-    assert again.returncode == 2 and "No interview is open" in again.stderr
-
-
-@pytest.mark.slow
-def test_the_debrief_stays_with_the_interviewer(tmp_path):
-    talk = start(tmp_path, "--for-interviewer", str(tmp_path / "report.json"), "--json")
-    out, err = talk.communicate("diagnose\nthe lr is too low\n90\n\n\ndone\n", timeout=200)
-    assert talk.returncode == 0, err
-    case, kept = draw(SEED), json.loads((tmp_path / "report.json").read_text())
-    assert kept["debrief"]["case"] == case.fault.id and "why" in kept["rows"][0] and kept["brier"] == 0.81
-    seen = out + err + json.dumps(rows(tmp_path)) + "".join(file.read_text() for file in (tmp_path / "case").iterdir())
-    for secret in (case.fault.id, case.fault.title, "stale", "zero_grad"):
-        assert secret not in seen, secret
-    assert json.loads(out)["points"] == kept["points"] and "told by your interviewer" in err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("closed", "said"), [("<&-", "stdin is closed"), (">&-", "stdout is closed")])
-def test_closed_streams_are_told_and_nothing_is_begun(tmp_path, closed, said):
-    done = subprocess.run(
-        f"{sys.executable} -m bugzoo interview --folder case {closed}", shell=True, cwd=tmp_path, text=True, timeout=100,
-        capture_output=True, env=os.environ | {"BUGZOO_DATA": str(tmp_path / "data")}, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
-    assert not (tmp_path / "case").exists()
 
 
 @pytest.mark.slow
@@ -162,9 +81,7 @@ def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
     got = {row["name"]: row["points"] for row in json.loads(out)["rows"]}
     assert got["repair"] < rubric.REPAIR, err
     assert "Not healthy yet" in err
-    assert "fresh_gradient" not in err[err.index("Not healthy yet") : err.index("\n  repair  ")], (
-        "evidence has its price"
-    )
+    assert "fresh_gradient" not in err[err.index("Not healthy yet") : err.index("cause  ")], "evidence has its price"
 
 
 @pytest.mark.slow

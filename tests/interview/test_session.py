@@ -1,14 +1,11 @@
 """Prices, guesses, points, the clock and the folder."""
 
-import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bugzoo import faults
-from bugzoo.diagnostics.causes import right as right_words
 from bugzoo.errors import UserError
 from bugzoo.grading.diagnosis import NEAR
 from bugzoo.interview import rubric
@@ -16,7 +13,6 @@ from bugzoo.interview.deck import draw
 from bugzoo.interview.evidence import BUDGET
 from bugzoo.interview.play import counted
 from bugzoo.interview.session import GUESSES, Session, open_folder
-from bugzoo.sittings import HELP
 
 RIGHT = "loop/stale_gradients"
 
@@ -42,15 +38,14 @@ def test_evidence_is_real_and_has_a_price(session):
 
 def test_the_budget_is_a_budget(session):
     answers = ask(session, *[request.name for request in session.evidence.requests()])
-    spent = session.evidence.spent
-    assert spent > BUDGET and f"You are {spent - BUDGET} points over the budget of {BUDGET}" in answers[-1]
-    assert points(session.close("finished"))["evidence spent"] <= -rubric.OVER * (spent - BUDGET)
+    assert session.evidence.spent <= BUDGET
+    assert any(f"of {BUDGET} are left" in answer for answer in answers)
 
 
 def test_a_perfect_session_gets_everything(session, clock):
     ask(session, "fresh_gradient")
     clock.now += 30
-    assert session.guess("a gradient that is older than its batch", 100)
+    assert session.guess(faults.load(RIGHT))
     line = rubric.lines(session.case)[0][0]
     session.support(line, "fresh_gradient", session.case.fault.look_alikes[0].test)
     session.script.write_text(session.case.scenario.base)
@@ -60,8 +55,6 @@ def test_a_perfect_session_gets_everything(session, clock):
     assert result["score"] == 1.0
     assert result["debrief"]["cause"] == RIGHT
     assert "zero_grad" in result["debrief"]["diff"]
-    assert "+++ handed in/train.py" in result["diff"] and "+        optimizer.zero_grad()" in result["diff"]
-    assert result["events"][-1]["diff"] == result["diff"] and result["brier"] == 0 and result["sure"] == 100
 
 
 def test_nothing_done_gets_nothing(session):
@@ -84,97 +77,7 @@ def test_guessing_against_what_was_seen_costs_more(session, evidence, clock, tmp
     ask(second, "parameter_audit")  # shows that nothing is frozen
     second.guess(wrong)
     late = points(second.close("finished"))["wrong guess"]
-    assert late == -rubric.AGAINST < early == -rubric.EARLY < 0
-
-
-def test_words_are_held_against_everything_that_they_stand_for(session):
-    ask(session, "parameter_audit")  # shows that nothing is frozen
-    assert not session.guess("parameters that do not learn", 50)
-    still = [one for one in session.causes() if one and "parameters that do not learn" in right_words(one.id)]
-    assert session.diagnoses[0].against == all(session.evidence.contradicts(one.evidence) for one in still)
-    assert len(still) > 1
-
-
-def test_repair_leads_and_a_wrong_guess_against_what_was_seen_costs_most(session):
-    of = {row["name"]: row["of"] for row in session.close("finished")["rows"]}
-    assert of["repair"] > max(value for name, value in of.items() if name != "repair") and sum(of.values()) == 100
-    assert of["repair"] > of["cause"] + of["place"] + of["evidence before guess"] > rubric.AGAINST
-    assert rubric.AGAINST > max(rubric.EARLY, *HELP.values())
-
-
-def test_a_cause_from_the_list_is_worth_half(session):
-    assert session.show_list() == session.causes()
-    assert session.guess(faults.load(RIGHT), 100)
-    assert points(session.close("finished"))["cause"] == rubric.LISTED * rubric.CAUSE
-    assert [one["event"] for one in session.events] == ["list", "guess"]
-
-
-@pytest.mark.parametrize(("sure", "score"), [(100, 4), (50, 0), (0, -12), (None, 0)])
-def test_confidence_is_scored_by_brier(session, sure, score):
-    session.guess(faults.load(RIGHT), sure)
-    result = session.close("finished")
-    assert points(result)["confidence"] == score
-    assert result["brier"] == (None if sure is None else (1 - sure / 100) ** 2)
-
-
-def test_sure_is_a_share_of_a_hundred(session):
-    for sure in (-1, 101):
-        with pytest.raises(UserError, match="a whole number from 0"):
-            session.guess(None, sure)
-    assert not session.diagnoses
-
-
-def test_the_less_a_look_was_needed_the_more_it_costs(session, evidence, clock, tmp_path):
-    def spent(*names, outside=()):
-        case = session.case
-        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        one = Session(
-            case,
-            replace(evidence, seen=[], spent=0, outside=[]),
-            open_folder(case, folder, 5),
-            5,
-            session._grade,
-            clock,
-        )
-        ask(one, *names)
-        one.evidence.asked_outside(list(outside))
-        row = next(row for row in one.close("given up")["rows"] if row["name"] == "evidence spent")
-        return row["points"]
-
-    twin = next(one.price for one in evidence.requests() if one.name == "healthy_twin")
-    assert spent("fresh_gradient") == 0, "it shows the cause"
-    assert spent("healthy_twin", "fresh_gradient") == 0, "a little looking around is free"
-    assert spent("fresh_gradient", "healthy_twin") == -rubric.NEEDLESS * twin, "the cause had been shown"
-    around = (
-        "healthy_twin",
-        "terminal",
-        "mode_watch",
-        "gradient_health",
-        "parameter_audit",
-        "scale_watch",
-        "loss_curve",
-    )
-    assert -10 <= spent(*around) < 0, "much looking around is not"
-    assert spent("fresh_gradient", outside=["show", "checkup"]) == -(HELP["show"] + HELP["checkup"])
-
-
-def test_a_session_is_taken_up_where_it_stopped(session, evidence, clock, tmp_path):
-    ask(session, "fresh_gradient", "healthy_twin")
-    clock.now += 30
-    session.show_list()
-    assert not session.guess("a mode that was not set", 60)
-    session.support(3, "fresh_gradient", "")
-    session.script.write_text(session.case.scenario.base)
-    session.submit()
-    told = json.loads(json.dumps(session.events))
-    fresh = replace(evidence, seen=[], spent=0)
-    second = Session(session.case, fresh, session.script, 5, session._grade, clock)
-    second.again(told, 90.0)
-    assert second.left() == pytest.approx(210) and second.listed and second.before == session.before
-    assert second.diagnoses == session.diagnoses and second.repair == session.repair
-    assert (fresh.seen, fresh.spent) == (evidence.seen, evidence.spent)
-    one, two = (each.close("finished") for each in (session, second))
-    assert one["rows"] == two["rows"] and one["diff"] == two["diff"]
+    assert late < early < 0
 
 
 def test_saying_that_nothing_is_wrong_against_an_alarm(session):
@@ -195,7 +98,7 @@ def test_a_healthy_case_wants_to_be_left_alone(evidence, clock, tmp_path):
     script = open_folder(case, tmp_path / "trap", 5)
     session = Session(case, evidence, script, 5, lambda case, source: {"share": 1.0, "why": "healthy"}, clock)
     ask(session, "gradient_health")
-    assert session.guess("nothing is wrong", 90)
+    assert session.guess(None)
     session.support(None, "gradient_health", "")
     got = points(session.close("finished"))
     assert got["cause"] == rubric.CAUSE and got["place"] == rubric.PLACE and got["repair"] == rubric.REPAIR

@@ -222,14 +222,3 @@ def test_a_run_that_is_stopped_while_it_imports_leaves_no_module_half_made(monke
     engine.stop(patience=0.05)  # insists several times while it imports, and ends what follows
     assert engine.wait(30) and len(whole) == 40
     assert engine.run is not None and engine.run.outcome == "stopped"
-
-
-def test_a_run_that_is_known_to_stand_still_is_ended_soon_and_no_other() -> None:
-    """Lesson 17 runs such cases, and is held to how they end."""
-    from bugzoo.lab.healthy_twin import QUIET_SECONDS, case_of
-
-    stuck = case_of(Scenario("data_parallel", ("distributed/skipped_batch",)))
-    assert stuck.job is not None and stuck.job.limits.quiet_seconds == QUIET_SECONDS < stuck.job.limits.seconds
-    assert stuck.twin_job is not None and stuck.twin_job.limits.quiet_seconds is None
-    other = case_of(Scenario("data_parallel", ("distributed/set_epoch_missing",)))
-    assert other.job is not None and other.job.limits.quiet_seconds is None

@@ -77,9 +77,8 @@ def test_the_ledger_has_no_other_lessons(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
-def test_a_lesson_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lesson_still_holds() -> None:
     """One of them, another one each time: cells run without a front end, and the text says what the proofs measure."""
-    monkeypatch.delenv("BUGZOO_PROOFS")  # some hold their text to what a claim measured
     name = random.SystemRandom().choice(list(lessons.files()))
     print(f"bugzoo lessons check {name}")
     assert _proof.run(lessons.load(name))[0] == []
@@ -87,8 +86,5 @@ def test_a_lesson_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in lessons.files() if lessons.load(name).tasks])
-def test_a_lesson_in_which_nobody_writes_anything_runs_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(
-        "BUGZOO_PROOFS"
-    )  # some show what a claim measured, which a checkout has there and a wheel inside
+def test_a_lesson_in_which_nobody_writes_anything_runs_through(name: str) -> None:
     assert _proof.run(lessons.load(name), as_given=True)[0] == []

@@ -7,7 +7,7 @@ import pytest
 
 from bugzoo.errors import UserError
 from bugzoo.lessons import load
-from bugzoo.lessons._source import DEVICE, Lesson, read
+from bugzoo.lessons._source import Lesson, read
 
 SMALL = '''"""For whoever reads the source."""
 
@@ -53,7 +53,6 @@ def test_what_the_learner_gets(lesson: Lesson) -> None:
     nbformat.validate(book)
     assert [(cell.id, cell.cell_type, cell.source) for cell in book.cells] == [
         ("title", "markdown", "# 07 · Small\n\nThe loss is 1.38 here."),
-        ("device", "code", DEVICE),
         (
             "setup",
             "code",
@@ -61,7 +60,7 @@ def test_what_the_learner_gets(lesson: Lesson) -> None:
         ),
         ("first-guess", "code", 'first_guess = lab.quick_check("07/first_guess")'),
     ]
-    assert book.cells[2].metadata.tags == ["raises-exception"]
+    assert book.cells[1].metadata.tags == ["raises-exception"]
     assert [cell.id for cell in lesson.notebook(proofs=True).cells][-1] == "proof-4"
     assert lesson.notebook() == read(lesson.file).notebook(), "the same each time"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bugzoo import claims, diagnostics, programs
+from bugzoo import diagnostics, programs
 from bugzoo import faults as catalogue
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
@@ -32,13 +32,6 @@ def test_everything_has_a_page(pages: dict[str, str]) -> None:
         assert text.fault_page(fault.id).removeprefix("faults/") in pages["faults/index.md"]
     assert {text.instrument_page(name) for name in diagnostics.names()} <= set(pages)
     assert {text.program_page(name) for name in programs.names()} <= set(pages)
-
-
-def test_claims_are_told_with_who_says_them_and_what_was_measured(pages: dict[str, str]) -> None:
-    page = pages["claims.md"]
-    for row in claims.rows():
-        assert all(part in page for part in (f"## {row.claim.said}", row.claim.url, row.claim.limits, row.name))
-    assert "does not hold" in page and "claims.md" in pages["index.md"]
 
 
 def test_every_fault_is_found_by_its_symptom(pages: dict[str, str]) -> None:

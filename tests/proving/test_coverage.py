@@ -11,23 +11,19 @@ from bugzoo.proving.parts import told_of
 from bugzoo.proving.verify import verify
 
 FAULT = "loss/double_softmax"
-LINEUP = "12_five_losses"
-BREAKING = "39_it_grows"
 PAIRS = list(coverage.pairs(coverage.catalogue.load(FAULT)))
 
 
 @pytest.fixture(autouse=True)
 def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A house with one fault, two programs, one exercise, one line-up and one program to be broken."""
+    """A house with one fault, two programs and one exercise."""
     one = coverage.catalogue.load(FAULT)
     monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: one}))
     monkeypatch.setattr(coverage, "fits", lambda fault: ("digits_cnn", "mlp"))
     monkeypatch.setattr(coverage, "pairs", lambda fault: PAIRS)
     monkeypatch.setattr(coverage, "programs", SimpleNamespace(names=lambda: ["digits_cnn", "mlp"]))
-    name = "10_restless_loss"
+    name = "02_restless_loss"
     monkeypatch.setattr(coverage, "exercises", lambda real=coverage.exercises: {name: real()[name]})
-    monkeypatch.setattr(coverage, "lineups", lambda real=coverage.lineups: {LINEUP: real()[LINEUP]})
-    monkeypatch.setattr(coverage, "breakings", lambda real=coverage.breakings: {BREAKING: real()[BREAKING]})
 
 
 @pytest.fixture
@@ -43,10 +39,6 @@ def whole(runs, proofs) -> Any:
             said = {"status": "passed" if passed else "wrong", "share": float(passed), "failed": []}
             made.setdefault(trial.kind, {})[trial.name] = {"key": coverage.key_of(trial), **said}
         ledger.write("exercises", name, {"trials": made})
-    for name, lineup in coverage.lineups().items():
-        ledger.write("lineups", name, {"key": coverage.identified.key_of(lineup), "fired": {}})
-    for name, task in coverage.breakings().items():
-        ledger.write("breakings", name, {"key": coverage.broken.key_of(task), "right": {}, "wrong": {}})
     return proofs
 
 
@@ -63,30 +55,11 @@ def test_a_whole_ledger_lacks_nothing(whole) -> None:
     assert coverage.lacking() == []
 
 
-def test_a_line_up_without_its_proof_is_told(whole) -> None:
-    file = whole / "lineups" / f"{LINEUP}.json"
-    spoil(file, "key", value="0-0")
-    assert coverage.lacking() == [f"{LINEUP} has changed since it was proved; type `bugzoo check {LINEUP}`"]
-    file.rename(file.with_stem("99_gone"))
-    assert [text.partition(";")[0] for text in coverage.lacking()] == [
-        f"{LINEUP} is not in the ledger",
-        "proofs/lineups/99_gone.json is about nothing that there is",
-    ]
-
-
-def test_an_exercise_to_break_something_without_its_proof_is_told(whole) -> None:
-    file = whole / "breakings" / f"{BREAKING}.json"
-    spoil(file, "key", value="0-0")
-    assert coverage.lacking() == [f"{BREAKING} has changed since it was proved; type `bugzoo check {BREAKING}`"]
-    file.unlink()
-    assert coverage.lacking() == [f"{BREAKING} is not in the ledger; type `bugzoo check {BREAKING}`"]
-
-
 def test_an_empty_one_lacks_everything(proofs) -> None:
     said = coverage.lacking()
     assert f"{FAULT} on mlp is not in the ledger; type `bugzoo verify {FAULT}`" in said
     assert "healthy mlp is not in the ledger; type `bugzoo verify --program mlp`" in said
-    assert any(text.endswith("is not in the ledger; type `bugzoo check 10_restless_loss`") for text in said)
+    assert any(text.endswith("is not in the ledger; type `bugzoo check 02_restless_loss`") for text in said)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +85,12 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
         ),
         ("programs/mlp", ("full",), "0", "healthy mlp has changed"),
         (
-            "exercises/10_restless_loss",
+            "exercises/02_restless_loss",
             ("trials", "solution", "solution", "key"),
             "0",
             "solution 'solution' has changed",
         ),
-        ("exercises/10_restless_loss", ("trials", "correct", "gone"), {}, "has no correct 'gone' any more"),
+        ("exercises/02_restless_loss", ("trials", "correct", "gone"), {}, "has no correct 'gone' any more"),
     ],
 )
 def test_what_is_stale_is_told(whole, file: str, path: tuple[str, ...], value: Any, told: str) -> None:

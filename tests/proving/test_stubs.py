@@ -11,7 +11,7 @@ from bugzoo.proving import stubs
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(stubs, "_home", lambda *parts: tmp_path.joinpath(*parts))
-    for folder in ("programs", "diagnostics", "lessons", "grading/exercises", "dialects"):
+    for folder in ("programs", "diagnostics", "lessons", "grading/exercises"):
         (tmp_path / folder).mkdir(parents=True)
     return tmp_path
 
@@ -24,7 +24,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("instrument", "loss_curve", "There is an instrument loss_curve"),
         ("instrument", "../away", "no name for an instrument"),
         ("exercise", "slow_start", "no name for an exercise; write it like 08_slow_start"),
-        ("exercise", "16_another", r"16_\w+ has the number 16"),
+        ("exercise", "01_another", r"01_\w+ has the number 01"),
         ("lesson", "03_another", "03_hunting_nan has the number 03"),
     ],
 )

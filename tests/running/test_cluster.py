@@ -1,7 +1,5 @@
 """A real Dask scheduler with two workers in processes of their own, one of which is killed half-way: nothing is lost."""
 
-import contextlib
-import json
 import os
 import shutil
 import signal
@@ -18,7 +16,6 @@ from bugzoo.errors import UserError
 from bugzoo.running.cluster import connected
 
 distributed = pytest.importorskip("distributed")
-psutil = pytest.importorskip("psutil")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # distributed's own, on shutting down
 WORKER = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
 
@@ -33,6 +30,8 @@ class Cluster:
         self.address = self.wait_for(lambda: place.exists() and self._read(place))
 
     def _read(self, place: Path) -> str:
+        import json
+
         try:
             return json.loads(place.read_text())["address"]
         except (ValueError, KeyError):
@@ -61,24 +60,16 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with made_cluster(tmp_path) as made:
-        yield made
-
-
-@contextlib.contextmanager
-def made_cluster(folder: Path) -> Iterator[Cluster]:
-    made = Cluster(folder)
-    try:
-        yield made
-    finally:
-        for process in reversed(made.processes):
-            process.send_signal(signal.SIGTERM)
-        for process in made.processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    made = Cluster(tmp_path)
+    yield made
+    for process in reversed(made.processes):
+        process.send_signal(signal.SIGTERM)
+    for process in made.processes:
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 class Killer:
@@ -118,7 +109,7 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
     def told(result: dict[str, Any]) -> dict[str, Any]:
         return {name: result[name] for name in ("status", "share", "failed")}
 
-    mine = [one for one in trials(load("10_restless_loss")) if one.kind in ("unsolved", "solution", "attack")][:5]
+    mine = [one for one in trials(load("02_restless_loss")) if one.kind in ("unsolved", "solution", "attack")][:5]
     killer, done = Killer(cluster.workers(2)[0]), []
     with connected(cluster.address) as executor:
         there = run_all(
@@ -128,109 +119,24 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
     assert [told(one) for one in there] == [told(one) for one in run_all(prove_one, mine)]
 
 
-EXERCISE = "10_restless_loss"
-ROOT = Path(__file__).parents[2]
+def test_a_class_gets_the_same_points(cluster: Cluster, tmp_path: Path, sandboxed: None) -> None:
+    from bugzoo.instructor import tasks
+    from bugzoo.instructor.classroom import grade_class
 
+    handed_in, name = tmp_path / "submitted", "02_restless_loss"
+    handed_in.mkdir()
+    for student, room in {"ada": "solutions", "bob": "exercises", "eve": "solutions", "joe": "exercises"}.items():
+        shutil.copy(Path(__file__).parents[2] / room / f"{name}.ipynb", handed_in / f"{student}.ipynb")
 
-def hand_in_class(folder: Path) -> None:
-    """Three solutions, what was handed out, half a change, and a program that is no Python."""
-    folder.mkdir()
-    for student, room in {"ada": "solutions", "bob": "exercises", "eve": "solutions", "joe": "solutions"}.items():
-        shutil.copy(ROOT / room / f"{EXERCISE}.ipynb", folder / f"{student}.ipynb")
-    for student, old, new in (
-        ("kim", "epochs = ", "epochs = 1 + "),
-        ("lea", "%%program Training", "%%program Training\\n)("),
-    ):
-        text = (ROOT / "exercises" / f"{EXERCISE}.ipynb").read_text()
-        assert text.count(old) == 1
-        (folder / f"{student}.ipynb").write_text(text.replace(old, new))
+    def points(results: str, **more: Any) -> list[tuple[str, str, float | None]]:
+        records = grade_class(handed_in, tasks.load(name), tmp_path / results, **more)
+        return [(one.student, one.state, one.points) for one in records]
 
-
-def grade(folder: Path, out: Path, *more: str) -> subprocess.Popen:
-    """`bugzoo grade` as it is typed, with its table, gradebook and results below `out`."""
-    out.mkdir()
-    places = ["--results", out / "kept", "--csv", out / "book.csv", "--json", out / "all.json"]
-    command = [sys.executable, "-m", "bugzoo", "grade", folder, "--assignment", EXERCISE, *places, *more]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    own = os.environ | {"COLUMNS": "200", "BUGZOO_CACHE": str(out / "cache")}
-    return subprocess.Popen([*map(str, command)], env=own, text=True, **pipes)
-
-
-def outcome(out: Path) -> tuple[str, dict[str, Any]]:
-    """The gradebook as it is, and what came of each student but for how long it took."""
-    found = json.loads((out / "all.json").read_text())["students"]
-    for one in found:
-        for part in (one["repair"] or {}), (one["diagnosis"] or {}):
-            part.pop("seconds", None)
-    return (out / "book.csv").read_text(), {one["student"]: one for one in found}
-
-
-def at_work(worker: subprocess.Popen) -> list[psutil.Process]:
-    """All processes below a worker while a submission runs there: the warm one, its supervisor, and the script below that."""
-    generation = below = psutil.Process(worker.pid).children()
-    try:
-        for _ in range(2):
-            generation = [child for process in generation for child in process.children()]
-            below = below + generation
-    except psutil.NoSuchProcess:  # it ended while we were looking
-        return []
-    return below if generation else []
-
-
-def test_a_class_gets_the_same_table(cluster: Cluster, tmp_path: Path, sandboxed: None) -> None:
-    """As it is typed; of two workers one is killed with SIGKILL while a submission's program runs below it."""
-    folder, there, here = tmp_path / "submitted", tmp_path / "there", tmp_path / "here"
-    hand_in_class(folder)
-    victim, other = cluster.workers(2)
-    process = grade(folder, there, "--executor", cluster.address)
-    try:
-        kept = there / "kept" / EXERCISE
-        cluster.wait_for(lambda: list(kept.glob("*.json")) or process.poll() is not None)
-        orphans = cluster.wait_for(lambda: at_work(victim) or process.poll() is not None)
-        assert process.poll() is None, "the class was graded before the worker could be killed"
-        done = len(list(kept.glob("*.json")))
-        victim.kill()
-        victim.wait()
-        said = process.communicate(timeout=600)
-    finally:
-        process.kill()
-    assert process.returncode == 0 and done < 6, said
-    assert "Traceback" not in "".join(said) and "graded: 6 of 6" in said[1], said
-    assert other.poll() is None and not psutil.wait_procs(orphans, timeout=30)[1], "a lost worker's programs run on"
-    alone = grade(folder, here)
-    said = alone.communicate(timeout=600)
-    assert alone.returncode == 0, said
-    assert outcome(there) == outcome(here)
-    states = {name: one["state"] for name, one in outcome(there)[1].items()}
-    assert states == {
-        "ada": "passed", "bob": "not attempted", "eve": "passed", "joe": "passed", "kim": "wrong", "lea": "your code raised"
-    }  # fmt: skip
-
-
-def lose_the_worker(item: str) -> str:
-    """A piece of work that takes its worker along, as one does that needs more memory than there is."""
-    if item == "heavy":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item
-
-
-@pytest.mark.parametrize("told", [True, False])
-def test_what_loses_every_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
-    """The others go on where the caller has a value for it; else that is said in a sentence."""
-    from bugzoo.running.pool import run_all
-
-    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    with made_cluster(tmp_path) as cluster:
-        cluster.workers(2)
-        with connected(cluster.address) as executor:
-            if told:
-                # one each: what waited in a lost worker's queue is counted as lost as well
-                found = run_all(lose_the_worker, ["heavy", "a"], executor=executor, on_lost=lambda one: f"no {one}")
-                assert found == ["no heavy", "a"]
-            else:
-                with pytest.raises(UserError, match="gave up: each worker that was at this work was lost"):
-                    run_all(lose_the_worker, ["heavy"], executor=executor)
+    killer = Killer(cluster.workers(2)[0])
+    with connected(cluster.address) as executor:
+        there = points("there", executor=executor, progress=killer)
+    assert killer.victim.poll() is not None and there == points("here")
+    assert [state for _, state, _ in there] == ["passed", "not attempted", "passed", "not attempted"]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8786", "tcp://nobody", "http://here:1", "tcp://:8786", ""])

@@ -1,13 +1,11 @@
 """run_here: endings, live objects, and a process that is as it was before."""
 
-import gc
 import inspect
 import os
 import random
 import sys
 import threading
 import warnings
-import weakref
 
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ import torch
 
 from bugzoo.errors import UserError
 from bugzoo.running import Reading, run_here
-from bugzoo.running.printing import Printed
 from bugzoo.watching import StopRun
 
 from .conftest import training
@@ -179,11 +176,3 @@ def test_after_is_called_with_the_run():
         run_here("x = 1", after="tests.running.measures:missing")
     with pytest.raises(TypeError, match=r"returns \{name: Reading\}.*gave \['dict'\]"):
         run_here("x = 1", after="tests.running.measures:plain")
-
-
-def test_a_stream_that_was_taken_away_lives_on_for_whoever_prints_to_it() -> None:
-    """print() borrows sys.stdout: freed in another thread, its `behind` was gone in the middle of a word."""
-    with Printed(100, passing=False):
-        stream = weakref.ref(sys.stdout)
-    gc.collect()
-    assert stream() is not None and sys.stdout is not stream()

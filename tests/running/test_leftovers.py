@@ -56,7 +56,7 @@ def test_an_interrupted_or_killed_caller_leaves_nothing(number, tmp_path):
         assert until(lambda: running(folder)), left(folder)
         caller.send_signal(number)
         caller.wait(60)
-    assert until(lambda: not left(folder), 120), left(folder)  # a busy machine comes to it late
+    assert until(lambda: not left(folder), 30), left(folder)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def one_thread():
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -67,5 +67,4 @@ FAULT = Fault(
         "https://github.com/reczoo/FuxiCTR/issues/30",
         "https://github.com/649453932/Chinese-Text-Classification-Pytorch/issues/10",
     ),
-    same_gradient=True,
 )

@@ -88,5 +88,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://nlp.seas.harvard.edu/annotated-transformer/",),
-    same_gradient=True,
 )

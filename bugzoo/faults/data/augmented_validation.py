@@ -68,5 +68,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html",),
-    same_gradient=True,
 )

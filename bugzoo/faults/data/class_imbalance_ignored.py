@@ -69,7 +69,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "data/ordered_split",
-            "Count how often each of the classes comes in the training half, and how often in the other.",
+            "Count the classes among all samples of the training half and of the other one.",
             "They agree: what differs is how often they are drawn, `validation_shift.label_distance < 0.3`.",
             "Some are in one half alone: `validation_shift.label_distance > 0.3`.",
         ),

@@ -69,5 +69,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/", "https://arxiv.org/abs/2204.02311"),
-    same_gradient=True,
 )

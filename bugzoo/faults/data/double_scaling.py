@@ -46,7 +46,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Print the range of the numbers in a batch before the model.",
+            "Print the range of the numbers in one batch that goes into the model.",
             "Thousandths: `data_inspection.max < 0.1`.",
             "About one, as they should be: `data_inspection.max > 0.1`.",
         ),
@@ -58,5 +58,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html", "https://karpathy.github.io/2019/04/25/recipe/"),
-    same_gradient=True,
 )

@@ -74,5 +74,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html", "https://karpathy.github.io/2019/04/25/recipe/"),
-    same_gradient=True,
 )

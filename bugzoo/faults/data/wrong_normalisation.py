@@ -63,5 +63,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/vision/stable/models.html", "https://pytorch.org/vision/stable/transforms.html"),
-    same_gradient=True,
 )

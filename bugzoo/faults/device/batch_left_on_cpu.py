@@ -76,5 +76,4 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/13717",
         "https://github.com/vladmandic/sdnext/issues/3080",
     ),
-    same_gradient=True,
 )

@@ -58,5 +58,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101", "https://arxiv.org/abs/2201.02177"),
-    same_gradient=True,
 )

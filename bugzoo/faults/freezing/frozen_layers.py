@@ -84,5 +84,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),
-    same_gradient=True,
 )

@@ -23,7 +23,6 @@ FAULT = Fault(
     },
     evidence=("parameter_audit.unregistered_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
-    on_cuda="there it stops at the first batch, as to(device) does not move what is not registered.",
     why=(
         "nn.Module keeps account of the modules that are assigned to it, and does not look into lists, tuples and dicts. The "
         "layer is called and gets gradients, but parameters() does not give it out: the optimiser never moves it, to(device) "

@@ -45,9 +45,8 @@ FAULT = Fault(
             before(BACKWARD, "for parameter in model.parameters():\n    parameter *= 0.9999"),
         )
     },
-    shown_by=("crash",),
     hints=(
-        "Optimisers write into parameters all the time. What do they do that this code does not?",
+        "Optimisers change parameters in place all the time. What do they do that this code does not?",
         "The traceback names a line of the loop. What stands on its left side, and is it a leaf?",
         "Look at what happens to the parameters between one step of the optimiser and the next batch.",
     ),
@@ -69,5 +68,4 @@ FAULT = Fault(
         "https://github.com/pytorch/examples/pull/779",
         "https://pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd",
     ),
-    same_gradient=True,
 )

@@ -17,7 +17,6 @@ FAULT = Fault(
     },
     evidence=("parameter_audit.without_gradient_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
-    on_cuda="there it stops at the first batch: numpy refuses a tensor that is not in ordinary memory.",
     why=(
         "Autograd records what torch does, and numpy is not torch. numpy() refuses a tensor that needs a gradient, the error "
         "advises detach(), and with detach() the call works: what comes back from numpy is a new leaf without a history. "

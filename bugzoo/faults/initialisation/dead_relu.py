@@ -73,5 +73,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1903.06733", "https://cs231n.github.io/neural-networks-1/"),
-    same_gradient=True,
 )

@@ -1,8 +1,8 @@
 """The loss goes up and down in waves of a dozen steps, as if somebody turned the learning rate up and down."""
 
-from bugzoo.faults.idioms import COUNTER, OPTIMIZER, SCHEDULER_STEP, TRAIN_MODE
+from bugzoo.faults.idioms import COUNTER, OPTIMIZER, SCHEDULER_STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import after, before, remove
+from bugzoo.faults.verbs import after, remove
 
 PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
 
@@ -28,7 +28,6 @@ FAULT = Fault(
             remove(SCHEDULER_STEP),
             after(COUNTER, "if step % len(train_loader) == 0:\n    scheduler.step()"),
         ),
-        "before the next epoch": (remove(SCHEDULER_STEP), before(TRAIN_MODE, "if epoch:\n    scheduler.step()")),
     },
     pretences={
         "a plan of steps of another kind": Swap(PLAN, PLAN.replace("epochs", "2 * epochs")),
@@ -56,5 +55,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",),
-    same_gradient=True,
 )

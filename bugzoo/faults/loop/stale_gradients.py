@@ -78,5 +78,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),
-    same_gradient=True,
 )

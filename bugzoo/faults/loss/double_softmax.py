@@ -82,5 +82,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
-    same_gradient=True,
 )

@@ -38,13 +38,13 @@ FAULT = Fault(
     shown_by=("gradient_health",),
     hints=(
         "What does a model that knows nothing cost per sample, and what does the first step show?",
-        "Take batches half as large and look at the first loss again. Should it change?",
+        "Halve the batch size and look at the first loss again. Should it change?",
         "Read what the loss does with the losses of the single samples.",
     ),
     look_alikes=(
         LookAlike(
             "initialisation/confident_head",
-            "Compute the loss of the untrained model on one sample by itself, and then on the whole batch.",
+            "Compute the loss of the untrained model on one sample alone, and then on the whole batch.",
             "The batch costs as many times more as it has samples.",
             "Both cost the same, far more than guessing.",
         ),
@@ -62,5 +62,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),
-    same_gradient=True,
 )

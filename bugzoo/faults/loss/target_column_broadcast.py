@@ -65,5 +65,4 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/16045",
         "https://github.com/pytorch/pytorch/issues/19699",
     ),
-    same_gradient=True,
 )

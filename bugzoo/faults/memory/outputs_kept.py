@@ -55,7 +55,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "memory/retain_graph_left_on",
-            "Measure by how much the memory grows from step to step, over a few hundred steps.",
+            "Measure by how much the memory grows from one step to the next, over a few hundred steps.",
             "Steadily: `memory_audit.graphs_kept > 5`.",
             "It does not: `memory_audit.graphs_kept < 5`.",
         ),

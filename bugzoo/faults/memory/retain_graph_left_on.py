@@ -49,7 +49,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "memory/losses_kept_with_graph",
-            "Measure by how much the memory grows from step to step, over a few hundred steps.",
+            "Measure by how much the memory grows from one step to the next, over a few hundred steps.",
             "It does not: `memory_audit.graphs_kept < 5`.",
             "Steadily: `memory_audit.graphs_kept > 5`.",
         ),
@@ -64,5 +64,4 @@ FAULT = Fault(
         "https://github.com/GBLin5566/toward-controlled-generation-of-text-pytorch/issues/9",
         "https://github.com/ChandlerBang/pytorch-gnn-meta-attack/issues/1",
     ),
-    same_gradient=True,
 )

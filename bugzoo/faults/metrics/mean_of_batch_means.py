@@ -55,7 +55,7 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Evaluate the same weights in batches of another length. Does the number stay?",
+        "Evaluate the same weights with another batch size. Does the number stay?",
         "How many samples does each batch of the evaluation hold, and how much does one of them count?",
         "Follow one sample through the lines that add up, to what it is divided by at the end.",
     ),
@@ -74,5 +74,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://torchmetrics.readthedocs.io/en/stable/pages/overview.html",),
-    same_gradient=True,
 )

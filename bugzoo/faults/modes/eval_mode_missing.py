@@ -77,5 +77,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),
-    same_gradient=True,
 )

@@ -74,5 +74,4 @@ FAULT = Fault(
         "https://github.com/meta-pytorch/tnt/issues/47",
         "https://www.johndcook.com/blog/standard_deviation/",
     ),
-    same_gradient=True,
 )

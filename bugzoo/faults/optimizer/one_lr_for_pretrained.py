@@ -58,5 +58,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1801.06146", "https://arxiv.org/abs/1612.00796"),
-    same_gradient=True,
 )

@@ -66,5 +66,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#constructing-it",),
-    same_gradient=True,
 )

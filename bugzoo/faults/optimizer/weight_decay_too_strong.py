@@ -66,5 +66,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101",),
-    same_gradient=True,
 )

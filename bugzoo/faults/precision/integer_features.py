@@ -66,5 +66,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/3346", "https://github.com/espnet/espnet/pull/487"),
-    same_gradient=True,
 )

@@ -95,5 +95,4 @@ FAULT = Fault(
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),
-    same_gradient=True,
 )

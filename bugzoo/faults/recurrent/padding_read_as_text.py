@@ -69,5 +69,4 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",
         "https://github.com/bentrevett/pytorch-pos-tagging/issues/8",
     ),
-    same_gradient=True,
 )

@@ -78,5 +78,4 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/faq.html#my-data-loader-workers-return-identical-random-numbers",
         "https://github.com/xingyizhou/CenterNet/issues/233",
     ),
-    same_gradient=True,
 )

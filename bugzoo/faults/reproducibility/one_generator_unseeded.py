@@ -62,5 +62,4 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/notes/randomness.html",
         "https://tanelp.github.io/posts/a-bug-that-plagues-thousands-of-open-source-ml-projects/",
     ),
-    same_gradient=True,
 )

@@ -61,5 +61,4 @@ FAULT = Fault(
         "https://pytorch.org/docs/stable/optim.html",
         "https://pytorch.org/tutorials/beginner/saving_loading_models.html",
     ),
-    same_gradient=True,
 )

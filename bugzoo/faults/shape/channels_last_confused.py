@@ -13,7 +13,6 @@ FAULT = Fault(
     edits=Swap(IMAGES.format("1"), LAST),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
-    shown_by=("crash",),
     why=(
         "nn.Conv2d reads (batch, channels, height, width). Image files, NumPy, PIL and TensorFlow keep the colours last: "
         "(batch, 8, 8, 1). Read the other way it is an image of 8 channels, 8 pixels high and 1 wide. With 3 channels and "
@@ -56,5 +55,4 @@ FAULT = Fault(
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html",
         "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
     ),
-    same_gradient=True,
 )

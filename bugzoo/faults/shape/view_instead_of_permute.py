@@ -64,5 +64,4 @@ FAULT = Fault(
         "https://github.com/jsbaan/transformer-from-scratch/pull/6",
         "https://github.com/hackiey/QAnet-pytorch/issues/2",
     ),
-    same_gradient=True,
 )

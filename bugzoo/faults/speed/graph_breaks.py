@@ -77,5 +77,4 @@ FAULT = Fault(
         "https://github.com/pytorch/pytorch/issues/119186",
         "https://github.com/isayevlab/aimnetcentral/pull/109",
     ),
-    same_gradient=True,
 )

@@ -65,5 +65,4 @@ FAULT = Fault(
         "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
         "https://github.com/meta-pytorch/torchtune/pull/522",
     ),
-    same_gradient=True,
 )

@@ -17,7 +17,7 @@ import torch
 from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.grading.evaluation.helpers import each, shifted
-from bugzoo.grading.evaluation.members import labels, rows, windows
+from bugzoo.grading.evaluation.members import rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS, Task
 
 SHIFT = 11
@@ -48,12 +48,6 @@ def members(space: Mapping[str, Any], program: str) -> Callable[[Any, Any], bool
     """Says whether (row of a batch, its target or None) is part of the training data."""
     found = _work_out("training", space, program, SHIFT)
     return windows(found) if isinstance(found, torch.Tensor) else rows(*found)
-
-
-def targets_of(space: Mapping[str, Any], program: str) -> Callable[[np.ndarray], np.ndarray | None]:
-    """Finds the targets of a batch's inputs in the training data; None where one of them does not stand there as it is."""
-    found = _work_out("training", space, program, SHIFT)
-    return (lambda rows: None) if isinstance(found, torch.Tensor) else labels(*found)
 
 
 def validation(space: Mapping[str, Any], program: str, seed: int) -> Iterable[tuple[torch.Tensor, torch.Tensor]]:

@@ -35,21 +35,6 @@ def _sketched(known: np.ndarray, labels: np.ndarray) -> Callable[[Any, Any], boo
     return member
 
 
-def labels(inputs: torch.Tensor, targets: torch.Tensor) -> Callable[[np.ndarray], np.ndarray | None]:
-    """Finds the targets of a batch's rows in a table, where every row stands there as it is, but for padding at its end."""
-    known = {_key(row): target for row, target in zip(inputs.numpy(), targets.numpy(), strict=True)}
-
-    def found(rows: np.ndarray) -> np.ndarray | None:
-        each = [known.get(_key(row)) for row in rows.astype(inputs.numpy().dtype)]
-        return None if any(one is None for one in each) else np.stack(each)  # pyright: ignore[reportArgumentType, reportCallIssue]
-
-    return found
-
-
-def _key(row: np.ndarray) -> bytes:
-    return np.trim_zeros(np.ravel(row), "b").tobytes()
-
-
 def _words(row: list[int]) -> tuple[int, ...]:
     """Token numbers without the padding."""
     return tuple(number for number in row if number)
