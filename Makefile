@@ -1,7 +1,8 @@
 # make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
-# make test   install, pass every test          make unit   only the quick ones
-# make check  prove what the ledger lacks       make prove  prove everything from nothing, and every case of sampled tests
-# make docs   the catalogue as a site, in site/
+# make test   install, pass every test          make unit     only the quick ones
+# make check  prove what the ledger lacks       make prove    prove everything from nothing, every case of sampled tests
+# make docs   the catalogue as a site, in site/ make explore  draw other cases of the sampled tests
+# make update take today's newest versions into constraints.txt
 # A machine with Python 3.11+ and git is enough; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -14,28 +15,38 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 LAB_ARGS ?=
 TEST_ARGS ?=
+# seconds that one test may take: ten times what the slowest takes on a quiet machine (`make test` prints it)
+TIMEOUT ?= 600
+# every version that is tested; made for one Python, and left out on another
+LOCK := constraints.txt
 # of no lesson and no exercise: its verdict is printed before anything else is read
 CASE := mlp --fault optimizer/lr_too_high --seed 0
 
-.PHONY: help lab test unit check prove docs format clean
+.PHONY: help lab test unit check prove explore update docs format clean
 
 help:
-	@sed -n '1,5s/^# //p' Makefile
+	@sed -n '1,6s/^# //p' Makefile
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "bugzoo needs Python 3.11 or newer; none was found. Name one: make lab PYTHON=/path/to/python3"; exit 1; }
 	@echo "Making .venv with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python could not make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 
-# what is installed is remembered by a stamp, so that a second call starts at once
-.venv/.installed-lab: pyproject.toml setup.py | $(BIN)/python
+# install WHAT: with the tested versions; where they do not hold (another system, another Python) without, but never in CI
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+define install
 	@echo "Installing bugzoo and PyTorch into .venv (the first time this takes a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(PIP) -c $(LOCK) -e '$(1)' || { test -z "$$CI" && sed -n '1s/^# //p' $(LOCK) && \
+		echo "They do not hold here; going on with what pyproject.toml allows." && $(PIP) -e '$(1)'; }
+endef
+
+# what is installed is remembered by a stamp, so that a second call starts at once
+.venv/.installed-lab: pyproject.toml setup.py $(LOCK) | $(BIN)/python
+	$(call install,.)
 	@touch $@
 
-.venv/.installed-test: pyproject.toml setup.py | $(BIN)/python
-	@echo "Installing bugzoo, PyTorch and what the tests need into .venv (the first time this takes a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+.venv/.installed-test: pyproject.toml setup.py $(LOCK) | $(BIN)/python
+	$(call install,.[test])
 	@touch $@ .venv/.installed-lab
 
 lab: .venv/.installed-lab
@@ -43,13 +54,17 @@ lab: .venv/.installed-lab
 	@$(BIN)/bugzoo run $(CASE) --picture artefacts/first_case.png
 	@$(BIN)/bugzoo lab . --lesson 03 -- $(LAB_ARGS)
 
-# tests that measure time, or that start a server and a browser, run alone after the others
+# tests/gate says what runs when, gives a failed test a second chance, and prints the last line
+GATE := $(BIN)/python -m tests.gate --timeout $(TIMEOUT)
+
 test: .venv/.installed-test
-	$(BIN)/python -m pytest -n 2 -m "not serial and not browser" $(TEST_ARGS)
-	$(BIN)/python -m pytest -m "serial or browser" $(TEST_ARGS)
+	@$(GATE) $(TEST_ARGS)
 
 unit: .venv/.installed-test
-	$(BIN)/python -m pytest -n 2 -m "not slow and not serial and not browser" $(TEST_ARGS)
+	@$(GATE) --unit $(TEST_ARGS)
+
+explore: .venv/.installed-test
+	@$(GATE) --explore $(TEST_ARGS)
 
 check: .venv/.installed-test
 	$(BIN)/bugzoo check
@@ -60,7 +75,15 @@ prove: .venv/.installed-test
 	$(BIN)/bugzoo verify --fresh
 	$(BIN)/bugzoo check --fresh
 	$(BIN)/bugzoo lessons check --fresh
-	BUGZOO_SAMPLE=all $(BIN)/python -m pytest -n 2 -m sampled
+	$(BIN)/python -m tests.gate --sampled
+
+# an environment of its own, so that the one in use stays as it is
+update:
+	@test -n "$(PYTHON)" || { echo "bugzoo needs Python 3.11 or newer; none was found."; exit 1; }
+	@rm -rf .venv-new && $(PYTHON) -m venv .venv-new
+	@.venv-new/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@.venv-new/bin/python -m tests.gate.lock > $(LOCK).new && mv $(LOCK).new $(LOCK) && rm -rf .venv-new
+	@git --no-pager diff --stat $(LOCK)
 
 docs: .venv/.installed-test
 	$(BIN)/bugzoo docs build site
@@ -70,4 +93,4 @@ format: .venv/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv build dist artefacts site *.egg-info
+	rm -rf .venv .venv-new build dist artefacts site *.egg-info

@@ -24,15 +24,13 @@ atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 os.environ["BUGZOO_PROOFS"] = ""
 
 
-sampling.settle()
-
 
 def pytest_report_header() -> str:
     return sampling.header()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    kept, left_out = sampling.split(items, [name for name in config.args if "[" in name])
+    kept, left_out = sampling.split(items, [name for name in config.args if "::" in name])
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept

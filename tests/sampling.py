@@ -1,9 +1,11 @@
-"""`@pytest.mark.sampled(n)`: of the cases of a parametrised test n are run, others each time, so that `make test` stays short.
+"""`@pytest.mark.sampled(n)`: n of the cases of a parametrized test are run; `sampled(0)`: none, but in `make prove`.
 
-The draw is named in the header; `BUGZOO_SAMPLE_SEED=...` takes it again, and `BUGZOO_SAMPLE=all`, as `make prove` has it,
-runs every case. Cases asked for by name (`pytest 'file.py::test[case]'`) are run as asked.
+The seed below decides which, so that the gate runs the same tests every time; change it by hand. `make explore` draws another
+one, and `BUGZOO_SAMPLE_SEED=...` takes that draw again. `make prove` runs every case (`BUGZOO_SAMPLE=all`). A case that is
+asked for by name (`pytest 'file.py::test[case]'`) runs as asked.
 """
 
+import hashlib
 import os
 import random
 from collections.abc import Sequence
@@ -11,21 +13,30 @@ from collections.abc import Sequence
 import pytest
 
 SEED, ALL = "BUGZOO_SAMPLE_SEED", "BUGZOO_SAMPLE"
+CHOSEN = "20261125"
 
 
-def settle() -> None:
-    """Draw the seed once: the processes of xdist inherit it, as they have to collect the same tests."""
-    os.environ.setdefault(SEED, str(random.SystemRandom().randrange(10**6)))
+def seed() -> str:
+    """The seed in force."""
+    return os.environ.get(SEED) or CHOSEN
+
+
+def fresh_seed() -> int:
+    """A seed that nobody chose, for `make explore`."""
+    return random.SystemRandom().randrange(10**6)
 
 
 def header() -> str:
     if os.environ.get(ALL) == "all":
         return "sampled tests: every case"
-    return f"sampled tests: {SEED}={os.environ[SEED]} ({ALL}=all runs every case)"
+    return f"sampled tests: {SEED}={seed()} ({ALL}=all runs every case)"
 
 
 def split(items: Sequence[pytest.Item], named: Sequence[str] = ()) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """(tests to run, cases left out this time). `named`: the beginnings of node ids that somebody asked for."""
+    """(tests to run, cases left out). `named`: the beginnings of node ids that the user asked for.
+
+    Each case has a rank of its own, so that a new case changes the draw by one case at most.
+    """
     if os.environ.get(ALL) == "all":
         return list(items), []
     groups: dict[str, list[pytest.Item]] = {}
@@ -34,9 +45,9 @@ def split(items: Sequence[pytest.Item], named: Sequence[str] = ()) -> tuple[list
         if mark and not any(item.nodeid.startswith(name) for name in named):
             groups.setdefault(item.nodeid.split("[")[0], []).append(item)
     out: set[pytest.Item] = set()
-    for name, group in groups.items():
+    for group in groups.values():
         mark = group[0].get_closest_marker("sampled")
         assert mark is not None
-        some = random.Random(f"{os.environ[SEED]} {name}").sample(group, min(mark.args[0], len(group)))
-        out |= set(group) - set(some)
+        ranked = sorted(group, key=lambda item: hashlib.sha256(f"{seed()} {item.nodeid}".encode()).digest())
+        out |= set(ranked[mark.args[0] :])
     return [item for item in items if item not in out], [item for item in items if item in out]

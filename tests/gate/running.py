@@ -1,0 +1,94 @@
+"""Start pytest, once a phase, in a process group that a deadline can end."""
+
+import argparse
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import distributions, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.gate.outcomes import Phase, read
+from tests.gate.reports import FILE
+
+ALONE = "serial or browser"
+EMPTY = 5
+"""pytest's exit code where no test was selected; a phase may be empty, the gate may not."""
+
+
+def phases(args: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """(name, marker expression, workers) of each run of pytest."""
+    if args.unit:
+        return [("unit", f"not slow and not ({ALONE})", "2")]
+    if args.sampled or args.explore:
+        return [("sampled", "sampled and not serial", "2"), ("sampled-alone", "sampled and serial", "1")]
+    return [("beside", f"not ({ALONE})", "2"), ("alone", "serial", "1"), ("browser", "browser", "1")]
+
+
+def options(timeout: float) -> list[str]:
+    """pytest's options for a limit on one test: a dump of every thread, then the end of the process that runs it."""
+    if not timeout or find_spec("pytest_timeout") is None:
+        return []
+    return [f"--timeout={timeout:g}", "--timeout-method=thread"]  # instruments use the alarm signal themselves
+
+
+def run(name: str, arguments: list[str], place: Path, deadline: float) -> Phase:
+    """One run of pytest, ended after `deadline` seconds. Raises KeyboardInterrupt when the user stops it."""
+    lines = place / f"gate-{name}.jsonl"
+    lines.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-p", "tests.gate.reports", f"--junitxml={place}/junit-{name}.xml"]
+    print(f"\ngate: {name}: pytest {shlex.join(arguments)}", flush=True)
+    begun = time.monotonic()
+    env = os.environ | {FILE: str(lines.absolute()), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"}
+    process = subprocess.Popen([*command, *arguments], env=env, start_new_session=True)
+    late = False
+    try:
+        code = process.wait(deadline)
+    except subprocess.TimeoutExpired:
+        late, code = True, _end(process)
+    except KeyboardInterrupt:
+        _end(process)
+        raise
+    phase = read(name, lines)
+    phase.seconds = time.monotonic() - begun
+    if late:
+        phase.errors.append(f"{name} was ended after {deadline / 60:.0f} minutes")
+    elif code not in (0, 1, EMPTY) and not phase.errors:
+        phase.errors.append(f"pytest ended with exit code {code} in the phase {name}")
+    elif code == 1 and not phase.failed():
+        phase.errors.append(f"pytest failed in the phase {name}, and no test did: see above")
+    return phase
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Interrupt the process group, then kill it."""
+    for sign, seconds in ((signal.SIGINT, 20), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, sign)
+            return process.wait(seconds)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            continue
+    return process.poll() or -9
+
+
+def command(test: str) -> str:
+    """What to type to see one test alone."""
+    python = Path(sys.executable)
+    shown = python.relative_to(Path.cwd()) if python.is_relative_to(Path.cwd()) else python.name
+    return f"{shown} -m pytest {shlex.quote(test)}"
+
+
+def describe(file: Path) -> str:
+    """One line about the machine; every installed version goes into `file`."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    said = subprocess.run([browser, "--version"], capture_output=True, text=True).stdout.strip() if browser else ""
+    names = {one.metadata["Name"]: one.version for one in distributions()}
+    about = f"Python {platform.python_version()}, torch {version('torch')}, {said or 'no Chromium'}"
+    rows = sorted(f"{name}=={number}" for name, number in names.items())
+    file.write_text("\n".join([f"# {about}, {os.cpu_count()} cores", *rows]) + "\n", encoding="utf-8")
+    return f"{about}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
