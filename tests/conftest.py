@@ -24,7 +24,6 @@ atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 os.environ["BUGZOO_PROOFS"] = ""
 
 
-
 def pytest_report_header() -> str:
     return sampling.header()
 

@@ -1,5 +1,6 @@
 """`verify`: the catalogue, put to the proof."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,15 @@ def verify(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure everything again, and believe nothing that is written.")
     ] = False,
+    backlog: Annotated[
+        bool,
+        typer.Option("--backlog", help="Also do what can wait: first proofs, gradings, what earlier code measured."),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Do N entries of the ledger again, always the same, and compare."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Start long work without asking.")] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", parser=place, help="Draw the matrix: a .png or .svg file.")
     ] = None,
@@ -34,12 +44,14 @@ def verify(
     The evidence must fire on every broken run and on no healthy one, and the effect must have one sign on all seeds. Each
     repair that the fault's file names must pass the grader and each pretence fail, and what tells look-alikes apart must.
     Exit code 1 when something is not proved. In a checkout what is proved stands in `proofs/` and is believed until the
-    fault, the program or the code that measured it changes; what was measured is kept besides, also elsewhere.
+    text of the fault or of the program changes; `--backlog` also does what can wait. Work of more than two minutes is
+    announced, and starts when you agree. Ctrl-C keeps what was measured by then.
 
     Examples:
 
     - `bugzoo verify`
     - `bugzoo verify loop/stale_gradients --program mlp`
+    - `bugzoo verify --sample 150`
     - `bugzoo verify --device cuda --json results.json`
     - `bugzoo verify --fresh --executor tcp://127.0.0.1:8786`
     """
@@ -50,12 +62,26 @@ def verify(
             raise UserError(f"--picture {picture}: the file's ending says the format; it is .png or .svg.")
         check_place(picture)
     check_device(device)
+    if sample:
+        _sample(sample, [*(faults or ()), *(program or ())], json)
+        return
     from bugzoo.running.cluster import connected
 
-    with connected(executor) as pool, progress("runs", json) as tell:
+    with connected(executor) as pool:
         from bugzoo.proving.verify import verify as prove
 
-        report = prove(faults or (), program or (), device=device, executor=pool, progress=tell, fresh=fresh)
+        with progress("runs", json) as tell:
+            report = prove(
+                faults or (),
+                program or (),
+                device=device,
+                executor=pool,
+                progress=tell,
+                fresh=fresh,
+                backlog=backlog,
+                compared=_comparing,
+                ask=lambda plan: _agree(plan, yes, tell),
+            )
     if json:
         emit(report.to_json(), json)
     if picture:
@@ -65,6 +91,44 @@ def verify(
     if json != "-":
         _matrix(report)
     raise typer.Exit(0 if report.ok else 1)
+
+
+LONG = 2.0
+"""Minutes of work that are announced and not asked about."""
+
+
+def _comparing(done: int, of: int) -> None:
+    if not done and of > 20:
+        typer.echo(f"Making the texts of {of} cells, to compare them with the ledger: up to a minute.", err=True)
+
+
+def _agree(plan: Any, yes: bool, tell: Any) -> None:
+    """Say what will be run and why; ask before long work. Raises UserError where nobody can be asked, Exit for a no."""
+    minutes = f"about {plan.minutes:.0f} min" if plan.minutes < 90 else f"about {plan.minutes / 60:.1f} h"
+    typer.echo(f"To do: {plan.runs} runs and {plan.gradings} gradings, {minutes} on this machine.", err=True)
+    for reason, some in plan.by_reason().items():
+        typer.echo(f"  {len(some)} because {reason}: {', '.join(some[:3])}{' ...' if len(some) > 3 else ''}", err=True)
+    if yes or plan.minutes <= LONG:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(f"This takes {minutes}, and there is no terminal to ask in. Add --yes to start it.")
+    typer.confirm("Start?", abort=True, err=True)
+
+
+def _sample(count: int, restricted: list[str], json: str | None) -> None:
+    if restricted:
+        raise UserError(f"--sample draws from the whole ledger; leave out {restricted[0]}, or leave out --sample.")
+    from bugzoo.proving import coverage
+
+    with progress("entries", json) as tell:
+        done, problems = coverage.sample(count, coverage.SEED, tell)
+    if json:
+        emit({"ok": not problems, "done": done, "problems": problems}, json)
+    if json != "-":
+        for text in problems:
+            print(text)
+        print(f"{len(done)} entries done again (seed {coverage.SEED}), {len(problems)} differences from the ledger")
+    raise typer.Exit(1 if problems else 0)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """One fault on one program: what is asked of its runs, and what they must say to prove it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bugzoo import programs
@@ -15,6 +15,8 @@ from bugzoo.scenario import Scenario
 
 SEEDS = (0, 1, 2, 3, 4)
 """Seeds of a proof. The first is the one on which all instruments are measured."""
+NO_INSTRUMENTS = frozenset({"outcome", "metrics"})
+"""What a claim may name that is no instrument."""
 Result = dict[str, Any]
 
 
@@ -23,7 +25,7 @@ def named(fault: Fault) -> frozenset[str]:
     if fault.trap:
         return code.everything()
     texts = [text for text in (*fault.evidence, fault.effect) if " " in text]
-    return frozenset(parse(text).instrument for text in texts) - {"outcome", "metrics"}
+    return frozenset(parse(text).instrument for text in texts) - NO_INSTRUMENTS
 
 
 def device_of(fault: Fault) -> str:
@@ -77,12 +79,18 @@ def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Seq
         if set(cell.outcomes) != {"finished"}:
             cell.problems.append(f"a trap, but it ended as {', '.join(sorted(set(cell.outcomes)))}")
         return
+    for instrument in dict.fromkeys(parse(text).instrument for text in fault.evidence):
+        if instrument not in NO_INSTRUMENTS:  # the number is there; does the instrument say so as well?
+            silent = sum(instrument not in names for names in alarms)
+            if silent:
+                cell.problems.append(f"{instrument} does not fire on {silent} of {len(broken)} broken runs")
+    judge_claims(cell, fault, broken, healthy)
+
+
+def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
+    """Hold evidence and effect to the numbers of matched seeds."""
     for text in fault.evidence:
         claim = parse(text)
-        if claim.instrument not in ("outcome", "metrics"):  # the number is there; does the instrument say so as well?
-            silent = sum(claim.instrument not in names for names in alarms)
-            if silent:
-                cell.problems.append(f"{claim.instrument} does not fire on {silent} of {len(broken)} broken runs")
         _note(cell, claim.left, broken, healthy)
         cell.claims[text] = [claim.holds(result) for result in broken]
         cell.false_claims[text] = [claim.holds(result) for result in healthy]
@@ -93,6 +101,32 @@ def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Seq
             seen = [number(result, claim.left) for result in healthy]
             cell.problems.append(f"`{text}` holds on {sum(cell.false_claims[text])} healthy runs (saw {seen})")
     _effect(cell, fault, broken, healthy)
+
+
+def judge_written(cell: Cell, fault: Fault, entry: Mapping[str, Any]) -> bool:
+    """Hold today's claims to the numbers that the ledger has. False where it lacks one of them: then a run must say."""
+    claims = [parse(text) for text in (*fault.evidence, fault.effect) if text]
+    known = {name.split(".")[0] for name in entry["numbers"]} | NO_INSTRUMENTS
+    if fault.trap or any(
+        claim.instrument not in known or claim.left not in {"outcome", *entry["numbers"]} for claim in claims
+    ):
+        return False
+    sides: list[list[Result]] = []
+    for which in ("broken", "healthy"):
+        results: list[Result] = []
+        for place, outcome in enumerate(entry["outcomes"]):
+            result: Result = {"outcome": outcome if which == "broken" else "finished", "numbers": {}}
+            for name, seen in entry["numbers"].items():
+                group, _, key = name.partition(".")
+                into = (
+                    result.setdefault("metrics", {}) if group == "metrics" else result["numbers"].setdefault(group, {})
+                )
+                value = seen[which][place]
+                into[key] = float(value) if isinstance(value, str) else value  # JSON has no infinity
+            results.append(result)
+        sides.append(results)
+    judge_claims(cell, fault, *sides)
+    return True
 
 
 def _effect(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:

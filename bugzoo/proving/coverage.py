@@ -1,18 +1,18 @@
 """Does the ledger hold everything, and is it true? What it lacks, and a sample of it done again."""
 
-import random
-import time
-from collections.abc import Callable, Iterator
-from itertools import cycle
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, zip_longest
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
-from bugzoo.proving import code, ledger, look_alikes, tried
-from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, keys_of, named
+from bugzoo.proving import code, ledger, look_alikes, standing, tried
+from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, named
 from bugzoo.proving.check import LEAKS, Proof, judge, key_of, prove_one
+from bugzoo.proving.completeness import is_about, lacks, of_fault
 from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.matrix import Cell
 from bugzoo.proving.trials import Trial, trials, verdict
@@ -21,50 +21,31 @@ from bugzoo.scenario import Scenario, fits
 Again = Callable[[], list[str]]
 """Does one thing of the ledger once more; sentences that say in what it differs."""
 
+SEED = 20261125
+"""Of the entries that `verify --sample` and the gate do again; changed by hand."""
+
 
 def lacking() -> list[str]:
     """Everything that has no entry about what it is today, or one that nothing stands behind; with what to type.
 
-    One that other code measured counts: `verify` and `check` do it again, and a sample of it is done again by the tests.
-    What waits for its first proof (`ledger.waiting`) is left out, and said where it waits no more.
+    An entry that other code measured counts: `verify --backlog` and `check` do it again, and the tests do a sample again.
+    What waits for its first proof (`ledger.waiting`) is left out, and said where it waits no more. A fault whose row stands
+    (`proving.standing`) is not looked at again.
     """
-    waits, found = ledger.waiting(), [*_cells(), *_look_alikes(), *_controls(), *_exercises(), *_left_over()]
-    held = {name for name in waits for text in found if _is_about(text, name)}
-    said = [text for text in found if not any(_is_about(text, name) for name in held)]
+    waits = ledger.waiting()
+    faults = catalogue.catalogue().values()
+    found = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
+    found += [*_controls(), *_exercises(), *_left_over()]
+    waits -= {name for fault in faults if standing.stands(fault) for name in waits if is_about(name, fault.id)}
+    held = {name for name in waits for text in found if is_about(text, name)}
+    said = [text for text in found if not any(is_about(text, name) for name in held)]
     return said + [f"proofs/waiting.txt: {name} is proved, or is not there; take the line out" for name in waits - held]
-
-
-def _is_about(text: str, name: str) -> bool:
-    return text.startswith((f"{name} ", f"{name}:"))
-
-
-def _cells() -> Iterator[str]:
-    for fault in catalogue.catalogue().values():
-        found = ledger.read("faults", fault.id).get("cells", {})
-        for program in fits(fault) if ledger.ours(fault.id) else ():
-            entry, keys = found.get(program, {}), keys_of(fault, program)
-            yield from _said(f"{fault.id} on {program}", entry, keys, f"bugzoo verify {fault.id}")
-            if entry and (said := tried.lacks(fault, program, entry)):
-                yield f"{fault.id} on {program}: {said}; type `bugzoo verify {fault.id}`"
-        for program in set(found) - set(fits(fault)):
-            yield f"{fault.id} does not fit {program} any more; type `bugzoo verify {fault.id}`"
-
-
-def _look_alikes() -> Iterator[str]:
-    for fault in catalogue.catalogue().values():
-        found = ledger.read("faults", fault.id).get("look_alikes", {})
-        mine = {pair.look_alike.other: pair for pair in pairs(fault)} if ledger.ours(fault.id) else {}
-        for other, pair in mine.items():
-            key = {"key": look_alikes.key_of(pair)}
-            yield from _said(f"{fault.id} beside {other}", found.get(other, {}), key, f"bugzoo verify {fault.id}")
-        for other in found.keys() - mine.keys():
-            yield f"{fault.id} has no look-alike {other} any more; type `bugzoo verify {fault.id}`"
 
 
 def _controls() -> Iterator[str]:
     for program in programs.names():
         key = {"full": control_key(program)}
-        yield from _said(
+        yield from lacks(
             f"healthy {program}", ledger.read("programs", program), key, f"bugzoo verify --program {program}"
         )
 
@@ -75,7 +56,7 @@ def _exercises() -> Iterator[str]:
         mine = [*trials(exercise), Trial(name, LEAKS, "", "")]
         for trial in mine:
             entry = found.get(trial.kind, {}).get(trial.name, {})
-            yield from _said(
+            yield from lacks(
                 f"{name}: {trial.kind} {trial.name!r}", entry, {"key": key_of(trial)}, f"bugzoo check {name}"
             )
         known = {(trial.kind, trial.name) for trial in mine}
@@ -83,15 +64,6 @@ def _exercises() -> Iterator[str]:
             for title in titles:
                 if (kind, title) not in known:
                     yield f"{name} has no {kind} {title!r} any more; type `bugzoo check {name}`"
-
-
-def _said(what: str, entry: ledger.Entry, keys: dict[str, str], command: str) -> Iterator[str]:
-    if not entry:
-        yield f"{what} is not in the ledger; type `{command}`"
-    elif entry.get("problems"):
-        yield f"{what} is not proved: {entry['problems'][0]}"
-    elif any(code.about(str(entry.get(name))) != code.about(key) for name, key in keys.items()):
-        yield f"{what} has changed since it was proved; type `{command}`"
 
 
 def _left_over() -> Iterator[str]:
@@ -104,23 +76,24 @@ def _left_over() -> Iterator[str]:
         yield "proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"
 
 
-def sample(seconds: float, seed: int) -> tuple[list[str], list[str]]:
-    """(what was done again, in what it differs from the ledger): of each kind one at least, in turn, then as many as begin
-    within `seconds`, whatever there is. The same seed takes the same ones."""
-    draw, done, problems = random.Random(seed), [], []
-    kinds = [list(of()) for of in (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)]
-    for some in kinds:
-        draw.shuffle(some)
-    end, least = time.monotonic() + seconds, sum(map(bool, kinds))
-    for some in cycle(kinds):
-        if not any(kinds) or (len(done) >= least and time.monotonic() >= end):
-            break
-        if not some:
-            continue
-        what, again = some.pop()
-        done.append(what)
+def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = None) -> tuple[list[str], list[str]]:
+    """(what was done again, in what it differs from the ledger), `count` entries, of each kind in turn.
+
+    Each entry has a rank of its own under a seed, so that a new entry changes the draw by one at most.
+    """
+    kinds = [_ranked(of(), seed) for of in (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)]
+    rounds = (one for some in zip_longest(*kinds) for one in some if one)
+    chosen, done, problems = list(islice(rounds, count)), [], []
+    for what, again in chosen:
+        if progress:
+            progress(len(done), len(chosen))
         problems += [f"{what}: {text}" for text in again()]
+        done.append(what)
     return done, problems
+
+
+def _ranked(some: Iterable[tuple[str, Again]], seed: int) -> list[tuple[str, Again]]:
+    return sorted(some, key=lambda one: hashlib.sha256(f"{seed} {one[0]}".encode()).digest())
 
 
 def _cell_samples() -> Iterator[tuple[str, Again]]:

@@ -65,6 +65,14 @@ def measured(
     return [_only(found[_key(job)] or {}, names) for job, names in wanted], len(jobs), len(todo)
 
 
+def missing(wanted: Sequence[tuple[Job, Iterable[str]]], fresh: bool = False) -> int:
+    """How many runs `measured` would need for these."""
+    asked: dict[str, set[str]] = {}
+    for job, names in wanted:
+        asked.setdefault(_key(job), set()).update(names)
+    return sum(fresh or _missing(kept.read(key), names) is not None for key, names in asked.items())
+
+
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
     """Run a job and measure these instruments. What goes wrong with the machinery is a crash of the run."""
     job, names = asked

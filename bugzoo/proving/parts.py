@@ -14,6 +14,7 @@ from bugzoo.proving.cells import (
     judge_control,
     judge_full,
     judge_seeds,
+    judge_written,
     keys_of,
     named,
     out_of_band,
@@ -43,6 +44,14 @@ class Case:
     graded_before: dict[str, Any] = field(default_factory=dict)
     """What the ledger says of them, where they are not graded this time."""
     gradable: bool = False
+    entry_before: ledger.Entry = field(default_factory=dict)
+
+    def why(self) -> str:
+        """What has to be done and why, in a line; empty where nothing has."""
+        what = f"{self.fault.id} on {self.cell.program}"
+        if self.looked:
+            return f"{what}: {_changed(self.entry_before, self.keys)}"
+        return f"{what}: its repairs and pretences are to be graded" if self.tried and self.tried.missing() else ""
 
     def wanted(self) -> list[Wanted]:
         found: list[Wanted] = []
@@ -86,6 +95,12 @@ class Control:
     healthy: Healthy
     scenarios: list[Scenario]
     key: str = ""
+    entry_before: ledger.Entry = field(default_factory=dict)
+
+    def why(self) -> str:
+        """As `Case.why`."""
+        changed = _changed(self.entry_before, {"full": self.key})
+        return "" if self.healthy.in_ledger else f"healthy {self.healthy.program}: {changed}"
 
     def wanted(self) -> list[Wanted]:
         return [] if self.healthy.in_ledger else [(one.job(), code.everything()) for one in self.scenarios]
@@ -109,6 +124,12 @@ class Told:
     apart: Apart
     pair: Pair
     key: str = ""
+    entry_before: ledger.Entry = field(default_factory=dict)
+
+    def why(self) -> str:
+        """As `Case.why`."""
+        changed = _changed(self.entry_before, {"key": self.key})
+        return "" if self.apart.in_ledger else f"{self.apart.fault} beside {self.apart.other}: {changed}"
 
     def wanted(self) -> list[Wanted]:
         return [] if self.apart.in_ledger else look_alikes.wanted(self.pair)
@@ -122,8 +143,20 @@ class Told:
         return {"key": self.key, "program": self.apart.program, "problems": self.apart.problems}
 
 
-def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh: bool) -> Case | None:
-    """The cell with what must be looked at; None where it cannot be. Repairs are graded where the result is `written`."""
+def case_of(
+    cell: Cell,
+    device: str,
+    seeds: Sequence[int],
+    written: bool,
+    fresh: bool,
+    backlog: bool = True,
+    grade: bool = True,
+) -> Case | None:
+    """The cell with what must be looked at; None where it cannot be. Repairs are graded where the result is `written`.
+
+    `backlog`: an entry that other code measured is looked at again; without, it counts while its texts are those of today,
+    and repairs that nobody has graded are graded only if the cell is measured, or with `grade`.
+    """
     fault = catalogue.load(cell.fault)
     own, believe = device_of(fault), written and not fresh
     try:
@@ -132,27 +165,66 @@ def case_of(cell: Cell, device: str, seeds: Sequence[int], written: bool, fresh:
         looked: Sequence[int] = range(len(seeds))
         if (
             believe
-            and entry.get("evidence") == keys["evidence"]
+            and _same(entry.get("evidence"), keys["evidence"], backlog)
             and not entry.get("problems")
             and device in (own, "cpu")
         ):
             _restore(cell, entry)
-            looked = (0,) if entry.get("full") != keys["full"] and device == own else ()
+            looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == own else ()
+            if not backlog and not looked:
+                keys = {name: entry[name] for name in keys}  # it keeps the name of the code that measured it
+        elif believe and device in (own, "cpu") and _claims_alone(entry, keys) and judge_written(cell, fault, entry):
+            cell.applied = cell.undone = True
+            cell.outcomes, cell.fired, looked = entry["outcomes"], entry["fired"], ()
+            keys = {"evidence": keys["evidence"], "full": entry["full"]}
         elif own == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
             return None
-        case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked)
+        case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked, entry_before=entry)
         cell.not_graded = tried.impossible(fault, cell.program)
         case.gradable = written and device == "cpu" and not cell.not_graded
         if case.gradable:
-            if fresh or cell.program == tried.shortest(fault):
-                case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh)
+            shortest = cell.program == tried.shortest(fault)
+            if fresh or (shortest and (backlog or grade or looked or entry.get("graded", {}).get("trials"))):
+                case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh, backlog)
             else:
                 case.graded_before = entry.get("graded", {})
         return case
     except UserError as error:
         cell.problems.append(str(error))
         return None
+
+
+def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
+    """The cells of a fault as the ledger has them, where it is known that they are about the texts of today."""
+    cells = []
+    for program, said in entry.get("cells", {}).items():
+        cell = Cell(fault.id, program, effect=fault.effect, problems=list(said["problems"]), in_ledger=True)
+        _restore(cell, said)
+        graded = said.get("graded", {}) if program == tried.shortest(fault) else {}
+        cell.graded = sum(map(len, graded.get("trials", {}).values()))
+        cell.not_graded = said.get("not_graded", "")
+        cells.append(cell)
+    return cells
+
+
+def _claims_alone(entry: ledger.Entry, keys: dict[str, str]) -> bool:
+    """Is it only what is claimed that has changed? The second key knows the text and no claim."""
+    return bool(entry) and not entry["problems"] and _same(entry.get("full"), keys["full"], False)
+
+
+def _changed(entry: ledger.Entry, keys: dict[str, str]) -> str:
+    if not entry:
+        return "not in the ledger, or not believed"
+    if entry.get("problems"):
+        return "was not proved"
+    if any(not _same(entry.get(name), key, False) for name, key in keys.items()):
+        return "its text or its claims have changed"
+    return "the code that measures has changed"
+
+
+def _same(old: object, new: str, backlog: bool) -> bool:
+    return old == new if backlog else code.about(str(old)) == code.about(new)
 
 
 def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:
@@ -172,20 +244,24 @@ def _restore(cell: Cell, entry: ledger.Entry) -> None:
     cell.agreeing, cell.p = entry["agreeing"], entry["p"]
 
 
-def control_of(program: str, device: str, seeds: Sequence[int], believe: bool) -> Control:
+def control_of(program: str, device: str, seeds: Sequence[int], believe: bool, backlog: bool = True) -> Control:
     """A healthy program with what must be looked at."""
     scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
-    control = Control(Healthy(program), scenarios, control_key(program))
     entry = ledger.read("programs", program) if believe else {}
-    if entry.get("full") == control.key and not entry.get("problems"):
+    control = Control(Healthy(program), scenarios, control_key(program), entry)
+    if _same(entry.get("full"), control.key, backlog) and not entry.get("problems"):
         control.healthy.outcomes, control.healthy.in_ledger = entry["outcomes"], True
     return control
 
 
-def told_of(pair: Pair, believe: bool) -> Told:
+def told_of(pair: Pair, believe: bool, backlog: bool = True) -> Told:
     """A pair of look-alikes with what must be looked at."""
     told = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
-    entry = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
+    entries = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
+    entry = entries.get(pair.look_alike.other, {})
+    told.entry_before = entry
+    if not backlog and _same(entry.get("key"), told.key, backlog):
+        told.key = entry["key"]
     # an entry with problems differs from one without
-    told.apart.in_ledger = entry.get(pair.look_alike.other, {}) == ledger.plain(told.entry())
+    told.apart.in_ledger = entry == ledger.plain(told.entry())
     return told

@@ -3,15 +3,18 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from bugzoo import faults as catalogue
 from bugzoo import programs
-from bugzoo.proving import ledger
+from bugzoo.proving import ledger, standing
 from bugzoo.proving.cells import SEEDS, device_of
+from bugzoo.proving.completeness import note_standing
 from bugzoo.proving.look_alikes import pairs
 from bugzoo.proving.matrix import Cell, Report
-from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, case_of, control_of, told_of
+from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, believed, case_of, control_of, told_of
 from bugzoo.proving.tried import grade_all
 from bugzoo.scenario import fits
 
@@ -24,12 +27,18 @@ def verify(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     fresh: bool = False,
+    backlog: bool = True,
+    ask: Callable[["Plan"], None] | None = None,
+    compared: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Prove faults (all by default). Raises UserError for unknown names; what fails to be proved is in the report.
 
     What the ledger holds is believed; the rest is run and graded, or looked up in the cache, and written into the ledger.
-    `fresh` believes nothing. `executor` takes the work to other machines. Other seeds than SEEDS are a look at the
-    evidence alone: nothing is graded or written.
+    `fresh` believes nothing. Without `backlog` an entry counts while its texts and claims are those of today, whichever
+    code measured it, and first proofs and gradings that wait go on waiting, unless their fault is named. `ask` hears what would
+    be run before anything is, and raises to stop it; `compared(done, of)` counts the cells whose texts are made before that.
+    `executor` takes the work to other machines. Other seeds than SEEDS are a look at the evidence alone: nothing is graded
+    or written.
     """
     started = time.perf_counter()
     names = list(names)
@@ -37,22 +46,41 @@ def verify(
     only = [programs.load(name).name for name in only_programs]
     written = seeds == SEEDS
     believe = written and not fresh
-    cells = [Cell(fault.id, p, effect=fault.effect) for fault in chosen for p in fits(fault) if not only or p in only]
-    cases = [case for cell in cells if (case := case_of(cell, device, seeds, written, fresh))]
+    plain = believe and not backlog and device == "cpu" and not names
+    settled = [fault for fault in chosen if plain and standing.stands(fault)]
+    of_ledger = {fault.id: believed(fault, ledger.read("faults", fault.id)) for fault in settled}
+    waits = ledger.waiting() if plain else set()
+    new = [
+        Cell(fault.id, p, effect=fault.effect)
+        for fault in chosen
+        if fault.id not in of_ledger
+        for p in fits(fault)
+        if f"{fault.id} on {p}" not in waits
+    ]
+    cells = [cell for cell in [*chain.from_iterable(of_ledger.values()), *new] if not only or cell.program in only]
+    cases = []
+    for place, cell in enumerate(one for one in new if not only or one.program in only):
+        if compared:
+            compared(place, len(new))
+        if case := case_of(cell, device, seeds, written, fresh, backlog, bool(names)):
+            cases.append(case)
     alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
     healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
-    controls = [control_of(program, device, seeds, believe and device == "cpu") for program in healthy]
+    controls = [control_of(program, device, seeds, believe and device == "cpu", backlog) for program in healthy]
     alike = [
-        told_of(pair, believe)
+        told_of(pair, believe, backlog)
         for fault in (chosen if written and device == "cpu" else ())
+        if fault.id not in of_ledger
         for pair in pairs(fault)
-        if not only or pair.program in only
+        if (not only or pair.program in only) and f"{fault.id} beside {pair.look_alike.other}" not in waits
     ]
     parts: list[Case | Control | Told] = [*cases, *controls, *alike]
     asked = [part.wanted() for part in parts]
     cells_tried = [case.tried for case in cases if case.tried]
     to_grade = sum(len(one.missing()) for one in cells_tried)
     jobs = 0
+    if ask and (plan := _plan(parts, asked, to_grade, fresh)).anything:
+        ask(plan)
 
     def measuring(done: int, of: int) -> None:
         nonlocal jobs
@@ -76,6 +104,8 @@ def verify(
     if written:
         mine = [case for case in cases if device_of(case.fault) == device]
         _write_down(mine, controls if device == "cpu" else [], alike)
+        if device == "cpu" and not only and not stopped:
+            note_standing(fault for fault in chosen if fault not in settled)
     if stopped:
         raise stopped
     return Report(
@@ -88,6 +118,49 @@ def verify(
         [one.apart for one in alike],
         graded,
     )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be run, and why."""
+
+    runs: int
+    gradings: int
+    parts: tuple[str, ...]
+    """A cell, a healthy program or a pair of look-alikes each, ": " and why it is done."""
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.runs or self.gradings)
+
+    def by_reason(self) -> dict[str, list[str]]:
+        """Reason -> what it is about."""
+        found: dict[str, list[str]] = {}
+        for what, _, why in (part.partition(": ") for part in self.parts):
+            found.setdefault(why, []).append(what)
+        return found
+
+    @property
+    def minutes(self) -> float:
+        """About how long it takes on this machine."""
+        from bugzoo.running.pool import cores
+
+        return (self.runs * RUN_SECONDS + self.gradings * GRADING_SECONDS) / cores() / 60
+
+
+RUN_SECONDS, GRADING_SECONDS = 5.0, 8.0
+"""What a run with its instruments and a grading take on one core, about (CHANGELOG has what was measured)."""
+
+
+def _plan(parts: Sequence[Any], asked: Sequence[list[Wanted]], to_grade: int, fresh: bool) -> Plan:
+    wanted = [one for some in asked for one in some]
+    runs = 0
+    if wanted:
+        from bugzoo.proving.measured import missing
+
+        runs = missing(wanted, fresh)
+    why = tuple(part.why() for part in parts if part.why())
+    return Plan(runs, to_grade, why)
 
 
 def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tuple[list[Result], int, int]:

@@ -12,7 +12,9 @@ def lock() -> str:
     names = {one.metadata["Name"].lower(): one.version.split("+")[0] for one in distributions()}
     pins = sorted(f"{name}=={number}" for name, number in names.items() if name not in LEFT_OUT)
     made = f"Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()}"
-    return "\n".join([f"# The versions in constraints.txt were taken with {made}.", "# Made by `make update`.", *pins, ""])
+    return "\n".join(
+        [f"# The versions in constraints.txt were taken with {made}.", "# Made by `make update`.", *pins, ""]
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bugzoo.proving import coverage, ledger
+from bugzoo.proving import completeness, coverage, ledger
 from bugzoo.proving.parts import told_of
 from bugzoo.proving.verify import verify
 
@@ -19,8 +19,9 @@ def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A house with one fault, two programs and one exercise."""
     one = coverage.catalogue.load(FAULT)
     monkeypatch.setattr(coverage, "catalogue", SimpleNamespace(catalogue=lambda: {FAULT: one}))
-    monkeypatch.setattr(coverage, "fits", lambda fault: ("digits_cnn", "mlp"))
-    monkeypatch.setattr(coverage, "pairs", lambda fault: PAIRS)
+    for module in (coverage, completeness):
+        monkeypatch.setattr(module, "fits", lambda fault: ("digits_cnn", "mlp"))
+        monkeypatch.setattr(module, "pairs", lambda fault: PAIRS)
     monkeypatch.setattr(coverage, "programs", SimpleNamespace(names=lambda: ["digits_cnn", "mlp"]))
     name = "02_restless_loss"
     monkeypatch.setattr(coverage, "exercises", lambda real=coverage.exercises: {name: real()[name]})
@@ -140,18 +141,18 @@ def as_written(trial: Any) -> dict[str, Any]:
 def test_a_sample_that_agrees(whole, monkeypatch) -> None:
     monkeypatch.setattr(coverage, "prove_one", as_written)
     monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
-    done, problems = coverage.sample(0.0, seed=3)
+    done, problems = coverage.sample(4, seed=3)
     assert len(done) == 4 and problems == []
-    assert coverage.sample(0.0, seed=3)[0] == done
-    assert len({tuple(coverage.sample(0.0, seed=seed)[0]) for seed in range(6)}) > 3
-    everything, problems = coverage.sample(1000.0, seed=3)
+    assert coverage.sample(4, seed=3)[0] == done
+    assert len({tuple(coverage.sample(4, seed=seed)[0]) for seed in range(6)}) > 3
+    everything, problems = coverage.sample(1000, seed=3)
     assert len(everything) > 40 and problems == []
 
 
 def test_a_sample_that_differs(whole, runs, monkeypatch) -> None:
     monkeypatch.setattr(coverage, "prove_one", lambda trial: as_written(trial) | {"status": "passed", "share": 1.0})
     runs.outcome = "crashed"
-    _, problems = coverage.sample(1000.0, seed=0)
+    _, problems = coverage.sample(1000, seed=0)
     assert sum(FAULT in text and "ended as crashed, the ledger says finished" in text for text in problems) == 10
     assert any("unsolved 'as handed out': unsolved 'as handed out' must fail" in text for text in problems)
 
@@ -160,5 +161,5 @@ def test_an_instrument_that_fires_now_is_noticed(whole, monkeypatch) -> None:
     spoil(whole / "faults/loss/double_softmax.json", "cells", "mlp", "fired", value=["crash", "double_normalisation"])
     monkeypatch.setattr(coverage, "prove_one", as_written)
     monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
-    _, problems = coverage.sample(1000.0, seed=0)
+    _, problems = coverage.sample(1000, seed=0)
     assert problems == [f"{FAULT} on mlp, seed 0: crash: fires in one of now and the ledger only"]

@@ -1,0 +1,90 @@
+"""`proofs/texts.json`: which entries of the ledger are known to be about the texts of today, without making a text.
+
+One row a fault: a hash of what its texts are made from (its file and those of its look-alikes, the programs, the code that
+edits), and one of what the ledger says of it. Both as they were when every key had been compared: nothing needs to be
+compared again. Making the texts of the whole catalogue takes a minute; comparing the rows takes a second.
+"""
+
+import hashlib
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from bugzoo import faults as catalogue
+from bugzoo import programs
+from bugzoo.faults.model import Fault
+from bugzoo.files import write_atomic
+from bugzoo.fingerprint import code_of
+from bugzoo.proving import code, ledger
+
+SHARED = frozenset(f"bugzoo.{room}" for room in ("faults.model", "faults.verbs", "faults.evidence", "syntax", "errors"))
+"""What every fault's file imports."""
+MAKING = (
+    *sorted(SHARED),
+    "bugzoo.scenario",
+    "bugzoo.injection",
+    "bugzoo.faults",
+    "bugzoo.proving.cells:keys_of",
+    "bugzoo.proving.look_alikes:key_of",
+    "bugzoo.proving.look_alikes:pairs",
+    "bugzoo.proving.tried:lacks",
+    "bugzoo.proving.trials:of_case",
+)
+"""Where the code begins that makes texts, and keys from them."""
+MEASURING = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "plots", "lab"))
+
+
+def stands(fault: Fault) -> bool:
+    """Is everything that the ledger says of a fault about today's texts? False also means: not known."""
+    return ledger.ours(fault.id) and rows().get(fault.id) == row(fault)
+
+
+def row(fault: Fault) -> str:
+    """What a fault's row is today, whether it stands there or not."""
+    known = catalogue.catalogue()
+    files = [_file_of(name) for name in (fault.id, *(one.other for one in fault.look_alikes)) if name in known]
+    return code.keyed((files, _common()), (_said(fault.id),))
+
+
+def rows() -> dict[str, str]:
+    """Fault -> its row, as committed; empty where there is no ledger."""
+    try:
+        found = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write(found: dict[str, str], known: set[str]) -> None:
+    """Add rows; those of faults that are not `known` any more are taken out."""
+    old = rows()
+    new = {name: said for name, said in sorted((old | found).items()) if name in known}
+    if ledger.home() is not None and new != old:
+        write_atomic(_file(), json.dumps(new, indent=1) + "\n", parents=True)
+
+
+def _file() -> Path:
+    return (ledger.home() or Path("nowhere")) / "texts.json"
+
+
+@cache
+def _file_of(fault_id: str) -> str:
+    """Hash of a fault's own file; what it imports from this package is in `MAKING`."""
+    module = "bugzoo.faults." + fault_id.replace("/", ".")
+    return code_of(module, without=SHARED | MEASURING)
+
+
+@cache
+def _common() -> str:
+    texts = [(name, programs.load(name).source, programs.load(name).facts) for name in programs.names()]
+    return code.short(code_of(*MAKING, without=MEASURING), texts)
+
+
+def _said(fault_id: str) -> str:
+    """The entry without the halves of keys that name the code that measured, and what waits for a proof."""
+    file = (ledger.home() or Path("nowhere")) / "faults" / f"{fault_id}.json"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    text = re.sub(r'"([0-9a-f]{16})-[0-9a-f]{16}"', r'"\1"', text)
+    waits = sorted(one for one in ledger.waiting() if one.startswith(f"{fault_id} "))
+    return hashlib.sha256("\n".join([text, *waits]).encode()).hexdigest()
