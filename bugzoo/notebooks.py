@@ -3,14 +3,25 @@
 They are written as Jupyter itself writes them, so that one that was opened and saved is still the same file.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat import NotebookNode, v4
-
 from bugzoo.files import write_atomic
+
+# nbformat loads jsonschema, and that one builds 38 parsers for addresses in any language where this package is installed:
+# 3 s of processor time at every start, for a check that notebooks do not use. Not to be found, it is left out.
+_IRIS = "rfc3987_syntax"
+_known = _IRIS in sys.modules
+if not _known:
+    sys.modules[_IRIS] = None  # type: ignore[assignment]
+try:
+    import nbformat
+    from nbformat import NotebookNode, v4
+finally:
+    if not _known:
+        del sys.modules[_IRIS]
 
 
 def markdown(name: str, text: str, **metadata: Any) -> NotebookNode:

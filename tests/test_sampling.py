@@ -1,4 +1,4 @@
-"""A sampled test runs as many cases as it says, others each time, and all of them where that is asked for."""
+"""A sampled test runs as many cases as it says, the same each time, and all of them where that is asked for."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +54,21 @@ def test_as_many_as_it_says_others_with_another_seed(items, monkeypatch):
     one, same, other = (drawn(items, monkeypatch, seed) for seed in (1, 1, 2))
     assert len(one) == 4 and "test_one" in one
     assert one == same and one != other
-    assert len({name for seed in range(60) for name in drawn(items, monkeypatch, seed)}) == 41, "each has its turn"
+    assert len({name for seed in range(200) for name in drawn(items, monkeypatch, seed)}) == 41, "each has its turn"
+
+
+def test_the_gate_draws_the_same_cases_every_time(items, monkeypatch):
+    monkeypatch.delenv(sampling.ALL, raising=False)
+    monkeypatch.delenv(sampling.SEED, raising=False)
+    assert sampling.seed() == sampling.CHOSEN
+    chosen = [item.name for item in sampling.split(items)[0]]
+    assert chosen == drawn(items, monkeypatch, int(sampling.CHOSEN))
+
+
+def test_a_new_case_changes_one_draw_at_most(items, monkeypatch):
+    for seed in range(20):
+        fewer, all_of_them = set(drawn(items[:-2], monkeypatch, seed)), set(drawn(items[:-1], monkeypatch, seed))
+        assert len(all_of_them - fewer) <= 1
 
 
 def test_all_where_that_is_asked_for_and_what_is_named(items, monkeypatch):

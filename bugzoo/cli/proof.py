@@ -89,7 +89,7 @@ def verify(
 
         draw(report.to_json(), picture)
     if json != "-":
-        _matrix(report)
+        _matrix(report, briefly=not (faults or program or report.runs or report.graded or picture))
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -196,7 +196,8 @@ def _pairs(chosen: list[Any]) -> None:
         print("Type `bugzoo pairs --prove` to measure the others.")
 
 
-def _matrix(report: Any) -> None:
+def _matrix(report: Any, briefly: bool = False) -> None:
+    """The report as a table; `briefly`, where nothing was run: what is not proved, and how many results stand."""
     lines, said = [], []
     for cell in report.cells:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
@@ -209,7 +210,8 @@ def _matrix(report: Any) -> None:
         state = f"SICK in {sick} of {len(mine)} settings" if sick else "healthy"
         lines.append(["(healthy)", program, state, ", ".join(sorted({name for c in mine for name in c.fired})) or "-"])
         said += [f"healthy {program}: {text}" for control in mine for text in control.problems]
-    table(["fault", "program", "result", "instruments that fire"], lines)
+    if not briefly:
+        table(["fault", "program", "result", "instruments that fire"], lines)
     said += [f"{one.fault} and {one.other}: {text}" for one in report.look_alikes for text in one.problems]
     for text in said:
         print(text)
@@ -218,4 +220,6 @@ def _matrix(report: Any) -> None:
         print(f"{report.believed} of {of} results stand in the ledger")
     if tried := sum(cell.graded for cell in report.cells):
         print(f"{tried} repairs, pretences and attacks, {report.graded} of them graded now")
+    if briefly:
+        print("Nothing has changed: proofs/matrix.md has the table.")
     print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")

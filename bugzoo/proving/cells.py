@@ -55,8 +55,16 @@ def full_key(fault: Fault | None, first: Scenario) -> str:
     """Everything that the verdict of all instruments on one seed depends on."""
     wanted = code.everything() | (named(fault) if fault else set())
     by = code_of("bugzoo.proving.cells:judge_full", "bugzoo.proving.cells:judge_control")
-    facts = programs.load(first.program).facts
-    return code.keyed((first.source, first.base, SEEDS, facts), (code.core(), by, code.instruments(wanted)))
+    return code.keyed(_texts(first), (code.core(), by, code.instruments(wanted)))
+
+
+def control_about(program: str) -> str:
+    """The half of `control_key` that says what was proved; the other half takes a second more."""
+    return code.short(*_texts(Scenario(program, seed=SEEDS[0])))
+
+
+def _texts(first: Scenario) -> tuple[object, ...]:
+    return first.source, first.base, SEEDS, programs.load(first.program).facts
 
 
 def fired(result: Result) -> dict[str, str]:

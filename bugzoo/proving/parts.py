@@ -9,6 +9,7 @@ from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.proving import code, ledger, look_alikes, tried
 from bugzoo.proving.cells import (
+    control_about,
     control_key,
     device_of,
     judge_control,
@@ -201,8 +202,7 @@ def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
     for program, said in entry.get("cells", {}).items():
         cell = Cell(fault.id, program, effect=fault.effect, problems=list(said["problems"]), in_ledger=True)
         _restore(cell, said)
-        graded = said.get("graded", {}) if program == tried.shortest(fault) else {}
-        cell.graded = sum(map(len, graded.get("trials", {}).values()))
+        cell.graded = sum(map(len, said.get("graded", {}).get("trials", {}).values()))
         cell.not_graded = said.get("not_graded", "")
         cells.append(cell)
     return cells
@@ -248,8 +248,10 @@ def control_of(program: str, device: str, seeds: Sequence[int], believe: bool, b
     """A healthy program with what must be looked at."""
     scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
     entry = ledger.read("programs", program) if believe else {}
-    control = Control(Healthy(program), scenarios, control_key(program), entry)
-    if _same(entry.get("full"), control.key, backlog) and not entry.get("problems"):
+    old = str(entry.get("full"))
+    key = old if not backlog and code.about(old) == control_about(program) else control_key(program)
+    control = Control(Healthy(program), scenarios, key, entry)
+    if old == control.key and not entry.get("problems"):
         control.healthy.outcomes, control.healthy.in_ledger = entry["outcomes"], True
     return control
 

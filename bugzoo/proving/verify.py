@@ -13,7 +13,7 @@ from bugzoo.proving import ledger, standing
 from bugzoo.proving.cells import SEEDS, device_of
 from bugzoo.proving.completeness import note_standing
 from bugzoo.proving.look_alikes import pairs
-from bugzoo.proving.matrix import Cell, Report
+from bugzoo.proving.matrix import Apart, Cell, Report
 from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, believed, case_of, control_of, told_of
 from bugzoo.proving.tried import grade_all
 from bugzoo.scenario import fits
@@ -64,6 +64,12 @@ def verify(
             compared(place, len(new))
         if case := case_of(cell, device, seeds, written, fresh, backlog, bool(names)):
             cases.append(case)
+    alike_of_ledger = [
+        Apart(fault.id, other, said["program"], said["problems"], True)
+        for fault in settled
+        for other, said in ledger.read("faults", fault.id).get("look_alikes", {}).items()
+        if not only or said["program"] in only
+    ]
     alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
     healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
     controls = [control_of(program, device, seeds, believe and device == "cpu", backlog) for program in healthy]
@@ -115,7 +121,7 @@ def verify(
         time.perf_counter() - started,
         runs,
         runs - ran,
-        [one.apart for one in alike],
+        [*alike_of_ledger, *(one.apart for one in alike)],
         graded,
     )
 

@@ -228,6 +228,7 @@ def test_a_child_that_lives_on_is_ended_with_the_script(start, tmp_path):
     assert json.loads(out)["outcome"] == "nothing", error
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 def test_ctrl_c_judges_what_was_seen(start, tmp_path):
     text = ENDLESS + "    open('begun', 'w').close()\n    import time; time.sleep(0.01)\n"

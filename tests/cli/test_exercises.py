@@ -104,6 +104,7 @@ def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
     assert called.code == 2 and "03_sudden_nan" in called.err
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:
     places = {name: str(tmp_path / name.lower()) for name in ("TMPDIR", "BUGZOO_CACHE")}

@@ -28,6 +28,7 @@ def work(seconds):
         pass
 
 
+@pytest.mark.serial
 def test_an_instrument_that_takes_too_long_is_cut_off_and_named(tiny_run, clock, monkeypatch):
     monkeypatch.setattr(diagnostics.instrument("dependency"), "measure", lambda run: work(60))
     found = _clock.look(tiny_run, clock, 0.5, ["loss_curve", "dependency", "data_inspection"])
@@ -82,6 +83,7 @@ while True:
 """
 
 
+@pytest.mark.serial
 def test_a_script_without_an_end_leaves_the_instruments_their_time(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(ENDLESS)

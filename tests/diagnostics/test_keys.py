@@ -126,6 +126,7 @@ def unwritten(name: str, keys: set[str]) -> set[str]:
     return read_in(Path(file).read_text(encoding="utf-8")) - keys
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_every_key_that_a_judge_reads_is_measured_by_a_real_run(name):

@@ -193,6 +193,7 @@ def test_a_front_end_shows_that_the_grader_works_and_nothing_of_it_stays(tmp_pat
     assert not any("Grading" in text for _, text in sent[2:]) and sent[2][1].startswith("not attempted"), sent
 
 
+@pytest.mark.serial
 def test_the_stop_button_ends_a_grading_and_costs_nothing(kernel: Kernel) -> None:
     kernel.run("setup")
     kernel.run(GUESS)

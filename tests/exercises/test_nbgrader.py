@@ -29,6 +29,7 @@ def _cells(path: Path) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", list(exercises()))
 def test_nbgrader_makes_the_student_notebook_that_is_in_git(course: Course, name: str) -> None:
     made, committed = _cells(course.generate(name)), _cells(ROOT / "exercises" / f"{name}.ipynb")
@@ -36,6 +37,7 @@ def test_nbgrader_makes_the_student_notebook_that_is_in_git(course: Course, name
     assert [cell[4]["points"] for cell in made if cell[4].get("grade")] == list(exercises()[name].points)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ROUND_TRIP)
 def test_autograde_gives_the_right_points(course: Course, name: str) -> None:
     if not (course.folder / "release" / name).exists():  # the test above may have been left out

@@ -1,10 +1,8 @@
 """Solutions and exercises as notebooks: solutions run under nbval; unsolved ones report failure without an exception."""
 
 import os
-import random
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,11 @@ from bugzoo.grading.exercises import exercises
 from bugzoo.proving.leaks import run_notebook
 from tests.exercises.course import ROOT
 
-
-def drawn(count: int) -> list[str]:
-    """Some exercises, others each day: `bugzoo check` has proved the programs of all; what is tried is the notebooks."""
-    seed = os.environ.get("BUGZOO_SAMPLE_SEED") or f"{date.today()}"  # every worker of a test run draws the same
-    return sorted(random.Random(seed).sample(list(exercises()), count))
-
-
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
-@pytest.mark.parametrize("name", drawn(2))
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", list(exercises()))  # `bugzoo check` has proved the programs; here it is the notebooks
 def test_solution_runs_under_nbval(name: str, tmp_path: Path) -> None:
     own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-q", "-p", "no:cacheprovider", "-W", "default"]
@@ -35,6 +27,7 @@ def test_solution_runs_under_nbval(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["02_restless_loss", "07_second_opinion"])  # `bugzoo check` runs all of them
 def test_unsolved_says_so_without_an_exception(name: str) -> None:
     text = (ROOT / "exercises" / f"{name}.ipynb").read_text()

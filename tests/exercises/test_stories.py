@@ -28,6 +28,7 @@ def missing(story: str, printed: str) -> list[str]:
     return gone + [word for word in re.findall(r"[a-z]+", story.lower()) if word in WORDS]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(exercises()))
 def test_every_number_of_a_ticket_is_printed_by_its_run(name: str) -> None:
@@ -42,6 +43,7 @@ def test_a_number_that_no_run_prints_is_noticed() -> None:
     assert missing("It falls to 1.49 in six epochs.", "196-216  1.554") == ["1.49", "six"]
 
 
+@pytest.mark.sampled(0)
 def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -> None:
     exercise = load("03")
     case, losses = exercise.scenario, run_here(handed_out(exercise)).trace.loss
@@ -55,6 +57,7 @@ def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -
     assert case.diff() not in shown and not any("1e-50" in diff for diff in shown)
 
 
+@pytest.mark.sampled(0)
 def test_what_ends_the_nan_of_the_third_is_not_yet_a_repair() -> None:
     """The advice in the catalogue: eps and clamp leave a finite loss, a worse one, and samples that see each other."""
     exercise = load("03")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from tests.gate import flaky, running
-from tests.gate.outcomes import Phase, Test, slowest
+from tests.gate.outcomes import FAILED, Phase, Test, slowest
 from tests.sampling import ALL, SEED, fresh_seed, seed
 
 PLACE = Path("artefacts")
@@ -51,7 +51,17 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\ngate: stopped; no verdict", flush=True)
         return 130
+    if args.explore:
+        explored([test for phase in phases for test in phase.failed()])
     return report(phases, again, took)
+
+
+def explored(failed: list[Test]) -> None:
+    """Write what failed under a seed that nobody chose, each with the command that shows it again."""
+    rows = [f"- {test.id}: {test.why}\n\n      {SEED}={seed()} {running.command(test.id)}\n" for test in failed]
+    text = f"# Drawn with seed {seed()}\n\n" + ("\n".join(rows) or "Nothing failed.\n")
+    (PLACE / "explore.md").write_text(text, encoding="utf-8")
+    print(f"gate: seed {seed()}, {len(failed)} failed: {PLACE / 'explore.md'}", flush=True)
 
 
 def second_chance(failed: list[Test], args: argparse.Namespace) -> dict[str, bool]:
@@ -72,10 +82,10 @@ def second_chance(failed: list[Test], args: argparse.Namespace) -> dict[str, boo
 def report(phases: list[Phase], again: dict[str, bool], took: float) -> int:
     """Write artefacts/gate.json and flaky.json, print the last lines; the exit code."""
     tests = {test.id: test for phase in phases for test in phase.tests.values()}
-    errors = [error for phase in phases for error in phase.errors]
+    errors = list(dict.fromkeys(error for phase in phases for error in phase.errors))
     load = os.getloadavg()[0]
     unsure = [flaky.entry(id, tests[id].why, seed(), load) for id, passed in again.items() if passed]
-    failed = [test for phase in phases for test in phase.failed() if not again.get(test.id)]
+    failed = [test for test in tests.values() if test.outcome in FAILED and not again.get(test.id)]
     count = {what: sum(test.outcome == what for test in tests.values()) for what in ("passed", "skipped")}
     if not tests:
         errors.append("no test ran")

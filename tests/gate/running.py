@@ -17,6 +17,8 @@ from tests.gate.outcomes import Phase, read
 from tests.gate.reports import FILE
 
 ALONE = "serial or browser"
+LEFT_OUT = ["-p", "no:nbval"]
+"""A plugin that takes 3 s to load; tests that need it start a pytest of their own."""
 EMPTY = 5
 """pytest's exit code where no test was selected; a phase may be empty, the gate may not."""
 
@@ -33,8 +35,12 @@ def phases(args: argparse.Namespace) -> list[tuple[str, str, str]]:
 def options(timeout: float) -> list[str]:
     """pytest's options for a limit on one test: a dump of every thread, then the end of the process that runs it."""
     if not timeout or find_spec("pytest_timeout") is None:
-        return []
-    return [f"--timeout={timeout:g}", "--timeout-method=thread"]  # instruments use the alarm signal themselves
+        return LEFT_OUT
+    return [
+        *LEFT_OUT,
+        f"--timeout={timeout:g}",
+        "--timeout-method=thread",
+    ]  # instruments use the alarm signal themselves
 
 
 def run(name: str, arguments: list[str], place: Path, deadline: float) -> Phase:

@@ -21,6 +21,8 @@ from bugzoo.watching.trace import Trace
 from tests.grading.attempt import must_pass
 from tests.grading.tricks import MENDED
 
+pytestmark = pytest.mark.serial
+
 SLOW = Scenario("image_pipeline", ("speed/starved_loader",), size="tiny")
 
 

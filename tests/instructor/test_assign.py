@@ -58,6 +58,7 @@ def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     assert [one["hidden_by"] for one in said["visible"]] == [[], [SOFT]]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     """The issue's own command. As handed out it earns nothing, each half-repair a part, the whole everything."""
@@ -125,6 +126,8 @@ def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.Mo
         assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
 
 
+@pytest.mark.serial
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("least", [0, 8])
 def test_stopped(tmp_path: Path, least: int) -> None:

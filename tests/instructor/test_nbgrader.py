@@ -25,6 +25,7 @@ def course(week: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
     return made
 
 
+@pytest.mark.sampled(0)
 def test_round_trip(course: Course, week: Path) -> None:
     released = nbformat.read(course.generate(NAME), as_version=4)
     handed_out = nbformat.read(week / f"student/{NAME}.ipynb", as_version=4)

@@ -74,6 +74,7 @@ def test_a_whole_session_from_a_file(tmp_path):
     assert sorted(path.name for path in (tmp_path / "case").iterdir()) == ["TICKET.md", "train.py"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
     talk = start(tmp_path, "--json")
@@ -84,6 +85,7 @@ def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
     assert "fresh_gradient" not in err[err.index("Not healthy yet") : err.index("cause  ")], "evidence has its price"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_input_that_ends_is_abandoned(tmp_path):
     talk = start(tmp_path)
@@ -95,6 +97,8 @@ def test_input_that_ends_is_abandoned(tmp_path):
     assert (tmp_path / "case" / "train.py").read_text() == draw(SEED).scenario.source
 
 
+@pytest.mark.serial
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("wait_for", ["your time starts after that", "left, "])
 def test_ctrl_c_leaves_everything_whole(tmp_path, wait_for):
@@ -112,6 +116,7 @@ def test_ctrl_c_leaves_everything_whole(tmp_path, wait_for):
     assert (tmp_path / "case" / "train.py").exists()
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 def test_time_is_over_while_the_candidate_thinks(tmp_path):
     talk = start(tmp_path, "--minutes", "0.02", "--json")

@@ -40,6 +40,7 @@ def test_both_runs_are_real_and_equal_ordinary_runs(front_end, plain) -> None:
     assert "grad_norm" not in repr(view) and BROKEN.ticket in repr(view)
 
 
+@pytest.mark.serial
 def test_stop_keeps_what_was_done(front_end) -> None:
     view = started(show_twin=False)
     while len(view.points) < 5:
@@ -51,6 +52,7 @@ def test_stop_keeps_what_was_done(front_end) -> None:
     assert run.outcome == "stopped" and 5 <= len(run.trace.step) < 216
 
 
+@pytest.mark.serial
 def test_stop_ends_a_script_that_makes_no_steps(front_end) -> None:
     view = started(ENDLESS)
     time.sleep(0.3)
@@ -82,6 +84,7 @@ def test_start_again_with_another_text(front_end, plain) -> None:
     assert view.result.trace.loss.tobytes() == plain[1].trace.loss.tobytes()
 
 
+@pytest.mark.serial
 def test_cells_that_draw_random_numbers_do_not_disturb_a_run(front_end, plain, monkeypatch) -> None:
     """What IPython's hooks do around each cell, done by hand: run and cells keep their own generators."""
     torch.manual_seed(7)

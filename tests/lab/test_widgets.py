@@ -40,6 +40,7 @@ def test_buttons_work_while_it_runs(front_end) -> None:
     assert until(lambda: "stopped after" in face.status.value and not face.run.disabled)
 
 
+@pytest.mark.serial
 def test_at_most_ten_updates_a_second(front_end) -> None:
     view = lab.LiveView(BROKEN, pace=100, show_twin=False).show()
     front_end.clear()

@@ -1,7 +1,6 @@
 """The notebooks in git are what the lessons make; the folder is the list; and every lesson holds."""
 
 import json
-import random
 import shutil
 from pathlib import Path
 
@@ -77,14 +76,15 @@ def test_the_ledger_has_no_other_lessons(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
-def test_a_lesson_still_holds() -> None:
-    """One of them, another one each time: cells run without a front end, and the text says what the proofs measure."""
-    name = random.SystemRandom().choice(list(lessons.files()))
-    print(f"bugzoo lessons check {name}")
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", list(lessons.files()))
+def test_a_lesson_still_holds(name: str) -> None:
+    """Cells run without a front end, and the text says what the proofs measure."""
     assert _proof.run(lessons.load(name))[0] == []
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [name for name in lessons.files() if lessons.load(name).tasks])
 def test_a_lesson_in_which_nobody_writes_anything_runs_through(name: str) -> None:
     assert _proof.run(lessons.load(name), as_given=True)[0] == []

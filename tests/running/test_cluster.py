@@ -100,6 +100,7 @@ def test_verify_gives_the_same_table(cluster: Cluster, tmp_path: Path, monkeypat
     assert there.to_json()["cells"] == prove().to_json()["cells"]
 
 
+@pytest.mark.sampled(0)
 def test_check_gives_the_same_results(cluster: Cluster) -> None:
     from bugzoo.grading.exercises import load
     from bugzoo.proving.check import prove_one
@@ -119,6 +120,7 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
     assert [told(one) for one in there] == [told(one) for one in run_all(prove_one, mine)]
 
 
+@pytest.mark.sampled(0)
 def test_a_class_gets_the_same_points(cluster: Cluster, tmp_path: Path, sandboxed: None) -> None:
     from bugzoo.instructor import tasks
     from bugzoo.instructor.classroom import grade_class

@@ -19,6 +19,8 @@ if __name__ == "__main__":
     print(run_worker(Job("{source}", limits=Limits(seconds=90), ranks={ranks}, watch=False)).outcome, flush=True)
 """
 
+pytestmark = pytest.mark.serial
+
 
 def start(tmp_path: Path, source: str, ranks: int = 1) -> tuple[subprocess.Popen, Path]:
     """A process that runs a job, with a temporary folder of its own."""

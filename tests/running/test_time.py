@@ -26,6 +26,8 @@ while True:
     pass
 """
 
+pytestmark = pytest.mark.serial
+
 
 @pytest.fixture
 def core():

@@ -66,6 +66,7 @@ def test_steps_are_followed_and_can_stop_the_run():
     assert run.outcome == "stopped" and len(run.trace.step) > 0
 
 
+@pytest.mark.serial
 def test_endless_loop_times_out_with_its_stack():
     source = "def spin():\n    while True:\n        pass\n\nspin()\n"
     run = run_worker(Job(source, file="spin.py", limits=Limits(seconds=0.5)))
@@ -75,12 +76,14 @@ def test_endless_loop_times_out_with_its_stack():
     assert run.trace.error["file"] == "spin.py"
 
 
+@pytest.mark.serial
 def test_endless_training_times_out_with_its_trace():
     run = run_worker(Job(training(10**7), limits=Limits(seconds=1)))
     assert run.outcome == "timed_out"
     assert len(run.trace.step) > 10 and len(run.trace.parameters) > 0
 
 
+@pytest.mark.serial
 def test_steps_that_cease_are_a_hang():
     source = training(5, "import time\ntime.sleep(1000)\n")
     run = run_worker(Job(source, limits=Limits(quiet_seconds=0.5)))
@@ -88,6 +91,7 @@ def test_steps_that_cease_are_a_hang():
     assert run.trace.error["line"] == source.count("\n")
 
 
+@pytest.mark.serial
 def test_a_script_that_swallows_interrupts_is_killed():
     source = training(3) + "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n"
     run = run_worker(Job(source, limits=Limits(seconds=0.5)))
@@ -95,6 +99,7 @@ def test_a_script_that_swallows_interrupts_is_killed():
     assert run.trace.step.tolist() == [1, 2, 3]  # from the steps it had reported
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize(
     "line",
     [
@@ -111,6 +116,7 @@ def test_memory_limit_arrives_as_the_allocators_error(line):
     assert len(run.trace.step) == 3
 
 
+@pytest.mark.serial
 def test_memory_that_the_allocator_does_not_see_is_watched():
     source = (
         "import mmap, time\narea = mmap.mmap(-1, 2**29)\n"
@@ -120,6 +126,7 @@ def test_memory_that_the_allocator_does_not_see_is_watched():
     assert run.outcome == "out_of_memory" and run.trace.error["type"] == "MemoryLimit"
 
 
+@pytest.mark.serial
 def test_under_its_memory_limit_a_run_finishes():
     assert run_worker(Job("import torch\nx = torch.ones(2**25)", limits=Limits(memory_mib=300))).outcome == "finished"
 
@@ -167,6 +174,7 @@ def test_forked_children_and_daemons_are_ended():
     assert run_worker(Job(source)).outcome == "finished"
 
 
+@pytest.mark.serial
 def test_a_fork_bomb_meets_the_process_limit():
     source = "import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(1000)\ntime.sleep(9)"
     run = run_worker(Job(source, limits=Limits(processes=20)))
@@ -221,6 +229,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 @pytest.mark.parametrize(("many", "answer"), [(False, "stopped True"), (True, "interrupted")])
 def test_ctrl_c_in_the_parent(many, answer):
@@ -254,6 +263,7 @@ def test_a_stop_before_the_script_has_begun_is_not_laid_to_its_charge(tmp_path, 
     assert (run.outcome, run.trace.error, len(run.trace.step)) == ("stopped", {}, 0)
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 def test_killed_parent_leaves_nothing():
     script = textwrap.dedent(INTERRUPTED.format(source=training(10**7), many=False))

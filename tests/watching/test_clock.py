@@ -32,6 +32,8 @@ for _ in range(12):
     record.append(loss.item())
 """
 
+pytestmark = pytest.mark.serial
+
 
 @pytest.fixture
 def core():

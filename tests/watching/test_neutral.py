@@ -96,6 +96,7 @@ def test_programs(name):
     same_with_and_without(Scenario(name, settings=short(name)).source, f"{name}.py")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_programs_in_full(name):
