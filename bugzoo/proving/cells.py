@@ -112,12 +112,18 @@ def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Se
 
 
 def judge_written(cell: Cell, fault: Fault, entry: Mapping[str, Any]) -> bool:
-    """Hold today's claims to the numbers that the ledger has. False where it lacks one of them: then a run must say."""
-    claims = [parse(text) for text in (*fault.evidence, fault.effect) if text]
-    known = {name.split(".")[0] for name in entry["numbers"]} | NO_INSTRUMENTS
-    if fault.trap or any(
-        claim.instrument not in known or claim.left not in {"outcome", *entry["numbers"]} for claim in claims
-    ):
+    """Hold today's claims to the numbers that the ledger has. False where it lacks one of them: then a run must say.
+
+    An instrument that evidence names has to fire on all seeds as well. That is known of the one that was evidence before:
+    it fires on the first seed, and its numbers are not there for the effect's sake.
+    """
+    effect = parse(fault.effect) if fault.effect else None
+    evidence = [parse(text) for text in fault.evidence]
+    known = {"outcome", *entry["numbers"]}
+    fires = {*entry["fired"], *NO_INSTRUMENTS} - ({effect.instrument} - NO_INSTRUMENTS if effect else set())
+    if fault.trap or effect is None or effect.left not in known:
+        return False
+    if any(claim.left not in known or claim.instrument not in fires for claim in evidence):
         return False
     sides: list[list[Result]] = []
     for which in ("broken", "healthy"):

@@ -103,9 +103,8 @@ def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
     import tempfile
     from unittest.mock import patch
 
+    import nbformat
     from nbclient import NotebookClient
-
-    from bugzoo.notebooks import nbformat
 
     book = nbformat.reads(text, as_version=4)
     with tempfile.TemporaryDirectory() as folder:

@@ -174,7 +174,12 @@ def case_of(
             looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == own else ()
             if not backlog and not looked:
                 keys = {name: entry[name] for name in keys}  # it keeps the name of the code that measured it
-        elif believe and device in (own, "cpu") and _claims_alone(entry, keys) and judge_written(cell, fault, entry):
+        elif (
+            believe
+            and device in (own, "cpu")
+            and _claims_alone(entry, keys, backlog)
+            and judge_written(cell, fault, entry)
+        ):
             cell.applied = cell.undone = True
             cell.outcomes, cell.fired, looked = entry["outcomes"], entry["fired"], ()
             keys = {"evidence": keys["evidence"], "full": entry["full"]}
@@ -208,9 +213,10 @@ def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
     return cells
 
 
-def _claims_alone(entry: ledger.Entry, keys: dict[str, str]) -> bool:
+def _claims_alone(entry: ledger.Entry, keys: dict[str, str], backlog: bool) -> bool:
     """Is it only what is claimed that has changed? The second key knows the text and no claim."""
-    return bool(entry) and not entry["problems"] and _same(entry.get("full"), keys["full"], False)
+    stands = bool(entry) and not entry["problems"] and _same(entry.get("full"), keys["full"], backlog)
+    return stands and not _same(entry.get("evidence"), keys["evidence"], False)
 
 
 def _changed(entry: ledger.Entry, keys: dict[str, str]) -> str:
