@@ -9,6 +9,7 @@ import hashlib
 import os
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,11 @@ def fresh_seed() -> int:
     return random.SystemRandom().randrange(10**6)
 
 
+def only_in_prove(case: Any) -> Any:
+    """A case of `parametrize` that takes long and shows what a quicker one shows: `make prove` runs it."""
+    return pytest.param(case, marks=pytest.mark.sampled(0))
+
+
 def header() -> str:
     if os.environ.get(ALL) == "all":
         return "sampled tests: every case"
@@ -35,19 +41,18 @@ def header() -> str:
 def split(items: Sequence[pytest.Item], named: Sequence[str] = ()) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """(tests to run, cases left out). `named`: the beginnings of node ids that the user asked for.
 
-    Each case has a rank of its own, so that a new case changes the draw by one case at most.
+    Each case has a rank of its own, so that a new case changes the draw by one case at most. Cases of one test that are
+    marked with different numbers are drawn apart: `pytest.param(..., marks=pytest.mark.sampled(0))` leaves out a slow one.
     """
     if os.environ.get(ALL) == "all":
         return list(items), []
-    groups: dict[str, list[pytest.Item]] = {}
+    groups: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
         mark = item.get_closest_marker("sampled")
         if mark and not any(item.nodeid.startswith(name) for name in named):
-            groups.setdefault(item.nodeid.split("[")[0], []).append(item)
+            groups.setdefault((item.nodeid.split("[")[0], mark.args[0]), []).append(item)
     out: set[pytest.Item] = set()
-    for group in groups.values():
-        mark = group[0].get_closest_marker("sampled")
-        assert mark is not None
+    for (_, count), group in groups.items():
         ranked = sorted(group, key=lambda item: hashlib.sha256(f"{seed()} {item.nodeid}".encode()).digest())
-        out |= set(ranked[mark.args[0] :])
+        out |= set(ranked[count:])
     return [item for item in items if item not in out], [item for item in items if item in out]

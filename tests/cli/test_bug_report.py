@@ -74,6 +74,7 @@ def test_a_shorter_script_shows_the_same_and_the_folder_says_where(tmp_path):
     assert both["original"]["suspects"][0]["cause"] == both["minimal"]["suspects"][0]["cause"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_crash_is_kept_with_its_message(tmp_path):
     done = bugzoo(str(FOLDER / "deep_linear.py"), "-o", "report", cwd=tmp_path)

@@ -176,6 +176,7 @@ def test_a_verdict_is_what_git_bisect_takes(bugzoo, tmp_path, kind):
     assert called.code == code and len(called.out.splitlines()) == 1, called.out
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_git_finds_the_commit_that_broke_the_training(tmp_path):
     def git(*words):

@@ -104,6 +104,7 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
 
 
+@pytest.mark.sampled(0)
 def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_training(kernel: Kernel) -> None:
     kernel.run("setup")
     kernel.run(GUESS)

@@ -19,6 +19,8 @@ from tests.gate.reports import FILE
 ALONE = "serial or browser"
 LEFT_OUT = ["-p", "no:nbval"]
 """A plugin that takes 3 s to load; tests that need it start a pytest of their own."""
+THREADS = {"OMP_NUM_THREADS": "1"}
+"""Two tests at once on two cores: with two threads each they would wait for one another. Sums depend on it as well."""
 EMPTY = 5
 """pytest's exit code where no test was selected; a phase may be empty, the gate may not."""
 
@@ -29,7 +31,7 @@ def phases(args: argparse.Namespace) -> list[tuple[str, str, str]]:
         return [("unit", f"not slow and not ({ALONE})", "2")]
     if args.sampled or args.explore:
         return [("sampled", "sampled and not serial", "2"), ("sampled-alone", "sampled and serial", "1")]
-    return [("beside", f"not ({ALONE})", "2"), ("alone", "serial", "1"), ("browser", "browser", "1")]
+    return [("beside", f"not ({ALONE})", "2"), ("alone", ALONE, "1")]
 
 
 def options(timeout: float) -> list[str]:
@@ -50,7 +52,10 @@ def run(name: str, arguments: list[str], place: Path, deadline: float) -> Phase:
     command = [sys.executable, "-m", "pytest", "-p", "tests.gate.reports", f"--junitxml={place}/junit-{name}.xml"]
     print(f"\ngate: {name}: pytest {shlex.join(arguments)}", flush=True)
     begun = time.monotonic()
-    env = os.environ | {FILE: str(lines.absolute()), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"}
+    outer = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }  # in a test of the gate
+    env = outer | {FILE: str(lines.absolute()), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"} | THREADS
     process = subprocess.Popen([*command, *arguments], env=env, start_new_session=True)
     late = False
     try:

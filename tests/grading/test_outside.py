@@ -100,6 +100,7 @@ def test_a_softmax_in_other_words_is_still_one():
     assert failed(result) == {"training loss", "overfit_one_batch"} and result.points == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
@@ -166,6 +167,7 @@ def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_move
     assert hand_in(name, ("normalise(augment(inputs))", "normalise(inputs)"), source=text).status in ("passed", "wrong")
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_language_model_reports_what_it_reaches():
     name = "04_no_progress"

@@ -59,15 +59,15 @@ def test_a_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in LAZY if name not in QUICK])
 def test_every_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SINGLE)
 def test_each_rule_has_its_check(name):
     checks, trick = SINGLE[name]
@@ -96,6 +96,8 @@ WANTED = {
 }
 
 
+@pytest.mark.serial
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BURDENS)
 def test_limits_hold_and_nothing_is_left(name, sandboxed, own_folder, monkeypatch):

@@ -109,6 +109,7 @@ def test_other_tasks_are_proved_and_graded(bugzoo: Any, tmp_path: Path, program:
     assert found["ada"]["repair"]["points"] == 7 and found["ben"]["repair"]["points"] == 0, found
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Everybody's variant is run before it is handed out; the same secret makes the same class again."""

@@ -93,6 +93,7 @@ def test_the_site_is_built_and_fetches_nothing_from_elsewhere(tmp_path: Path, mo
         ), file
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(

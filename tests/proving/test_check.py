@@ -184,6 +184,7 @@ def test_a_leak_in_metadata_is_noticed(monkeypatch: Any) -> None:
     assert leaks.in_files(load(NAME)) == ["the metadata says 'stale'"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
     tells = "print(repr(type('Case', (), {'__repr__': lambda self: 'loop/stale_gradients'})()))"

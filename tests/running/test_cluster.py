@@ -85,6 +85,7 @@ class Killer:
             self.victim.wait()
 
 
+@pytest.mark.sampled(0)
 def test_verify_gives_the_same_table(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bugzoo.proving.verify import verify
 
