@@ -72,7 +72,7 @@ check: .venv/.installed-test
 	$(BIN)/bugzoo lessons check
 
 prove: .venv/.installed-test
-	$(BIN)/bugzoo verify --fresh
+	$(BIN)/bugzoo verify --fresh --yes
 	$(BIN)/bugzoo check --fresh
 	$(BIN)/bugzoo lessons check --fresh
 	$(BIN)/python -m tests.gate --sampled

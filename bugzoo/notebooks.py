@@ -11,7 +11,7 @@ from typing import Any
 from bugzoo.files import write_atomic
 
 # nbformat loads jsonschema, and that one builds 38 parsers for addresses in any language where this package is installed:
-# 3 s of processor time at every start, for a check that notebooks do not use. Not to be found, it is left out.
+# 3 s of processor time at every start, for a check that notebooks do not use. jsonschema does without a missing package.
 _IRIS = "rfc3987_syntax"
 _known = _IRIS in sys.modules
 if not _known:

@@ -23,7 +23,7 @@ def seed() -> str:
 
 
 def fresh_seed() -> int:
-    """A seed that nobody chose, for `make explore`."""
+    """A random seed, for `make explore`."""
     return random.SystemRandom().randrange(10**6)
 
 

@@ -63,7 +63,9 @@ def verify(
         check_place(picture)
     check_device(device)
     if sample:
-        _sample(sample, [*(faults or ()), *(program or ())], json)
+        options = {"--fresh": fresh, "--backlog": backlog, "--picture": picture, "--executor": executor}
+        options |= {"--device cuda": device != "cpu"}
+        _sample(sample, [*(faults or ()), *(program or ()), *(name for name, given in options.items() if given)], json)
         return
     from bugzoo.running.cluster import connected
 
@@ -80,7 +82,7 @@ def verify(
                 fresh=fresh,
                 backlog=backlog,
                 compared=_comparing,
-                ask=lambda plan: _agree(plan, yes, tell),
+                ask=lambda plan: _agree(plan, yes),
             )
     if json:
         emit(report.to_json(), json)
@@ -102,8 +104,8 @@ def _comparing(done: int, of: int) -> None:
         typer.echo(f"Making the texts of {of} cells, to compare them with the ledger: up to a minute.", err=True)
 
 
-def _agree(plan: Any, yes: bool, tell: Any) -> None:
-    """Say what will be run and why; ask before long work. Raises UserError where nobody can be asked, Exit for a no."""
+def _agree(plan: Any, yes: bool) -> None:
+    """Say what will be run and why, and ask before long work. Raises UserError without a terminal, Abort for a no."""
     minutes = f"about {plan.minutes:.0f} min" if plan.minutes < 90 else f"about {plan.minutes / 60:.1f} h"
     typer.echo(f"To do: {plan.runs} runs and {plan.gradings} gradings, {minutes} on this machine.", err=True)
     for reason, some in plan.by_reason().items():

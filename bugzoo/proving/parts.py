@@ -156,7 +156,7 @@ def case_of(
     """The cell with what must be looked at; None where it cannot be. Repairs are graded where the result is `written`.
 
     `backlog`: an entry that other code measured is looked at again; without, it counts while its texts are those of today,
-    and repairs that nobody has graded are graded only if the cell is measured, or with `grade`.
+    and repairs without a grade are graded only if the cell is measured, or with `grade`.
     """
     fault = catalogue.load(cell.fault)
     own, believe = device_of(fault), written and not fresh

@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def explored(failed: list[Test]) -> None:
-    """Write what failed under a seed that nobody chose, each with the command that shows it again."""
+    """Write what failed under a random seed, each with the command that shows it again."""
     rows = [f"- {test.id}: {test.why}\n\n      {SEED}={seed()} {running.command(test.id)}\n" for test in failed]
     text = f"# Drawn with seed {seed()}\n\n" + ("\n".join(rows) or "Nothing failed.\n")
     (PLACE / "explore.md").write_text(text, encoding="utf-8")

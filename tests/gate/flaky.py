@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 LIST = Path(__file__).parent.parent / "flaky.md"
-"""| test | date | seed | load | what was done |; a row is added by whoever lands."""
+"""A table of test, date, seed, load and what was done; if you land a change, you add its rows."""
 
 
 def entry(test: str, why: str, seed: str, load: float) -> dict[str, Any]:

@@ -47,7 +47,7 @@ WORST = ("passed", "skipped", "failed")
 
 
 def read(name: str, file: Path) -> Phase:
-    """The phase that wrote `file`; without tests where there is none."""
+    """The phase that wrote `file`; it has no tests if the file is missing."""
     phase = Phase(name)
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     for line in lines:

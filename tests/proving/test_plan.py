@@ -104,6 +104,7 @@ def test_long_work_needs_a_yes(bugzoo: Any, runs, proofs, monkeypatch) -> None: 
     assert bugzoo("verify", FAULT, "--program", "mlp", "--yes").code == 0 and runs.asked
 
 
-def test_a_sample_takes_no_names(bugzoo: Any) -> None:  # noqa: F811
-    called = bugzoo("verify", FAULT, "--sample", "3")
-    assert called.code == 2 and "leave out loss/double_softmax" in called.err
+@pytest.mark.parametrize("given", [FAULT, "--fresh", "--backlog"])
+def test_a_sample_takes_nothing_else(bugzoo: Any, given: str) -> None:  # noqa: F811
+    called = bugzoo("verify", given, "--sample", "3")
+    assert called.code == 2 and f"leave out {given}" in called.err
