@@ -81,7 +81,7 @@ def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = 
 
     Each entry has a rank of its own under a seed, so that a new entry changes the draw by one at most.
     """
-    kinds = [_ranked(of(), seed) for of in (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)]
+    kinds = [_ranked(of(), seed) for of in KINDS]
     rounds = (one for some in zip_longest(*kinds) for one in some if one)
     chosen, done, problems = list(islice(rounds, count)), [], []
     for what, again in chosen:
@@ -90,6 +90,12 @@ def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = 
         problems += [f"{what}: {text}" for text in again()]
         done.append(what)
     return done, problems
+
+
+def samples() -> Iterator[tuple[str, Again]]:
+    """(what, run it again and say in what it differs) of everything in the ledger of which `sample` draws."""
+    for of in KINDS:
+        yield from of()
 
 
 def _ranked(some: Iterable[tuple[str, Again]], seed: int) -> list[tuple[str, Again]]:
@@ -176,3 +182,7 @@ def _look_alike_again(pair: Pair) -> list[str]:
     from bugzoo.proving.measured import measured
 
     return look_alikes.judge(pair, measured(look_alikes.wanted(pair), fresh=True)[0])
+
+
+KINDS = (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)
+"""Each yields (what, run it again) of every entry of its kind."""

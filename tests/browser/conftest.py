@@ -110,7 +110,7 @@ class Lab:
     def __init__(self, page: Any, url: str) -> None:
         self.page, self.url = page, url
 
-    def open(self, notebook: str, dark: bool = False) -> None:
+    def open(self, notebook: str) -> None:
         """Open a notebook and wait for an idle kernel."""
         self.page.goto(f"{self.url}/lab/tree/{notebook}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function(
@@ -119,9 +119,12 @@ class Lab:
                 return context?.session?.kernel?.status === 'idle'; }""",
             timeout=90_000,
         )
-        if dark:
-            self.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
-            self.page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+
+    def theme(self, name: str) -> None:
+        """Change to "JupyterLab Light" or "JupyterLab Dark" and wait until the page has."""
+        self.command("apputils:change-theme", {"theme": name})
+        light = "false" if "Dark" in name else "true"
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
 
     def command(self, name: str, arguments: dict | None = None) -> None:
         self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments or {}])

@@ -49,7 +49,7 @@ def until(condition, seconds: float = 60) -> bool:
     return False
 
 
-def test_lesson_03_as_a_learner(lab) -> None:
+def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     lab.open("notebooks/03_hunting_nan.ipynb")
     # a prediction: nothing is chosen beforehand, it is kept and not graded, and the result comes back to it
     for name in ("setup", "guess"):
@@ -127,14 +127,12 @@ def test_lesson_03_as_a_learner(lab) -> None:
     assert until(lambda: hints.locator("li").count() == 1)
     lab.show("turn-hints")
     lab.picture("lesson_03_hint_and_form")
+    readable_in_the_dark(lab)
 
 
-def test_lesson_03_in_the_dark(lab, server) -> None:
-    # a copy, as JupyterLab would give the same file the same kernel
-    shutil.copy(server.folder / "notebooks/03_hunting_nan.ipynb", server.folder / "notebooks/dark.ipynb")
-    lab.open("notebooks/dark.ipynb", dark=True)
-    lab.run_all()
-    assert lab.errors() == []
+def readable_in_the_dark(lab) -> None:
+    """In the notebook that has been worked through."""
+    lab.theme("JupyterLab Dark")
     for cell in ("live", "finite-loss", "victims-run", "slope-figure", "fix", "turn-hints"):
         lab.show(cell)
         lab.picture(f"lesson_03_dark_{cell}")
@@ -148,6 +146,7 @@ def test_lesson_03_in_the_dark(lab, server) -> None:
         found = lab.page.locator(".jp-Notebook .jp-mod-active.jp-Cell").evaluate_all(GREY)
         assert cell == "turn-hints" or found, f"nothing to read in {cell}"
         assert all(ratio >= 4.5 for _, ratio in found), found
+    lab.theme("JupyterLab Light")
 
 
 MINE = """import math

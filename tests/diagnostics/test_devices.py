@@ -88,6 +88,7 @@ def test_a_shape_is_no_device():
     assert crash.judge(crash.measure(found)).suspects[0].cause == "shape/shape_mismatch_deep"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_step_that_does_not_fit_is_no_batch_that_does_not_fit():
     """The same limit, and two places: Adam's means in the one, the activations in the other."""

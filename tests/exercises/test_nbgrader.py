@@ -11,7 +11,8 @@ from tests.exercises.course import ROOT, Course
 from tests.sampling import only_in_prove
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-ROUND_TRIP = ("02_restless_loss", only_in_prove("07_second_opinion"))
+ROUND_TRIP = "02_restless_loss"
+"""All exercises are made by one function out of one template; the gate takes one of them all the way."""
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +31,14 @@ def _cells(path: Path) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", [name if name == ROUND_TRIP else only_in_prove(name) for name in exercises()])
 def test_nbgrader_makes_the_student_notebook_that_is_in_git(course: Course, name: str) -> None:
     made, committed = _cells(course.generate(name)), _cells(ROOT / "exercises" / f"{name}.ipynb")
     assert made == committed
     assert [cell[4]["points"] for cell in made if cell[4].get("grade")] == list(exercises()[name].points)
 
 
-@pytest.mark.parametrize("name", ROUND_TRIP)
+@pytest.mark.parametrize("name", [ROUND_TRIP, only_in_prove("07_second_opinion")])
 def test_autograde_gives_the_right_points(course: Course, name: str) -> None:
     if not (course.folder / "release" / name).exists():  # the test above may have been left out
         course.generate(name)

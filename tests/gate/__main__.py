@@ -1,8 +1,9 @@
 """Run the gate: `python -m tests.gate [--unit | --sampled | --explore] [--timeout SECONDS] [pytest's own arguments]`.
 
-Tests that need the machine for themselves (`serial`, `browser`) run after the others, one at a time. A test that fails runs
-once more, alone, at the end: it is FLAKY if it passes then, and the gate stays green. The last line counts every test once.
-Results go to artefacts/: junit-*.xml, gate.json, versions.txt, flaky.json. Exit code 0 green, 1 red, 130 stopped.
+Tests in a browser run after the others, two at a time, and then those that need the machine for themselves (`serial`), one
+at a time. A test that fails runs once more, alone, at the end: it is FLAKY if it passes then, and the gate stays green. The
+last line counts every test once. Results go to artefacts/: junit-*.xml, gate.json, versions.txt, flaky.json. Exit code 0
+green, 1 red, 130 stopped.
 """
 
 import argparse

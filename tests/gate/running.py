@@ -31,7 +31,7 @@ def phases(args: argparse.Namespace) -> list[tuple[str, str, str]]:
         return [("unit", f"not slow and not ({ALONE})", "2")]
     if args.sampled or args.explore:
         return [("sampled", "sampled and not serial", "2"), ("sampled-alone", "sampled and serial", "1")]
-    return [("beside", f"not ({ALONE})", "2"), ("alone", ALONE, "1")]
+    return [("beside", f"not ({ALONE})", "2"), ("browser", "browser and not serial", "2"), ("alone", "serial", "1")]
 
 
 def options(timeout: float) -> list[str]:

@@ -157,6 +157,7 @@ def test_layers_may_have_other_names():
     must_pass(named)
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_moved():
     name = "06_slow_learner"
@@ -231,6 +232,7 @@ class Block(nn.Module):
 class Net(nn.Module):"""
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_another_attention_with_other_names_is_judged_by_its_own_answers_also_with_two_classes():
     """Half of the answers are right by chance there: a model that lost its skill still has those."""

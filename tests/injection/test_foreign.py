@@ -189,7 +189,7 @@ SHOWN = [
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("script", "fault", "at"), SHOWN)
 def test_what_break_makes_runs_and_shows_to_checkup(tmp_path, script, fault, at):
     from bugzoo.diagnostics.checkup import checkup

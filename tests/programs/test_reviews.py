@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from film_reviews import BAD, GOOD, make_reviews, read_reviews
+from tests.sampling import only_in_prove
 
 from .test_programs import metrics_of, run_text, text_of
 
@@ -44,7 +45,7 @@ def write_folder(root, below=""):
             (root / below / kind / f"{number}_7.txt").write_text(f"{text} <br /> number {number}", encoding="utf-8")
 
 
-@pytest.mark.parametrize("below", ["", "train"])
+@pytest.mark.parametrize("below", [only_in_prove(""), "train"])
 def test_a_folder_of_texts(tmp_path, below):
     write_folder(tmp_path / "mine", below)
     done = run_text(text_of("sentiment_lstm", epochs=5), tmp_path, "--data", str(tmp_path / "mine"))

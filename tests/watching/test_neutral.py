@@ -9,6 +9,7 @@ import torch
 from bugzoo import programs
 from bugzoo.scenario import Scenario
 from bugzoo.watching.recorder import Recorder
+from tests.sampling import only_in_prove
 
 from .more_styles import COMPILED, MORE
 from .styles import STYLES
@@ -87,9 +88,7 @@ def short(name: str) -> dict[str, object]:
 QUICK = ("mlp", "mini_transformer", "sentiment_lstm")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in programs.names()]
-)
+@pytest.mark.parametrize("name", [name if name in QUICK else only_in_prove(name) for name in programs.names()])
 def test_programs(name):
     if programs.load(name).facts.get("ranks", 1) > 1:
         pytest.skip("several ranks: watched in their own processes, see tests/running")

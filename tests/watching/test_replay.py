@@ -22,6 +22,7 @@ from .styles import STYLES
 from .support import comparable, random_states, reach, run
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("style", STYLES)
 def test_replays_are_faithful_and_change_nothing(style):
     names, trace = run(STYLES[style], f"{style}.py", watched=True)

@@ -116,7 +116,7 @@ fit(net, x, x[:, 1:2])
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("source", [PERMUTED, SHUFFLED, MIXED, DRAWN, SLOPES, SPARSE, TWICE], ids=range(7))
 def test_the_last_steps_come_out_as_recorded(source):
     _, trace = run(source, "replayed.py", watched=True)
