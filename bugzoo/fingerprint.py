@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bugzoo.syntax import parse
+
 _ROOT = Path(__file__).parent
 _PACKAGE = _ROOT.name
 Place = tuple[str, str]
@@ -97,7 +99,7 @@ class _Module:
         self.nodes_of_import: list[ast.stmt] = []
         self._texts: dict[str, str] = {}
         self._uses: dict[str, set[tuple[str, str | None]]] = {}
-        self._sort(ast.parse(file.read_text(encoding="utf-8")).body)
+        self._sort(parse(file.read_text(encoding="utf-8")).body)
 
     def _sort(self, body: list[ast.stmt]) -> None:
         for node in body:

@@ -1,5 +1,6 @@
 """`checkup`: a training script of one's own under every instrument that applies, told to a tired engineer."""
 
+import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -54,6 +55,13 @@ def checkup(
         ),
     ] = None,
     ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Copy what the script writes to this folder, which must not be there yet."),
+    ] = None,
+    no_rerun: Annotated[
+        bool, typer.Option("--no-rerun", help="Run nothing again, neither the script nor a part of it.")
+    ] = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with 0: nothing found, 1: found, 3: could not judge.")
     ] = False,
@@ -67,10 +75,12 @@ def checkup(
     ] = None,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Run a training script under every instrument that applies, and rank the suspects.
+    """Run a training script under every instrument that applies, and rank the suspects. It changes none of your files.
 
-    The script runs in a process of its own. What follows `--` are its arguments. Ctrl-C ends the script and judges
-    what was seen until then. Exit code 0 whatever is found, unless `--exit-code` is given; 2 for bad input.
+    The script runs in a process of its own. What it writes is thrown away, where the kernel allows an overlay; elsewhere it
+    writes as under `python`, and no part of it runs again unless it wrote nothing. What follows `--` are its arguments.
+    Ctrl-C ends the script and judges what was seen until then. Exit code 0 whatever is found, unless `--exit-code` is given;
+    2 for bad input.
 
     Which commit broke the training? git takes 125 for a commit that cannot be judged; `bugzoo verdict` says it so, or:
 
@@ -91,10 +101,14 @@ def checkup(
     from bugzoo.diagnostics.checkup import read
 
     read(target)  # a file that is no script is told before torch is loaded
+    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise UserError(f"--keep: {str(keep)!r} is there already and not empty. Name a folder that is not there yet.")
+    print(_promise(target, keep), file=sys.stderr, flush=True)
     with steps(json) as step:
         report = examine(
-            target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"), budget=budget
-        )
+            target, context.args, seconds=seconds, ranks=ranks, on_step=partial(step, "checkup"), budget=budget,
+            rerun=not no_rerun, keep=keep,
+        )  # fmt: skip
     tests = next_tests(report)
     if json:
         emit(as_json(report, tests), json)
@@ -155,6 +169,44 @@ def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None
         print(f"{target}: {outcome}" + (f": {why}" if why else ""))
 
 
+def _promise(target: Path, keep: Path | None) -> str:
+    """The first line: what becomes of what the script writes."""
+    from bugzoo.running import overlay
+
+    if why := overlay.impossible():
+        return (
+            f"checkup: {target} writes where it is, as under python: no overlay here ({why}). "
+            "No part of it runs again unless it writes nothing."
+        )
+    if keep is not None:
+        return f"checkup: {target} runs; what it writes is copied to {keep} and to nowhere else"
+    return f"checkup: {target} runs; what it writes is thrown away (--keep FOLDER copies it)"
+
+
+def _thrown_away(writes: Any) -> list[str]:
+    """The last lines: the same, with how much it was."""
+    if writes is None:
+        return []
+    lines = (
+        [f"Thrown away: what the script wrote ({_size(writes.bytes)}); --keep FOLDER copies it."]
+        if writes.apart
+        else []
+    )
+    if writes.kept:
+        lines = [f"Copied: {writes.kept} files that the script wrote. None of yours has changed."]
+    if not writes.apart:
+        lines = [f"The script wrote where it is, as under python ({writes.why})."]
+    if writes.read_only:
+        lines.append(f"Could not be written meanwhile: {', '.join(writes.read_only)}.")
+    if refused := writes.outward.get("refused"):
+        lines.append(f"Not done when the script had ended: it {refused}.")
+    return ["", *(line for text in lines for line in _fold(text, ""))]
+
+
+def _size(count: int) -> str:
+    return "nothing" if not count else f"{count} bytes" if count < 10_000 else f"{count / 2**20:.1f} MiB"
+
+
 def next_tests(report: Any) -> dict[str, Any]:
     """Cause -> the test that tells it from what it can be mistaken for, of the first few suspects."""
     from bugzoo.proving.next_test import next_test
@@ -201,6 +253,7 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
     if report.tried:
         lines += ["", "Tried on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report)
+    lines += _thrown_away(report.run.writes if report.run is not None else None)
     return "\n".join(lines)
 
 

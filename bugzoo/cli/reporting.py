@@ -26,7 +26,8 @@ def bug_report(
     """Write a bug report: the shortest script that still shows it, what was seen, versions, settings, data, revision.
 
     The script is run by `checkup`; then shorter and shorter ones are run, each in a process of its own, as long as they show the
-    same first suspect at the same statement, or the same error. Ctrl-C ends the search, and nothing is written.
+    same first suspect at the same statement, or the same error. Ctrl-C ends the search, and nothing is written but the folder
+    that you name: whatever the script writes is thrown away, as under `checkup`.
 
     Examples:
 
@@ -47,6 +48,7 @@ def bug_report(
     if json != "-":
         kept = f"{found['lines']} lines of {found['before']} show it"
         if not found["shown"]:
-            kept = "no shorter script showed it, so that the script stands there as it is"
+            why = found["not_shortened"] or "no shorter script showed it"
+            kept = f"{why}, so that the script stands there as it is"
         print(f"{out}: {found['cause'] or 'a crash'}; {kept} ({found['tries']} tries)")
         print(f"read {out / 'report.md'}; run {out / 'minimal.py'}")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.errors import unknown
 from bugzoo.running.reading import Reading
+from bugzoo.syntax import parse
 
 if TYPE_CHECKING:
     from bugzoo.diagnostics.checkup import Report
@@ -62,7 +63,7 @@ def ready() -> None:
 
 def declared(name: str) -> dict[str, Any]:
     """COST, RERUNS and the like of an instrument, and "__doc__": read and not imported, as an instrument imports torch."""
-    tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    tree = parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     said = {
         target.id: node.value.value
         for node in tree.body

@@ -42,6 +42,8 @@ def evaluated(run: Run, again: bool = False) -> Evaluated:
     Raises NotApplicable where nothing behind the training loop calls the model, or it cannot be run once more.
     """
     kept = live(run)
+    if run.no_rerun:
+        raise NotApplicable(run.no_rerun)
     if not again and _latest and _latest[0][0]() is kept:
         return _latest[0][1]
     if not kept.models:

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from bugzoo.syntax import parse
+
 Ask = Callable[[list[str]], list[bool]]
 """Is it still true of each of these scripts?"""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers")
@@ -31,11 +33,11 @@ class Shrinker:
 
     def shrink(self, source: str) -> str:
         """The shortest script that was found, as Python writes a tree: without comments. Raises SyntaxError for no Python."""
-        tree = ast.parse(source)
+        tree = parse(source)
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
-        tree = self._first(iter([tree])) or ast.parse(source)
+        tree = self._first(iter([tree])) or parse(source)
         tree = self._shorter_runs(tree)
         before = ""
         while ast.unparse(tree) != before and time.monotonic() < self.until:

@@ -31,6 +31,7 @@ from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.running import Job, Limits, Reading, Run, run_many, run_worker
 from bugzoo.running.pool import cores
+from bugzoo.syntax import parse
 from bugzoo.watching.again import describe
 from bugzoo.watching.watch import environment
 
@@ -125,13 +126,15 @@ def bug_report(
         after_args={"names": names},
         argv=argv,
         cwd=str(Path(path).resolve().parent),
+        overlay=True,
     )
+    once = found.run.writes.repeats if found.run.writes is not None else ""
 
     def ask(sources: list[str]) -> list[bool]:
         return [symptom.shown(run) for run in run_many([replace(job, source=text) for text in sources])]
 
     shrinker = Shrinker(ask, told, cores(), time.monotonic() + budget)
-    minimal = shrinker.shrink(source)
+    minimal = source if once else shrinker.shrink(source)
     shown = any(shrinker.known.values())
     minimal = minimal if shown else source
     try:
@@ -140,15 +143,17 @@ def bug_report(
         raise UserError(f"{str(place)!r} cannot be made: {error.strerror}. Name another folder.") from None
     write_atomic(place / "original.py", source)
     write_atomic(place / "minimal.py", minimal)
-    again = checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
+    again = found if once else checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
     write_atomic(
         place / "checkup.json", json.dumps({"original": found.to_json(), "minimal": again.to_json()}, indent=1) + "\n"
     )
     lines = len(minimal.splitlines())
-    data = run_worker(replace(job, after=f"{__name__}:hashed", after_args={})).readings.get("data", Reading()).numbers
+    hashing = replace(job, after=f"{__name__}:hashed", after_args={})
+    data = {} if once else run_worker(hashing).readings.get("data", Reading()).numbers
     write_atomic(place / "report.md", page(found, symptom, lines, Path(path), argv, data))
     return {
         "cause": symptom.cause, "lines": lines, "before": len(source.splitlines()), "tries": shrinker.tries, "shown": shown,
+        "not_shortened": once,
     }  # fmt: skip
 
 
@@ -196,7 +201,7 @@ def page(
 def _settings(source: str) -> dict[str, str]:
     """Numbers and texts that the script gives a name at its top level, as they stand there."""
     found = {}
-    for node in ast.parse(source).body:
+    for node in parse(source).body:
         if (
             isinstance(node, ast.Assign)
             and isinstance(node.value, ast.Constant)

@@ -11,7 +11,7 @@ found; one without a training step is "unjudged", with the reason.
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from bugzoo.syntax import parse
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
 
+NO_RERUN = "nothing is run again, as --no-rerun asks"
 PATIENCE = 10.0
 """Seconds that a worker may answer late."""
 
@@ -82,6 +83,7 @@ class Report:
             ],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
             "tried": self.tried or None,
+            "writes": asdict(self.run.writes) if self.run is not None and self.run.writes is not None else None,
             "not_checked": self.not_checked,
         }
 
@@ -215,6 +217,8 @@ def checkup(
     ranks: int = 1,
     on_step: Callable[[dict[str, Any]], None] | None = None,
     budget: float | None = None,
+    rerun: bool = True,
+    keep: str | Path | None = None,
 ) -> Report:
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
@@ -222,8 +226,9 @@ def checkup(
     cheap instruments come first, and what there was no time for is in `not_checked`. `argv` are its arguments; with
     `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as they come. Instruments that run the
     script again, or changed copies of it, are asked where they do so at most `most_reruns` times and there is time for it:
-    by default once, and with a `budget` as often as an instrument likes. Raises UserError for a file that is no Python;
-    whatever the script itself does is part of the report.
+    by default once, and with a `budget` as often as an instrument likes; without `rerun` nothing is run again, not even a part.
+    What the script writes is thrown away where the kernel allows it, or copied to the folder `keep`: `report.run.writes`.
+    Raises UserError for a file that is no Python; whatever the script itself does is part of the report.
     """
     from bugzoo.running import Job, Limits, run_worker
 
@@ -241,6 +246,9 @@ def checkup(
         argv=tuple(argv),
         cwd=str(Path(path).resolve().parent),
         ranks=ranks,
+        overlay=True,
+        rerun=rerun,
+        keep="" if keep is None else str(Path(keep).resolve()),
     )
     run = run_worker(job, on_step)
     if not run.readings:  # the worker was ended from outside: what its trace tells is still there
@@ -250,7 +258,7 @@ def checkup(
         run.readings |= measure_all(run, names=["rank_check", "crash"])
     for name in sorted(filter(reruns, names()), key=reruns):
         left = budget - (time.perf_counter() - began)
-        run.readings[name] = _again(name, run, job, most_reruns, left)
+        run.readings[name] = _again(name, run, job, most_reruns, left) if rerun else Reading(why_not=NO_RERUN)
     return report(run, str(path))
 
 
@@ -263,7 +271,9 @@ def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Re
         return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
     if run.seconds * reruns(name) > left or math.isnan(run.seconds):
         return Reading(why_not=f"there is no time left to run the script {times}, for {run.seconds:.0f} s each time")
+    if run.writes is not None and run.writes.repeats:
+        return Reading(why_not=run.writes.repeats)
     from bugzoo.running import Limits
 
-    again = replace(job, after=None, limits=Limits(seconds=max(left, 2 * run.seconds)))
+    again = replace(job, after=None, keep="", limits=Limits(seconds=max(left, 2 * run.seconds)))
     return reread(name, run, again)

@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics._tools import quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
+from bugzoo.syntax import parse
 
 COST = 1
 SHOWN = {
@@ -72,7 +73,7 @@ LEAST = 1e-3
 
 def _writers(run: Run) -> Iterator[tuple[Any, torch.nn.Module, ast.Call]]:
     """(function, model, call of the function at the script's top level) of each function that writes."""
-    tree = ast.parse(run.source)
+    tree = parse(run.source)
     for made in tree.body:
         if not isinstance(made, ast.FunctionDef):
             continue

@@ -71,7 +71,9 @@ def measure(run: Run, second: Run | None = None) -> dict[str, Any]:
         ranks = max(1, len(run.ranks))
         threads = int(run.trace.environment.get("threads") or 1)
         limits = Limits(seconds=seconds)
-        (other,) = again(Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads))
+        (other,) = again(
+            Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads, overlay=True)
+        )
     return compare(run.trace.loss, other.trace.loss) | {"steps": float(len(column(run.trace.step)))}
 
 

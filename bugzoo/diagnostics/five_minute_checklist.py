@@ -62,7 +62,7 @@ def measure(run: Run, *more: Run) -> dict[str, Any]:
 
         limits = Limits(seconds=max(60.0, 4 * run.seconds))
         threads = int(run.trace.environment.get("threads") or 1)
-        more = again(Job(run.source, file=run.file or "train.py", limits=limits, threads=threads))
+        more = again(Job(run.source, file=run.file or "train.py", limits=limits, threads=threads, overlay=True))
     losses = column(run.trace.loss)
     finite = losses[np.isfinite(losses)]
     if not len(finite):

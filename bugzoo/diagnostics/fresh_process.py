@@ -90,7 +90,7 @@ def measure(run: Run, both: Run | None = None) -> dict[str, Any]:
             raise NotApplicable(why)
         from bugzoo.running import Job
 
-        (both,) = again(Job(run.source, file=run.file or "train.py", ranks=max(1, len(run.ranks))))
+        (both,) = again(Job(run.source, file=run.file or "train.py", ranks=max(1, len(run.ranks)), overlay=True))
     parts = [part.split("\n", 1) for part in both.stdout.split(_MARK)[1:]]
     if len(parts) != 2 or any(head.strip() != "0" for head, *_ in parts):
         last = parts[-1][-1].strip().splitlines()[-1:] if parts else []

@@ -89,7 +89,14 @@ def _job(run: Run) -> Any:
     seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
     threads = int(run.trace.environment.get("threads") or 1)
     ranks = max(1, len(run.ranks))
-    return Job(run.source, file=run.file or "train.py", limits=Limits(seconds=seconds), ranks=ranks, threads=threads)
+    return Job(
+        run.source,
+        file=run.file or "train.py",
+        limits=Limits(seconds=seconds),
+        ranks=ranks,
+        threads=threads,
+        overlay=True,
+    )
 
 
 def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import linecache
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.syntax import source_lines
+from bugzoo.syntax import parse, source_lines
 
 
 def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionDef]:
@@ -15,12 +15,12 @@ def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionD
     Raises UserError when anything else differs: a loop that is being executed cannot be exchanged under its own feet.
     """
     try:
-        parts = ast.parse(new).body
+        parts = parse(new).body
     except SyntaxError as error:
         raise UserError(f"The new text is not Python: line {error.lineno}: {error.msg}. Nothing was changed.") from None
     kinds = ast.ClassDef | ast.FunctionDef
-    before = {ast.dump(part) for part in ast.parse(old).body}
-    rest_old = [ast.dump(part) for part in ast.parse(old).body if not isinstance(part, kinds)]
+    before = {ast.dump(part) for part in parse(old).body}
+    rest_old = [ast.dump(part) for part in parse(old).body if not isinstance(part, kinds)]
     rest_new = [ast.dump(part) for part in parts if not isinstance(part, kinds)]
     if rest_old != rest_new:
         at = next((i for i, (a, b) in enumerate(zip(rest_old, rest_new, strict=False)) if a != b), len(rest_new) - 1)

@@ -9,6 +9,7 @@ from bugzoo import diagnostics
 from bugzoo import faults as catalogue
 from bugzoo.pages.text import code, fault_page, instrument_page, link, table
 from bugzoo.proving import ledger
+from bugzoo.syntax import parse
 
 PRICES = {0: "It reads what the run left behind.", 1: "It calls the model once more, on a batch that was kept."}
 
@@ -42,7 +43,7 @@ def page(name: str) -> str:
 
 def _shown(name: str) -> list[list[str]]:
     """Rows of an instrument's SHOWN, read from its file."""
-    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    tree = parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "SHOWN":
             found: dict[str, Any] = ast.literal_eval(node.value)

@@ -7,12 +7,13 @@ from bugzoo import programs
 from bugzoo.pages.text import code, fault_page, folded, link, number, program_page, span, table
 from bugzoo.proving import ledger
 from bugzoo.scenario import fits
+from bugzoo.syntax import parse
 
 
 def page(name: str) -> str:
     """Markdown."""
     here, program, entry = program_page(name), programs.load(name), ledger.read("programs", name)
-    doc = (ast.get_docstring(ast.parse(program.source)) or "").partition("[facts]")[0].strip()
+    doc = (ast.get_docstring(parse(program.source)) or "").partition("[facts]")[0].strip()
     facts = [[key, str(value)] for key, value in program.facts.items()]
     measured = [[key, span(values)] for key, values in entry.get("metrics", {}).items()]
     rows = [

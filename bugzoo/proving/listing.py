@@ -12,6 +12,7 @@ from bugzoo.errors import unknown
 from bugzoo.faults.model import together
 from bugzoo.material import exercise_files
 from bugzoo.scenario import fits
+from bugzoo.syntax import parse
 
 Row = dict[str, Any]
 
@@ -38,7 +39,7 @@ def _fault(fault: faults.Fault) -> Row:
 
 def _program(name: str) -> Row:
     program = programs.load(name)
-    title = first_line(ast.get_docstring(ast.parse(program.source)))
+    title = first_line(ast.get_docstring(parse(program.source)))
     return {"id": name, "kind": "program", "title": title, "facts": program.facts, "settings": program.settings}
 
 
@@ -93,7 +94,7 @@ def detail(name: str) -> Row:
             }
         )
     if name in programs.names():
-        return _program(name) | {"doc": ast.get_docstring(ast.parse(programs.load(name).source))}
+        return _program(name) | {"doc": ast.get_docstring(parse(programs.load(name).source))}
     if name in diagnostics.names():
         return _instrument(name) | {"doc": diagnostics.declared(name)["__doc__"]}
     found = {file.stem: file for file in exercise_files()}

@@ -1,5 +1,6 @@
 """The process in which a job's script runs, forked from the warm process by its supervisor."""
 
+import atexit
 import contextlib
 import faulthandler
 import json
@@ -8,6 +9,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +21,12 @@ import torch
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
-from bugzoo.running import processes
+from bugzoo.running import overlay, processes, writes
 from bugzoo.running.here import execute, resolve
 from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import WORK, Job
+from bugzoo.running.keeping import Keeper, flush_open
+from bugzoo.running.outward import Outward
 from bugzoo.running.reading import checked, to_json
 from bugzoo.running.result import Run
 
@@ -63,6 +67,8 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         with socket.socket(fileno=gate) as supervisor:
             socket.send_fds(supervisor, [READY], [place])
         os.close(place)
+    if job.overlay and not (folder / writes.SAID).exists():
+        set_apart(folder, job.cwd or cwd, os.path.dirname(os.path.abspath(job.file)))
     fresh_seeds()
     os.chdir(folder / WORK if job.bring_mib else job.cwd or cwd)
     os.closerange(3, progress)
@@ -81,6 +87,60 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     return 0
 
 
+def set_apart(folder: Path, *work: str) -> None:
+    """Lay overlays over what can be written, and note in the job's folder what became of it."""
+    (folder / writes.LAYERS).mkdir()
+    places = folder, folder / writes.LAYERS, second_place(folder)
+    other = overlay.foreign(*work)
+    why = f"{other} belongs to another user and can be written" if other else overlay.tried(*places)
+    said = {"apart": False, "why": why} if why else {"apart": True, **overlay.cover(*places)}
+    (folder / writes.SAID).write_text(json.dumps(said))
+
+
+def second_place(folder: Path) -> Path | None:
+    """Where upper sides lie that cannot be in the job's folder."""
+    with contextlib.suppress(OSError):
+        return Path((folder / writes.SECOND).read_text())
+    return None
+
+
+def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
+    """What follows repeats parts of the script: not where that would be noticed outside."""
+    done = outward.found()
+    outward.close_up()
+    if not job.rerun:
+        run.no_rerun = "nothing is run again, as --no-rerun asks"
+    elif done and not writes.apart(folder):
+        kind = next(kind for kind in ("connected", "started", "wrote") if kind in done)
+        did = "connected to" if kind == "connected" else kind
+        run.no_rerun = f"it would run parts of the script again, which {did} {done[kind]}"
+    live = run.trace.live
+    if run.no_rerun and live is not None:
+        live.replay = live.by_heart = refuse(run.no_rerun)
+
+
+def refuse(why: str) -> Callable[..., Any]:
+    """Stands for what would run something again. What it makes raises UserError."""
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise UserError(why)
+
+    return refused
+
+
+def leave(keeper: Keeper | None) -> None:
+    """What the script asked to be called at its end, and its threads, as an interpreter that ends has it."""
+    if keeper is not None:
+        keeper.put_back()
+    with contextlib.suppress(BaseException):
+        threading._shutdown()  # pyright: ignore
+    atexit._run_exitfuncs()
+    for _ in flush_open():  # files that the script left open are closed with the interpreter
+        pass
+    if keeper is not None:
+        keeper.changed()
+
+
 def fresh_seeds() -> None:
     """Generators as a new process has them: a fork has its parent's state, so that a missing seed would never show."""
     torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
@@ -96,6 +156,10 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     after = None
     with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
         after = resolve(job.after) if job.after else None
+    outward, keeper = None, None
+    if job.overlay:
+        atexit._clear()  # a fork has its parent's handlers; from here on they are the script's
+        outward = Outward(folder, job.ranks == 1, os.getcwd(), os.path.dirname(job.file))
     run = execute(
         job.source,
         job.file,
@@ -108,6 +172,10 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         resource.setrlimit(resource.RLIMIT_DATA, hard)
     for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher ends the ranks that are left when one has failed
         signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
+    if outward is not None:
+        close_up(run, outward, folder, job)
+        if job.keep and rank == 0 and writes.apart(folder):
+            keeper = Keeper(folder, second_place(folder))
     if job.after:
         try:
             run.readings = checked((after or resolve(job.after))(run, **job.after_args))
@@ -120,6 +188,8 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
     save(run, folder, rank)
+    if outward is not None:
+        leave(keeper)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -6,12 +6,14 @@ machine) hands its scripts a second user. Where that cannot be had, they stay th
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 NOBODY = 65534
+MAPS = dict.fromkeys(("uid", "gid"), f"0 0 1\n{NOBODY} {NOBODY} 1\n")
 _libc = ctypes.CDLL(None, use_errno=True)
 _PDEATHSIG, _DUMPABLE = 1, 4
 
@@ -36,7 +38,32 @@ def unshare(flags: int, needed: Iterable[Path]) -> tuple[int, bool]:
     return 0, False
 
 
-def _unshare_as_root(flags: int) -> tuple[int, bool]:
+def unshare_as_oneself(flags: int) -> None:
+    """New namespaces in which this process is who it is outside, and root is also everybody whom root may be outside.
+
+    Raises OSError.
+    """
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        maps = {}
+        for kind in ("uid", "gid"):
+            known = [line.split() for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
+            maps[kind] = "".join(f"{first} {first} {count}\n" for first, _, count in known)
+        result, mapped = _unshare_as_root(flags, maps)
+        if result == 0 and mapped:
+            return
+        if result == 0:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), "mapping users")
+    elif (result := _libc.unshare(flags)) == 0:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+        return
+    number = ctypes.get_errno()
+    raise OSError(number, os.strerror(number), "unshare")
+
+
+def _unshare_as_root(flags: int, maps: Mapping[str, str] = MAPS) -> tuple[int, bool]:
     """Only a process outside may map a second user, so a child is left there to do it."""
     inside, outside = os.pipe(), os.pipe()
     parent = os.getpid()
@@ -47,7 +74,7 @@ def _unshare_as_root(flags: int) -> tuple[int, bool]:
             os.close(inside[1])
             if os.read(inside[0], 1):
                 for kind in ("uid", "gid"):
-                    Path(f"/proc/{parent}/{kind}_map").write_text(f"0 0 1\n{NOBODY} {NOBODY} 1\n")
+                    Path(f"/proc/{parent}/{kind}_map").write_text(maps[kind])
                 said = b"ok"
         os.write(outside[1], said)
         os._exit(0)

@@ -16,7 +16,6 @@ Never send answers into the worker, and count labels that the inputs give away (
 there) as known.
 """
 
-import ctypes
 import fcntl
 import glob
 import os
@@ -30,14 +29,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import bugzoo
-from bugzoo.running import identity, seccomp
+from bugzoo.running import identity, mounts, seccomp
 from bugzoo.running.job import WORK, Job
 
-_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
-    0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
-)  # fmt: skip
-_BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _DETACH = 4096, 16384, 1 << 18, 2, 4, 2
-_libc = ctypes.CDLL(None, use_errno=True)
+_NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
 ROOMS = ("__init__.py", "errors.py", "files.py", "plain.py", "syntax.py", "running", "watching", "diagnostics")
 """What of bugzoo a submission may read."""
 
@@ -55,11 +50,20 @@ def isolate(folder: Path, mib: int) -> int:
     Raises IsolationError where the kernel or a container forbids a step, or the machine is one whose system calls are not
     known here: nothing runs half-isolated.
     """
+    try:
+        return _isolated(folder, mib)
+    except OSError as error:
+        raise IsolationError(
+            f"The sandbox cannot be set up here: {error.filename or 'a step'} failed ({error.strerror})."
+        ) from None
+
+
+def _isolated(folder: Path, mib: int) -> int:
     os.umask(0o022)  # what is made here must be open to whoever the script will be
     places = [place for place in _visible() if place.is_dir()]
-    flags = _NEWUSER | _NEWNS | _NEWNET | _NEWPID | _NEWIPC | _NEWUTS
+    flags = mounts.NEWUSER | mounts.NEWNS | mounts.NEWNET | _NEWPID | _NEWIPC | _NEWUTS
     result, nobody = identity.unshare(flags, places)
-    _check(result, "unshare")
+    mounts.check(result, "unshare")
     child = os.fork()
     if child:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -69,7 +73,7 @@ def isolate(folder: Path, mib: int) -> int:
             signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
             os.kill(os.getpid(), -code)
         os._exit(code)
-    _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    mounts.libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     _loopback_up()
     place = _new_root(folder, mib, nobody)
     _drop_privileges(nobody)
@@ -87,14 +91,14 @@ def confine(job: Job) -> None:
 
 
 def _new_root(folder: Path, mib: int, nobody: bool) -> int:
-    _mount("none", "/", "", _REC | _PRIVATE)
+    mounts.mount("none", "/", "", mounts.REC | mounts.PRIVATE)
     root = folder / "root"
     root.mkdir()
-    _mount("tmpfs", str(root), "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    mounts.mount("tmpfs", str(root), "tmpfs", mounts.NOSUID | mounts.NODEV, "size=1m,mode=755")
     # first of all: bugzoo or its Python may lie somewhere below /tmp
     for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
         (root / name).mkdir(exist_ok=True)
-        _mount("tmpfs", str(root / name), "tmpfs", _NOSUID | _NODEV, f"size={size},mode=1777")
+        mounts.mount("tmpfs", str(root / name), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={size},mode=1777")
     for place in _visible():
         _show(place, root)
     package = Path(bugzoo.__file__).parent
@@ -106,14 +110,16 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
         _show(Path(device), root, read_only=False)
     (root / "proc").mkdir()
-    _mount("proc", str(root / "proc"), "proc", _NOSUID | _NODEV)
+    mounts.mount("proc", str(root / "proc"), "proc", mounts.NOSUID | mounts.NODEV)
     place = _own_place(folder, root, mib, nobody)
     (root / "old").mkdir()
-    _check(_libc.syscall(seccomp.number("pivot_root"), str(root).encode(), str(root / "old").encode()), "pivot_root")
+    mounts.check(
+        mounts.libc.syscall(seccomp.number("pivot_root"), str(root).encode(), str(root / "old").encode()), "pivot_root"
+    )
     os.chdir("/")
-    _check(_libc.umount2(b"/old", _DETACH), "umount")
+    mounts.check(mounts.libc.umount2(b"/old", mounts.DETACH), "umount")
     os.rmdir("/old")
-    _read_only("/", recursive=False)
+    mounts.read_only("/", recursive=False)
     return place
 
 
@@ -121,7 +127,7 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
     """A small file system in memory at the path of `folder` under `root`, with the job's files and an owner."""
     target = root / folder.relative_to("/")
     target.mkdir(parents=True)
-    _mount("tmpfs", str(target), "tmpfs", _NOSUID | _NODEV, f"size={mib}m,mode=700")
+    mounts.mount("tmpfs", str(target), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={mib}m,mode=700")
     for file in folder.iterdir():
         if file.is_file():
             shutil.copyfile(file, target / file.name)
@@ -161,7 +167,7 @@ def _show(place: Path, root: Path, read_only: bool = True) -> None:
         empty.mkdir(exist_ok=True)
         for name in ROOMS:
             (empty / name).mkdir() if (place / name).is_dir() else (empty / name).touch()
-        _mount(str(empty), str(target), "", _BIND)
+        mounts.mount(str(empty), str(target), "", mounts.BIND)
         return
     if not os.path.lexists(place):
         return
@@ -172,22 +178,9 @@ def _show(place: Path, root: Path, read_only: bool = True) -> None:
         return
     if not target.exists():
         target.mkdir() if place.is_dir() else target.touch()
-    _mount(str(place), str(target), "", _BIND | (_REC if read_only else 0))
+    mounts.mount(str(place), str(target), "", mounts.BIND | (mounts.REC if read_only else 0))
     if read_only:
-        _read_only(str(target), recursive=True)
-
-
-def _read_only(path: str, recursive: bool) -> None:
-    # struct mount_attr {set, clear, propagation, user namespace}; RDONLY | NOSUID
-    attributes = struct.pack("QQQQ", 1 | 2, 0, 0, 0)
-    call, whole = seccomp.number("mount_setattr"), 0x8000 if recursive else 0
-    done = _libc.syscall(call, -100, path.encode(), whole, attributes, len(attributes))
-    _check(done, f"making {path} read-only")
-
-
-def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    done = _libc.mount(source.encode(), target.encode(), kind.encode() or None, ctypes.c_ulong(flags), options.encode())
-    _check(done, f"mounting {target}")
+        mounts.read_only(str(target), recursive=True)
 
 
 def _loopback_up() -> None:
@@ -200,15 +193,9 @@ def _drop_privileges(nobody: bool) -> None:
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
     for capability in range(last + 1):
-        _libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+        mounts.libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
     if nobody:
         identity.become_nobody()
-    _check(_libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
+    mounts.check(mounts.libc.prctl(38, 1, 0, 0, 0), "no_new_privs")
     header = struct.pack("Ii", 0x20080522, 0)
-    _check(_libc.syscall(seccomp.number("capset"), header, bytes(24)), "capset")
-
-
-def _check(result: int, what: str) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise IsolationError(f"The sandbox cannot be set up here: {what} failed ({os.strerror(number)}).")
+    mounts.check(mounts.libc.syscall(seccomp.number("capset"), header, bytes(24)), "capset")

@@ -68,6 +68,13 @@ class Job:
     """`torch.set_num_threads`; twins need the same number, as sums depend on it."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment variables on top of the worker's."""
+    overlay: bool = False
+    """For a script of one's own: what it writes lands in scratch, where the kernel allows it; `Run.writes` says so. Its exit
+    handlers run last, when `after` has asked what it wanted."""
+    keep: str = ""
+    """With an overlay: a folder to which its files are copied, as a bare run leaves them."""
+    rerun: bool = True
+    """With an overlay: may `after` run parts of the script again?"""
     isolated: bool = False
     """For code of other people: no network, files read-only but a temporary folder, an empty environment."""
     export: tuple[str, ...] = ()

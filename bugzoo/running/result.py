@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo.running.reading import Reading
+from bugzoo.running.writes import Writes
 from bugzoo.watching.trace import Trace
 
 
@@ -30,6 +31,10 @@ class Run:
     trouble: str = ""
     """Why the run says nothing about the script: the machine failed, or what the script left behind is too much to read.
     It comes from the supervisor, so that no script can put words into it."""
+    no_rerun: str = ""
+    """Why nothing of the script may be run again in its process; "" where it may."""
+    writes: Writes | None = None
+    """What became of what the script wrote, of a job with an overlay."""
     ranks: list["Run"] = field(default_factory=list)
     """One run per rank for multi-process scripts; the outer run is rank 0's."""
 

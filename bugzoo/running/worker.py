@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -17,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from bugzoo.errors import UserError
-from bugzoo.running import handed, warm
+from bugzoo.running import handed, overlay, warm
 from bugzoo.running.account import Account
 from bugzoo.running.endings import from_exit, from_outside, nowhere
 from bugzoo.running.job import Job
+from bugzoo.running.keeping import copy_out
 from bugzoo.running.result import Run
+from bugzoo.running.writes import SAID, SECOND, Writes
 from bugzoo.watching import npz
 from bugzoo.watching.trace import ErrorRecord, Trace
 
@@ -37,13 +38,25 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     if sys.platform != "linux":
         raise UserError("Workers need Linux (limits and clean-up use /proc). Run this with where='here'.")
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
+    second = overlay.second_place(folder) if job.overlay else None
     try:
         job.save(folder)
+        if job.overlay and os.environ.get(overlay.NO_OVERLAY):
+            (folder / SAID).write_text(json.dumps({"apart": False, "why": f"{overlay.NO_OVERLAY} is set"}))
+        if second is not None:
+            (folder / SECOND).write_text(str(second))
         channel = warm.submit(folder, os.getcwd(), on_step is not None, job.isolated, job.after or "")
         account = _follow(channel, on_step)
-        return collect(job, folder, account)
+        run = collect(job, folder, account)
+        if job.overlay:
+            run.writes = Writes.of(folder, second)
+            if job.keep and run.writes.apart:
+                cwd = Path(job.cwd or os.getcwd())
+                run.writes = replace(run.writes, kept=copy_out(folder, second, cwd, Path(job.keep)))
+        return run
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for place in filter(None, (second, folder)):
+            overlay.remove(place)
 
 
 def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | None) -> Account:

@@ -20,6 +20,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.errors import UserError
+from bugzoo.syntax import parse
 from bugzoo.watching.history import History, Iteration, Snapshot
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.loop import Loop, is_fetch, last_line, stored_names
@@ -117,13 +118,13 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None, converting
     if line is not None:
         body = [part for part in body if last_line(part) >= line]
     body = [Skip().visit(copy.deepcopy(part)) for part in body]
-    once: Any = ast.parse("for __bugzoo in (None,):\n    pass").body[0]
+    once: Any = parse("for __bugzoo in (None,):\n    pass").body[0]
     once.body = body
     tree: ast.Module = ast.Module([once], type_ignores=[])
     if names is not None:
         declared = {name for n in ast.walk(once) if isinstance(n, ast.Global) for name in n.names}
         given = [name for name in names if name.isidentifier() and name not in declared | {"__class__"}]
-        outer: Any = ast.parse(f"def __bugzoo_body({', '.join(given)}):\n    return locals()").body[0]
+        outer: Any = parse(f"def __bugzoo_body({', '.join(given)}):\n    return locals()").body[0]
         outer.body.insert(0, once)
         tree = ast.Module([outer], type_ignores=[])
     return compile(ast.fix_missing_locations(tree), loop.file, "exec")

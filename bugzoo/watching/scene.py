@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
+from bugzoo.syntax import parse
 from bugzoo.watching.again import Call, changed, describe, way
 from bugzoo.watching.loop import is_user_file
 
@@ -98,7 +99,7 @@ def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     frame, line = user[-1]
     text = "".join(linecache.getlines(frame.f_code.co_filename))
     statement = next(
-        (node for node in reversed(_simple(ast.parse(text))) if node.lineno <= line <= (node.end_lineno or line)), None
+        (node for node in reversed(_simple(parse(text))) if node.lineno <= line <= (node.end_lineno or line)), None
     )
     found = []
     for node in ast.walk(statement) if statement is not None else ():
@@ -137,7 +138,7 @@ def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
 def _carried(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
     """Names that the innermost loop around the failing line reads before it binds them, and that hold a graph."""
     frame, line = [one for one in frames if is_user_file(one[0].f_code.co_filename)][-1]
-    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    tree = parse("".join(linecache.getlines(frame.f_code.co_filename)))
     loops = [
         n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While) and n.lineno <= line <= (n.end_lineno or line)
     ]

@@ -1,0 +1,172 @@
+"""What a script does to the world outside itself, and what nobody may do to it when the script has ended.
+
+`listen` notes, from the script's first line on, what is opened for writing, removed or renamed, what is connected to and which
+program is started; Python's audit events tell it, in the script's own process and in its loader workers. `close_up` is called
+behind the last statement: what follows repeats parts of the script, and a message, a request or a program is not repeated.
+"""
+
+import contextlib
+import fcntl
+import multiprocessing.process
+import os
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bugzoo.running.writes import NOTES, read
+
+_CHANGING = {
+    "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown",
+    "shutil.rmtree", "shutil.move", "sqlite3.connect", "tempfile.mkdtemp", "tempfile.mkstemp",
+}  # fmt: skip
+_STARTING = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "os.startfile"}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_OWN = ("/dev/", "/proc/", "/sys/")
+_MOST = 5000
+"""Files in the script's folders whose times are compared."""
+
+
+class Outward:
+    """Made before the script's first line, in its process. `alone`: no other ranks talk to it over the loopback."""
+
+    def __init__(self, folder: Path, alone: bool, *places: str) -> None:
+        self.folder, self.alone = folder, alone
+        self.own = (*_OWN, str(folder), "pipe:", "socket:")
+        self.notes = os.open(folder / NOTES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.said: set[str] = set()
+        self.closed = False
+        self.places = [Path(place) for place in places]
+        self.before = self._stamps()
+        sys.addaudithook(self._heard)
+        _note_archives(self)
+
+    def note(self, kind: str, what: object) -> None:
+        """The first of a kind; a worker that was forked notes its own."""
+        if kind not in self.said:
+            self.said.add(kind)
+            with contextlib.suppress(OSError, ValueError):
+                os.write(self.notes, f"{kind} {_one_line(what)}\n".encode(errors="replace"))
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, _, flags = args
+            if isinstance(flags, int) and flags & _WRITING and isinstance(path, str | bytes | os.PathLike):
+                self._wrote(path)
+        elif event in _CHANGING:
+            self._wrote(args[0] if args else event)
+        elif event == "socket.connect":
+            if leads_out(args[1]):
+                self.note("connected", args[1])
+                self._refuse("connects to", args[1])
+        elif event in _STARTING:
+            self.note("started", args[0] if args else event)
+            self._refuse("starts", args[0] if args else event)
+        elif event == "os.kill" and self.closed and args[0] not in _children():
+            self._refuse("signals process", args[0])
+
+    def _wrote(self, path: Any) -> None:
+        with contextlib.suppress(TypeError, ValueError):
+            name = os.path.abspath(os.fsdecode(path))
+            if not name.startswith(self.own):
+                self.note("wrote", name)
+
+    def _refuse(self, does: str, what: object) -> None:
+        if self.closed:
+            self.note("refused", f"{does} {what}")
+            raise PermissionError(f"bugzoo: the script has ended; what {does} {what!r} is not done a second time")
+
+    def found(self) -> dict[str, str]:
+        """{"wrote", "connected", "started": the first of each}; also of libraries that write without Python's knowledge."""
+        for name in _open_for_writing():
+            if not name.startswith(self.own):
+                self.note("wrote", name)
+        if "wrote" not in self.said:
+            after = self._stamps()
+            changed = [name for name in {*after, *self.before} if after.get(name) != self.before.get(name)]
+            for name in sorted(changed)[:1]:
+                self.note("wrote", name)
+        for _, peer in connections(self.alone):
+            self.note("connected", peer)
+        return read(self.folder)
+
+    def close_up(self) -> None:
+        """From now on: connections that lead out are closed, new ones and programs refused."""
+        self.closed = True
+        for handle, _ in connections(self.alone):
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
+                one.shutdown(socket.SHUT_RDWR)
+
+    def _stamps(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each file that lies in the script's folders."""
+        found: dict[str, tuple[int, int]] = {}
+        for place in self.places:
+            with contextlib.suppress(OSError), os.scandir(place) as entries:
+                for entry, _ in zip(entries, range(_MOST), strict=False):
+                    with contextlib.suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        found[entry.path] = status.st_size, status.st_mtime_ns
+        return found
+
+
+def _one_line(what: object) -> str:
+    return " ".join(str(what).split())[:200]
+
+
+def _note_archives(outward: Outward) -> None:
+    """torch.save writes in C++, which tells Python nothing."""
+    import torch
+
+    made = torch.serialization._open_zipfile_writer_file.__init__
+
+    def noted(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
+        outward._wrote(name)
+        made(self, name, *args, **kwargs)
+
+    torch.serialization._open_zipfile_writer_file.__init__ = noted  # pyright: ignore
+
+
+def leads_out(address: Any) -> bool:
+    """Of a socket's address: not the sockets by which workers of this machine's torch and multiprocessing talk."""
+    if isinstance(address, str | bytes):
+        name = os.fsdecode(address)
+        return bool(name) and not name.startswith("\0") and not any(own in name for own in ("/pymp-", "/torch-shm-"))
+    return bool(address)
+
+
+def connections(alone: bool = True) -> Iterator[tuple[int, str]]:
+    """(handle, peer) of each socket of this process that leads out of it; on the loopback only where it is `alone`."""
+    mine: set[Any] = set()
+    found: list[tuple[int, Any]] = []
+    for handle in _handles():
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(handle).st_mode):
+                with socket.socket(fileno=os.dup(handle)) as one:
+                    mine.add(one.getsockname())
+                    found.append((handle, one.getpeername()))
+    for handle, peer in found:
+        here = peer in mine or (
+            not alone and isinstance(peer, tuple) and peer[0] in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+        )
+        if not here and leads_out(peer):
+            yield handle, str(peer)
+
+
+def _open_for_writing() -> Iterator[str]:
+    """Regular files that this process may write to now, memory-mapped ones among them where their handle is open."""
+    for handle in _handles():
+        with contextlib.suppress(OSError):
+            if stat.S_ISREG(os.fstat(handle).st_mode) and fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE:
+                yield os.readlink(f"/proc/self/fd/{handle}")
+
+
+def _handles() -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(name) for name in os.listdir("/proc/self/fd")]
+    return []
+
+
+def _children() -> set[int]:
+    return {one.pid for one in multiprocessing.process.active_children() if one.pid} | {os.getpid(), 0}

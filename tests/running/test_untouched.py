@@ -1,0 +1,207 @@
+"""What a script writes under `checkup` stays away from its folder, which is afterwards as it was, times included."""
+
+import hashlib
+import http.server
+import importlib.util
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bugzoo.diagnostics.checkup import checkup
+from bugzoo.running import Job, overlay, run_worker
+from tests.running.writers import RESUMING, WRITERS, joined
+
+pytestmark = pytest.mark.slow
+NEEDED = {"tqdm": "tqdm", "TensorBoard": "tensorboard"}
+EVERYTHING = [one for name, one in WRITERS.items() if name not in NEEDED or importlib.util.find_spec(NEEDED[name])]
+
+
+@pytest.fixture(scope="session")
+def overlays() -> None:
+    run = run_worker(Job("pass", overlay=True, watch=False))
+    if run.writes is None or not run.writes.apart:
+        pytest.skip(f"no overlays here: {run.writes and run.writes.why}")
+
+
+class Asked(list[str]):
+    """What a server on the loopback was asked for."""
+
+    port = 0
+
+
+@pytest.fixture
+def requests() -> Iterator[Asked]:
+    asked = Asked()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        asked.port = server.server_port
+        yield asked
+        server.shutdown()
+
+
+def state(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Each file and folder with its kind, size, time and content."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        status = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path.relative_to(folder))] = (status.st_mode, status.st_mtime_ns, content)
+    return found
+
+
+def script(folder: Path, source: str, port: int) -> Path:
+    """A folder in which a bare run has been before, with a script that writes."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "train.py"
+    file.write_text(source.replace("PORT", str(port)))
+    done = subprocess.run([sys.executable, file.name], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (folder / "once.txt").unlink(missing_ok=True)  # a file that mode "x" makes
+    return file
+
+
+@pytest.mark.usefixtures("overlays")
+def test_everything_at_once_leaves_the_folder_as_it_was(tmp_path: Path, requests: Asked) -> None:
+    file = script(tmp_path / "mine", joined(EVERYTHING), requests.port)
+    before, bare = state(file.parent), list(requests)
+    report = checkup(file, budget=60)
+    assert report.run is not None and report.run.outcome == "finished", report.run and report.run.trace.error
+    assert report.steps == 24 and report.run.writes is not None and report.run.writes.apart
+    assert report.run.writes.bytes > 10_000 and "/sh" not in report.run.writes.outward.get("refused", "")
+    assert state(file.parent) == before
+    assert requests[len(bare) :] == bare, "the server was asked for what one run asks"
+    assert not list(Path("/var/tmp").glob(".bugzoo-*"))
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.usefixtures("overlays")
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("budget", [None, 120])
+def test_each_leaves_the_folder_as_it_was(tmp_path: Path, requests: Asked, name: str, budget: float | None) -> None:
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
+    file = script(tmp_path / "mine", WRITERS[name].source, requests.port)
+    before, bare = state(file.parent), len(requests)
+    assert checkup(file, budget=budget).outcome == "nothing"
+    assert state(file.parent) == before and len(requests) == 2 * bare
+
+
+@pytest.mark.usefixtures("overlays")
+def test_a_script_that_goes_on_where_it_ended_is_no_unseeded_one(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(RESUMING)
+    report = checkup(file)
+    assert report.outcome == "nothing", str(report)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+
+
+@pytest.mark.parametrize("name", ["rows of a table", "best and last", "sqlite", "a program", "memmap"])
+def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The folder is then as after a bare run, and what was left out says why."""
+    (tmp_path / "bare").mkdir()
+    bare = tmp_path / "bare" / "train.py"
+    bare.write_text(WRITERS[name].source)
+    subprocess.run([sys.executable, bare.name], cwd=bare.parent, check=True, capture_output=True)
+    monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
+    (tmp_path / "mine").mkdir()
+    file = tmp_path / "mine" / "train.py"
+    file.write_text(WRITERS[name].source)
+    report = checkup(file, budget=60)
+    assert report.run is not None and report.run.writes is not None and not report.run.writes.apart
+    assert {path.name for path in bare.parent.iterdir()} == {path.name for path in file.parent.iterdir()}
+    for path in bare.parent.iterdir():
+        if path.suffix != ".db":  # a database has counters of its own
+            assert path.read_bytes() == (file.parent / path.name).read_bytes(), path.name
+    left_out = {item["instrument"]: item["why"] for item in report.not_checked}
+    assert "wrote" in left_out["overfit_one_batch"] or "started" in left_out["overfit_one_batch"], left_out
+    assert "overfit_one_batch" in left_out and "determinism" in left_out
+
+
+def test_a_script_that_writes_nothing_is_repeated_also_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
+    (tmp_path / "train.py").write_text(joined([]))
+    report = checkup(tmp_path / "train.py")
+    left_out = {item["instrument"] for item in report.not_checked}
+    assert not left_out & {"overfit_one_batch", "determinism"}, report.not_checked
+
+
+def test_exit_handlers_run_last_and_threads_are_waited_for(tmp_path: Path) -> None:
+    text = (
+        "import atexit, threading, time\nprint('a')\natexit.register(lambda: print('d'))\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('c'))).start()\nprint('b')\n"
+    )
+    run = run_worker(Job(text, overlay=True, watch=False))
+    assert run.stdout.split() == ["a", "b", "c", "d"]
+
+
+AFTERWARDS = """
+import atexit, subprocess, urllib.request
+def late():
+    for what in (lambda: urllib.request.urlopen("http://127.0.0.1:PORT/late", timeout=5),
+                 lambda: subprocess.run(["true"])):
+        try:
+            what()
+        except Exception as error:
+            print("refused" if "bugzoo" in str(error) else error)
+atexit.register(late)
+"""
+
+
+def test_what_an_exit_handler_would_send_is_said_and_not_sent(requests: Asked) -> None:
+    run = run_worker(Job(AFTERWARDS.replace("PORT", str(requests.port)), overlay=True, watch=False))
+    assert run.stdout.split() == ["refused", "refused"] and requests == []
+    assert run.writes is not None and "connects to" in run.writes.outward["refused"]
+
+
+def test_a_place_that_cannot_be_covered_is_said(tmp_path: Path) -> None:
+    """Without a second place for what is written to the folder that holds the first one, nothing is covered by halves."""
+    said = overlay.tried(tmp_path, tmp_path, None)
+    assert "second folder" in said
+
+
+def test_the_record_of_a_worker_that_was_gone_at_once(tmp_path: Path) -> None:
+    from bugzoo.running.writes import SAID, Writes
+
+    assert not Writes.of(tmp_path, None).apart
+    (tmp_path / SAID).write_text(json.dumps({"apart": True, "read_only": ["/mnt"]}))
+    assert Writes.of(tmp_path, None) == Writes(True, read_only=("/mnt",))
+
+
+@pytest.mark.usefixtures("overlays")
+def test_what_is_kept_is_what_a_bare_run_leaves(tmp_path: Path) -> None:
+    """Rows that experiments append are not in it, and what an exit handler writes is."""
+    some = ("rows of a table", "lines of JSON", "logging", "best and last", "memmap", "rename", "a cache made anew")
+    text = joined([WRITERS[name] for name in (*some, "an exit handler", "mode x", "sqlite")])
+    (tmp_path / "bare").mkdir()
+    bare = tmp_path / "bare" / "train.py"
+    bare.write_text(text)
+    subprocess.run([sys.executable, bare.name], cwd=bare.parent, check=True, capture_output=True)
+    file = tmp_path / "train.py"
+    file.write_text(text)
+    report = checkup(file, keep=tmp_path / "kept")
+    assert report.run is not None and report.run.writes is not None and report.run.writes.kept
+    kept = {path.relative_to(tmp_path / "kept").as_posix() for path in (tmp_path / "kept").rglob("*") if path.is_file()}
+    there = {path.relative_to(bare.parent).as_posix() for path in bare.parent.rglob("*") if path.is_file()}
+    assert {name for name in kept if not name.startswith("outside/")} == there - {"train.py"}
+    for name in there - {"train.py", "runs.db"}:
+        assert (tmp_path / "kept" / name).read_bytes() == (bare.parent / name).read_bytes(), name
+    rows = sqlite3.connect(tmp_path / "kept" / "runs.db").execute("SELECT count(*) FROM loss").fetchone()
+    assert rows == (24,)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bare", "kept", "train.py"]
