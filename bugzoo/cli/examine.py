@@ -135,7 +135,9 @@ def verdict(
     seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """One word on a training script, for `git bisect run`: which commit broke the training?
+    """One word on a training script, for `git bisect run`: which commit broke the training? It changes none of your files.
+
+    What the script writes is thrown away, as under `checkup`.
 
     Exit code 0: nothing found, 1: found, 2: a slip in an option, 125 (git skips the commit): the script cannot be read or judged.
 
@@ -193,7 +195,9 @@ def _thrown_away(writes: Any) -> list[str]:
         else []
     )
     if writes.kept:
-        lines = [f"Copied: {writes.kept} files that the script wrote. None of yours has changed."]
+        lines = [
+            f"Copied: {writes.kept} file{'s' * (writes.kept != 1)} that the script wrote; none of yours has changed."
+        ]
     if not writes.apart:
         lines = [f"The script wrote where it is, as under python ({writes.why})."]
     if writes.read_only:

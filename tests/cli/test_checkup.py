@@ -16,6 +16,7 @@ from bugzoo.cli import examine
 from bugzoo.diagnostics._rank import Ranked
 from bugzoo.diagnostics.checkup import Report
 from bugzoo.proving.next_test import next_test
+from bugzoo.running import overlay
 
 TRAIN = """\
 import torch
@@ -106,6 +107,20 @@ def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
     }  # fmt: skip
     assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
     assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
+
+
+def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, tmp_path):
+    if why := overlay.impossible():
+        pytest.skip(why)
+    file = tmp_path / write(tmp_path, TRAIN + "open('out.txt', 'w').write('x' * 40)\n")
+    said = bugzoo("checkup", str(file))
+    assert f"{file} runs; what it writes is thrown away (--keep FOLDER copies it)" in said.err.replace("\n", " ")
+    assert "Thrown away: what the script wrote (40 bytes)" in said.out and not (tmp_path / "out.txt").exists()
+    kept = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun")
+    assert "Copied: 1 file that" in kept.out and (tmp_path / "kept" / "out.txt").read_text() == "x" * 40
+    assert "as --no-rerun asks" in kept.out
+    again = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"))
+    assert again.code == 2 and "Name a folder that is not there yet" in again.err
 
 
 def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
