@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 NOBODY = 65534
-MAPS = dict.fromkeys(("uid", "gid"), f"0 0 1\n{NOBODY} {NOBODY} 1\n")
+MAPS: dict[str, str] = dict.fromkeys(("uid", "gid"), f"0 0 1\n{NOBODY} {NOBODY} 1\n")
 _libc = ctypes.CDLL(None, use_errno=True)
 _PDEATHSIG, _DUMPABLE = 1, 4
 
