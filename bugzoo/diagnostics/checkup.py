@@ -20,6 +20,7 @@ from bugzoo.diagnostics._rank import Ranked, rank, root
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Verdict
 from bugzoo.errors import UserError
+from bugzoo.plain import plain
 from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
 
@@ -83,7 +84,7 @@ class Report:
             ],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
             "tried": self.tried or None,
-            "writes": asdict(self.run.writes) if self.run is not None and self.run.writes is not None else None,
+            "writes": plain(asdict(self.run.writes)) if self.run is not None and self.run.writes is not None else None,
             "not_checked": self.not_checked,
         }
 

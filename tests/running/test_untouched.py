@@ -134,6 +134,19 @@ def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     assert "overfit_one_batch" in left_out and "determinism" in left_out
 
 
+def test_nor_is_the_step_at_which_a_number_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere it is run once more, to find the operation; and here not even that, as its row would be written twice."""
+    text = WRITERS["lines of JSON"].source
+    monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
+    (tmp_path / "train.py").write_text(text.replace("cross_entropy(net(x[rows]), y[rows])",
+        "cross_entropy(net(x[rows]), y[rows]) + (torch.log(net(x[rows]).sum() * 0) if step == 9 else 0)"))  # fmt: skip
+    report = checkup(tmp_path / "train.py")
+    assert report.run is not None and report.run.outcome == "non_finite", report.run
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 24
+    event = report.run.trace.earliest("non_finite")
+    assert event is not None and event.data.get("op") is None
+
+
 def test_a_script_that_writes_nothing_is_repeated_also_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
     (tmp_path / "train.py").write_text(joined([]))
