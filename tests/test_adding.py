@@ -24,7 +24,7 @@ ADDED = {
 
 ASKED = """
 import json
-from bugzoo import diagnostics, faults, lessons, programs, scenario
+from bugzoo import diagnostics, faults, course, programs, scenario
 from bugzoo.grading import exercises, files
 fault = faults.load("loop/cleared_too_late")
 numbers = diagnostics.measure_all(scenario.Scenario("small_mlp", (fault.id,)).run(), ["gain"])
@@ -32,7 +32,7 @@ print(json.dumps({
     "fits": scenario.fits(fault),
     "old fault on the new program": "small_mlp" in scenario.fits(faults.load("loop/stale_gradients")),
     "fired": diagnostics.judge_all(numbers)[0].fired,
-    "lessons": lessons.build(),
+    "lessons": course.build(),
     "exercises": files.build(),
 }))
 """

@@ -27,9 +27,9 @@ Json = Annotated[str | None, json_option()]
 @group.command("list")
 def list_(json: Json = None) -> None:
     """Show the lessons, in order."""
-    from bugzoo import lessons
+    from bugzoo import course
 
-    found = [lessons.load(name) for name in lessons.files()]
+    found = [course.load(name) for name in course.files()]
     if json:
         emit([{"id": lesson.file.stem, "title": lesson.title} for lesson in found], json)
         return
@@ -51,12 +51,12 @@ def build(
     - `bugzoo lessons build`
     - `bugzoo lessons build --check`
     """
-    from bugzoo import lessons
+    from bugzoo import course
 
     if folder and not folder.is_dir():
         raise UserError(f"There is no folder {folder}; `--folder DIR` names the one that holds notebooks/.")
-    done = lessons.stray(folder) if only_check else lessons.build(folder)
-    built("lessons", len(lessons.files()), done, json, only_check=only_check)
+    done = course.stray(folder) if only_check else course.build(folder)
+    built("lessons", len(course.files()), done, json, only_check=only_check)
 
 
 @group.command()
@@ -77,10 +77,10 @@ def check(
     - `bugzoo lessons check`
     - `bugzoo lessons check 03`
     """
-    from bugzoo import lessons
+    from bugzoo import course
 
-    chosen = [lessons.load(name) for name in names or lessons.files()]  # an unknown one is told before torch is loaded
-    from bugzoo.lessons._proof import prove, proved
+    chosen = [course.load(name) for name in names or course.files()]  # an unknown one is told before torch is loaded
+    from bugzoo.proving.lesson_proof import prove, proved
 
     rows = []
     with progress("lessons", json) as tell:

@@ -40,6 +40,7 @@ def measure(run: Run) -> dict[str, Any]:
     """`found` 0/1 and the step, from 1; `module`, `op`, `direction`, `file`, `line` as far as the trace knows them."""
     trace = run.trace
     loss, norm, scale = column(trace.loss), column(trace.grad_norm), column(trace.scale)
+    trace.explain()
     skipped = {event.step for event in trace.events if event.kind == "skipped_step"}
     event = next(
         (

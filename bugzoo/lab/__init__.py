@@ -10,7 +10,7 @@ Everything degrades to text where nobody looks: under nbgrader, nbclient, nbval 
 from collections.abc import Sequence
 from typing import Any
 
-from bugzoo import lessons
+from bugzoo import course
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
 from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, kernel, plain_errors, warm_up
@@ -38,7 +38,7 @@ warm_up()  # only in a notebook's kernel: what a first run would import comes in
 def case(name: str) -> Scenario:
     """A lesson's case, such as `03/incident`: what is wrong with it stays out of the notebook."""
     number, _, key = name.partition("/")
-    return Scenario(*lessons.load(number).case(key))
+    return Scenario(*course.load(number).case(key))
 
 
 def live(what: Scenario | str, **options: Any) -> LiveView:
@@ -63,7 +63,7 @@ def predict(name: str) -> Prediction:
 
 def _question(name: str) -> Question:
     number, _, key = name.partition("/")
-    asked = lessons.load(number).question(key)
+    asked = course.load(number).question(key)
     return Question(asked.text, tuple(Answer(*one) for one in asked.answers))
 
 

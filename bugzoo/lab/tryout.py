@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from bugzoo import lessons, record
+from bugzoo import course, record
 
 FILE = "<judge of {}>"
 RAISED = "your code raised"
@@ -18,7 +18,7 @@ def try_out(name: str, answer: Any) -> Any:
     raises is told of and raises nothing here.
     """
     number, _, key = name.partition("/")
-    task = lessons.load(number).task(key)
+    task = course.load(number).task(key)
     if isinstance(answer, Solution):  # this cell was run again, and the one with the learner's code was not
         answer = answer.beside
     held, told, given = judged(task.judge, answer, name)

@@ -28,7 +28,7 @@ import bugzoo
 from bugzoo import lab
 
 # %% [proof] reading-time
-from bugzoo.lessons import load
+from bugzoo.course import load
 
 lesson = load("03")
 minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes

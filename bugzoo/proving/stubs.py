@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bugzoo
-from bugzoo import diagnostics, faults, lessons, programs
+from bugzoo import course, diagnostics, faults, programs
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.proving.stub_texts import EXERCISE, FAULT, INSTRUMENT, LESSON
@@ -127,7 +127,7 @@ def write_fault(name: str, folder: Path | None = None) -> Path:
 def _taken(kind: str) -> list[str]:
     from bugzoo.grading.exercises import exercises
 
-    known = {"program": programs.names, "instrument": diagnostics.names, "lesson": lessons.files, "exercise": exercises}
+    known = {"program": programs.names, "instrument": diagnostics.names, "lesson": course.files, "exercise": exercises}
     return list(known[kind]())
 
 

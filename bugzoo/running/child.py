@@ -117,6 +117,8 @@ def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
     live = run.trace.live
     if run.no_rerun and live is not None:
         live.replay = live.by_heart = refuse(run.no_rerun)
+        live.explain = None
+    run.trace.explain()
 
 
 def refuse(why: str) -> Callable[..., Any]:
@@ -167,6 +169,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
         watch_settings=job.watch_settings,
+        explain=not job.overlay,  # it runs a step again: see close_up
     )
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, hard)

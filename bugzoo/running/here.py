@@ -78,8 +78,12 @@ def execute(
     watch_settings: Mapping[str, Any] | None = None,
     printed: contextlib.AbstractContextManager | None = None,
     started: Callable[[Trace], None] | None = None,
+    explain: bool = True,
 ) -> Run:
-    """The run itself, in whatever process this is; `started` gets the trace that is being filled."""
+    """The run itself, in whatever process this is; `started` gets the trace that is being filled.
+
+    `explain`: one step is run again where numbers were not finite, to find the operation that made the first of them.
+    """
     settings = dict(watch_settings or {})
     register(source, file)
     module = types.ModuleType("__main__")
@@ -100,6 +104,11 @@ def execute(
                     raise
         except BaseException as error:  # SystemExit, KeyboardInterrupt and StopRun are endings of a run as well
             failure = error
+        if explain and not isinstance(failure, KeyboardInterrupt):
+            try:
+                run.trace.explain()
+            except KeyboardInterrupt as error:
+                failure = error
     run.seconds = time.perf_counter() - begin
     run.stdout = printed.text() if isinstance(printed, Printed) else ""
     run.trace.metrics = run.trace.metrics or _metrics(module.__dict__)

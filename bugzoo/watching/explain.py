@@ -12,7 +12,7 @@ from bugzoo.watching.trace import Event, EventData, Trace
 
 def explain(trace: Trace, past: Past) -> None:
     """Complete the first non_finite event of `trace` by running that one step again; what is not found stays None."""
-    event = trace.first_non_finite()
+    event = trace.earliest("non_finite")
     history = past.history
     if event is None or event.data.get("op") is not None:
         return

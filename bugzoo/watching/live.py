@@ -55,6 +55,8 @@ class Live:
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
     replay: Callable[["Trace", int], "Replay"] = not_yet
     """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
+    explain: Callable[[], None] | None = None
+    """Runs one step again to find out which operation made the first number that is not finite; called once at most."""
     by_heart: "Callable[..., Repeated] | None" = None
     """Runs the loop's body again on the first batch: see `by_heart.by_heart`."""
 

@@ -244,6 +244,21 @@ class Trace:
         return self.live.replay(self, step)
 
     def first_non_finite(self) -> Event | None:
-        """The earliest non-finite event, None in a finite run."""
-        found = [event for event in self.events if event.kind == "non_finite"]
+        """The earliest non-finite event, None in a finite run; which operation made it is found by running that step again.
+
+        That is done once, by the first call, and leaves everything as it was. A trace from a file has what was found then.
+        """
+        self.explain()
+        return self.earliest("non_finite")
+
+    def explain(self) -> None:
+        """Complete the first non-finite event, by running its step again, where that has not been done."""
+        once = self.live.explain if self.live is not None else None
+        if once is not None and self.live is not None:
+            self.live.explain = None
+            once()
+
+    def earliest(self, kind: str) -> Event | None:
+        """The event of a kind with the smallest step; None where there is none."""
+        found = [event for event in self.events if event.kind == kind]
         return min(found, key=lambda event: event.step, default=None)

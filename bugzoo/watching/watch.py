@@ -76,7 +76,7 @@ class watch:
             self.trace.metrics = self._metrics()
             self._conclude(error)
             if not isinstance(error, KeyboardInterrupt):
-                explain(self.trace, past)
+                self._recorder.live.explain = functools.partial(explain, self.trace, past)
             if self._recorder.moment.errors:
                 self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bugzoo.lessons import _proof
+from bugzoo.proving import lesson_proof
 
 Bugzoo = Callable[..., Any]
 
@@ -26,7 +26,7 @@ def test_list_and_build(bugzoo: Bugzoo, tmp_path: Path) -> None:
 def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     run: list[str] = []
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
-    monkeypatch.setattr(_proof, "run", lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}))[1])
+    monkeypatch.setattr(lesson_proof, "run", lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}))[1])
     assert bugzoo("lessons", "check", "3").code == 0 and run == ["03"]
     assert '"loss": 1.5' in (tmp_path / "lessons" / "03_hunting_nan.json").read_text()
     said = bugzoo("lessons", "check").out
@@ -37,7 +37,7 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
 
 def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
-    monkeypatch.setattr(_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))
+    monkeypatch.setattr(lesson_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))
     called = bugzoo("lessons", "check", "03")
     assert called.code == 1 and "the text says '1.38'" in called.out and "DOES NOT HOLD" in called.out
     assert not list(tmp_path.iterdir())

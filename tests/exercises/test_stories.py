@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from bugzoo import Scenario, lessons
+from bugzoo import Scenario, course
 from bugzoo.diagnostics import dependency
 from bugzoo.grading import healthy
 from bugzoo.grading.answers import right
@@ -53,7 +53,7 @@ def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -
     assert losses[epoch - 5 : epoch].mean() < 0.9 * losses[:5].mean(), "the loss falls in the first"
     onset = right(exercise).step
     assert onset is not None and onset[0] < first <= onset[1]
-    shown = [Scenario(*known).diff() for known in lessons.load("03").cases.values()]
+    shown = [Scenario(*known).diff() for known in course.load("03").cases.values()]
     assert case.diff() not in shown and not any("1e-50" in diff for diff in shown)
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from bugzoo.course import load
+from bugzoo.course.source import Lesson, read
 from bugzoo.errors import UserError
-from bugzoo.lessons import load
-from bugzoo.lessons._source import Lesson, read
 
 SMALL = '''"""For whoever reads the source."""
 

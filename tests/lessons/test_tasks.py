@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from bugzoo import lab, lessons, record
+from bugzoo import course, lab, record
+from bugzoo.course.source import read
 from bugzoo.errors import UserError
 from bugzoo.lab import tryout
-from bugzoo.lessons._source import read
 
-TASKS = [(name, task) for name in lessons.files() for task in lessons.load(name).tasks]
+TASKS = [(name, task) for name in course.files() for task in course.load(name).tasks]
 
 
 def of(lesson: str, name: str):
     """(the task, what its judge's cell binds, a function that sees what a learner's code sees)."""
-    task, names, mine = lessons.load(lesson).task(name), {"__name__": "judge"}, {}
+    task, names, mine = course.load(lesson).task(name), {"__name__": "judge"}, {}
     exec(compile(task.judge, name, "exec"), names)
-    exec(next(cell.text for cell in lessons.load(lesson).of("code") if cell.name == "setup"), mine)
+    exec(next(cell.text for cell in course.load(lesson).of("code") if cell.name == "setup"), mine)
     return task, names, types.FunctionType((lambda: None).__code__, mine)
 
 
@@ -46,7 +46,7 @@ def test_lazy_ways_fail_and_are_told_a_number(lesson: str, name: str) -> None:
 def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys: pytest.CaptureFixture) -> None:
     task, _, beside = of(lesson, name)
     stub = tryout.solution(task.stub, beside, name)
-    number = lessons.load(lesson).number
+    number = course.load(lesson).number
     used = lab.try_out(f"{number}/{name}", stub)
     said = capsys.readouterr().out
     assert "It returned None each time: nothing is written yet" in said and "raised" not in said
@@ -106,7 +106,7 @@ def judge(half):
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "07_small.py").write_text(SMALL)
-    monkeypatch.setattr(lessons, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(course, "__file__", str(tmp_path / "__init__.py"))
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
     return read(tmp_path / "07_small.py")
 
@@ -146,7 +146,7 @@ def test_a_task_is_whole(tmp_path: Path, old: str, new: str, said: str) -> None:
     ],
 )
 def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new: str, said: str) -> None:
-    from bugzoo.lessons._proof import read_through
+    from bugzoo.proving.lesson_proof import read_through
 
     (tmp_path / "07_small.py").write_text(SMALL)
     assert read_through(read(tmp_path / "07_small.py")) == []

@@ -112,6 +112,7 @@ def test_a_script_that_goes_on_where_it_ended_is_no_unseeded_one(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["rows of a table", "best and last", "sqlite", "a program", "memmap"])
 def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The folder is then as after a bare run, and what was left out says why."""
@@ -132,6 +133,19 @@ def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     left_out = {item["instrument"]: item["why"] for item in report.not_checked}
     assert "wrote" in left_out["overfit_one_batch"] or "started" in left_out["overfit_one_batch"], left_out
     assert "overfit_one_batch" in left_out and "determinism" in left_out
+
+
+def test_nor_is_the_step_at_which_a_number_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere it is run once more, to find the operation; and here not even that, as its row would be written twice."""
+    text = WRITERS["lines of JSON"].source
+    monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
+    (tmp_path / "train.py").write_text(text.replace("cross_entropy(net(x[rows]), y[rows])",
+        "cross_entropy(net(x[rows]), y[rows]) + (torch.log(net(x[rows]).sum() * 0) if step == 9 else 0)"))  # fmt: skip
+    report = checkup(tmp_path / "train.py")
+    assert report.run is not None and report.run.outcome == "non_finite", report.run
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 24
+    event = report.run.trace.earliest("non_finite")
+    assert event is not None and event.data.get("op") is None
 
 
 def test_a_script_that_writes_nothing_is_repeated_also_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,15 @@ def test_log_of_zero_hidden_by_a_relu():
     assert replay.faithful and replay.first["op"] == "log" and "log" in replay.message
 
 
+def test_nothing_is_run_again_before_it_is_asked_for():
+    """The call that asks for the operation runs the step again, once; the end of the watch does not."""
+    _, trace = run(NET.replace("BREAK", "torch.log(hidden - hidden.min())"), "asked.py", watched=True)
+    kept, times = trace.live.explain, []
+    trace.live.explain = lambda: times.append(kept())
+    assert trace.earliest("non_finite").data.get("op") is None and times == []
+    assert [trace.first_non_finite().data["op"] for _ in range(2)] == ["log", "log"] and len(times) == 1
+
+
 def test_with_a_small_epsilon_nothing_happens():
     trace, event = first(NET.replace("BREAK", "torch.log(hidden - hidden.min() + 1e-9)"))
     assert event is None and trace.outcome == "finished"

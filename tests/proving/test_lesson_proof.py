@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from bugzoo.lessons._proof import holds, judge, read_through, run
-from bugzoo.lessons._source import Lesson, read
+from bugzoo.course.source import Lesson, read
+from bugzoo.proving.lesson_proof import holds, judge, read_through, run
 
 GOOD = """
 # %% [markdown] title

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from unittest.mock import patch
 
-from bugzoo.lessons._source import PROSE, Cell, Lesson
+from bugzoo.course.source import PROSE, Cell, Lesson
 from bugzoo.plain import plain
 from bugzoo.proving import ledger
 
@@ -118,7 +118,7 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
 
     book = lesson.notebook(proofs=not as_given)
     claims = [] if as_given else [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
-    call = f"from bugzoo.lessons._proof import judge\n\njudge({claims!r}, globals())"
+    call = f"from bugzoo.proving.lesson_proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
