@@ -106,7 +106,7 @@ def judge(half):
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "07_small.py").write_text(SMALL)
-    monkeypatch.setattr(course, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(course, "PLACE", tmp_path)
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path))
     return read(tmp_path / "07_small.py")
 
