@@ -14,7 +14,7 @@ from bugzoo.cli import app
 from bugzoo.cli.arguments import finite, place
 from bugzoo.cli.output import emit, json_option, steps
 from bugzoo.errors import UserError
-from bugzoo.files import check_place, write_atomic
+from bugzoo.files import check_folder, check_place, write_atomic
 from bugzoo.syntax import source_lines
 
 WIDTH = 112
@@ -101,8 +101,8 @@ def checkup(
     from bugzoo.diagnostics.checkup import read
 
     read(target)  # a file that is no script is told before torch is loaded
-    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise UserError(f"--keep: {str(keep)!r} is there already and not empty. Name a folder that is not there yet.")
+    if keep is not None:
+        _new_folder(keep)
     print(_promise(target, keep), file=sys.stderr, flush=True)
     with steps(json) as step:
         report = examine(
@@ -171,13 +171,21 @@ def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None
         print(f"{target}: {outcome}" + (f": {why}" if why else ""))
 
 
+def _new_folder(keep: Path) -> None:
+    """Raises UserError where `--keep` cannot have this folder: said before the script runs."""
+    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise UserError(f"--keep: {str(keep)!r} is there already and not empty. Name a folder that is not there yet.")
+    check_folder(keep)
+
+
 def _promise(target: Path, keep: Path | None) -> str:
     """The first line: what becomes of what the script writes."""
     from bugzoo.running import overlay
 
-    if why := overlay.impossible():
+    if why := overlay.impossible(str(target.resolve().parent)):
+        kept = "; --keep copies nothing" if keep is not None else ""
         return (
-            f"checkup: {target} writes where it is, as under python: no overlay here ({why}). "
+            f"checkup: {target} writes where it is, as under python: no overlay here ({why}){kept}. "
             "No part of it runs again unless it writes nothing."
         )
     if keep is not None:
@@ -189,17 +197,14 @@ def _thrown_away(writes: Any) -> list[str]:
     """The last lines: the same, with how much it was."""
     if writes is None:
         return []
-    lines = (
-        [f"Thrown away: what the script wrote ({_size(writes.bytes)}); --keep FOLDER copies it."]
-        if writes.apart
-        else []
-    )
-    if writes.kept:
+    if not writes.apart:
+        lines = [f"The script wrote where it is, as under python ({writes.why})."]
+    elif writes.kept:
         lines = [
             f"Copied: {writes.kept} file{'s' * (writes.kept != 1)} that the script wrote; none of yours has changed."
         ]
-    if not writes.apart:
-        lines = [f"The script wrote where it is, as under python ({writes.why})."]
+    else:
+        lines = [f"Thrown away: what the script wrote ({_size(writes.bytes)}); --keep FOLDER copies it."]
     if writes.read_only:
         lines.append(f"Could not be written meanwhile: {', '.join(writes.read_only)}.")
     if refused := writes.outward.get("refused"):

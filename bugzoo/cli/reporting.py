@@ -26,8 +26,8 @@ def bug_report(
     """Write a bug report: the shortest script that still shows it, what was seen, versions, settings, data, revision.
 
     The script is run by `checkup`; then shorter and shorter ones are run, each in a process of its own, as long as they show the
-    same first suspect at the same statement, or the same error. Ctrl-C ends the search, and nothing is written but the folder
-    that you name: whatever the script writes is thrown away, as under `checkup`.
+    same first suspect at the same statement, or the same error. Ctrl-C ends the search, and no folder is written. What the script
+    itself writes is thrown away, as under `checkup`.
 
     Examples:
 

@@ -92,7 +92,7 @@ def set_apart(folder: Path, *work: str) -> None:
     (folder / writes.LAYERS).mkdir()
     places = folder, folder / writes.LAYERS, second_place(folder)
     other = overlay.foreign(*work)
-    why = f"{other} belongs to another user and can be written" if other else overlay.tried(*places)
+    why = overlay.FOREIGN.format(other) if other else overlay.tried(*places)
     said = {"apart": False, "why": why} if why else {"apart": True, **overlay.cover(*places)}
     (folder / writes.SAID).write_text(json.dumps(said))
 
@@ -105,7 +105,7 @@ def second_place(folder: Path) -> Path | None:
 
 
 def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
-    """What follows repeats parts of the script: not where that would be noticed outside."""
+    """Close connections, and say in `run.no_rerun` why no part of the script may be repeated in what follows."""
     done = outward.found()
     outward.close_up()
     if not job.rerun:
@@ -118,7 +118,6 @@ def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
     if run.no_rerun and live is not None:
         live.replay = live.by_heart = refuse(run.no_rerun)
         live.explain = None
-    run.trace.explain()
 
 
 def refuse(why: str) -> Callable[..., Any]:
@@ -178,7 +177,9 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     if outward is not None:
         close_up(run, outward, folder, job)
         if job.keep and rank == 0 and writes.apart(folder):
-            keeper = Keeper(folder, second_place(folder))
+            keeper = Keeper(folder, second_place(folder))  # before anything is repeated
+        with contextlib.suppress(Exception):  # an explanation is no reason to lose the run
+            run.trace.explain()
     if job.after:
         try:
             run.readings = checked((after or resolve(job.after))(run, **job.after_args))

@@ -107,7 +107,7 @@ def execute(
         if explain and not isinstance(failure, KeyboardInterrupt):
             try:
                 run.trace.explain()
-            except KeyboardInterrupt as error:
+            except BaseException as error:
                 failure = error
     run.seconds = time.perf_counter() - begin
     run.stdout = printed.text() if isinstance(printed, Printed) else ""

@@ -39,7 +39,7 @@ def unshare(flags: int, needed: Iterable[Path]) -> tuple[int, bool]:
 
 
 def unshare_as_oneself(flags: int) -> None:
-    """New namespaces in which this process is who it is outside, and root is also everybody whom root may be outside.
+    """New namespaces in which this process keeps its user id; root's hold every user that root can become outside.
 
     Raises OSError.
     """

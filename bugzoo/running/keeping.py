@@ -8,14 +8,12 @@ import contextlib
 import gc
 import io
 import json
-import os
 import shutil
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bugzoo.running.writes import LAYERS, SAID, uppers
+from bugzoo.running.writes import LAYERS, SAID, plain, uppers
 
 KEPT = "kept"
 """In the job's folder: one folder for each layer, with the files as a bare run leaves them."""
@@ -41,7 +39,7 @@ class Keeper:
         self.folder = folder
         self.places = {one.name.partition("-")[0]: one for one in uppers(folder / LAYERS, second)}
         self.lowers: dict[str, str] = json.loads((folder / SAID).read_text(encoding="utf-8"))["lowers"]
-        self.places_in = [(one, one.tell()) for one in flush_open() if _seekable(one)]
+        self.positions = [(one, place) for one in flush_open() if (place := _position(one)) is not None]
         self.there = self._copy(self._files())
         self.before: dict[tuple[str, str], tuple[int, int]] = {}
 
@@ -61,7 +59,7 @@ class Keeper:
             with contextlib.suppress(OSError):
                 self._seen(key).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(self.folder / KEPT / key[0] / key[1], self._seen(key))
-        for one, place in self.places_in:
+        for one, place in self.positions:
             with contextlib.suppress(Exception):
                 one.seek(place)
         self.before = self._stamps()
@@ -91,7 +89,8 @@ class Keeper:
         for (layer, name), file in files.items():
             target = self.folder / KEPT / layer / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target)
+            with contextlib.suppress(FileNotFoundError):  # a thread of the script has removed it meanwhile
+                shutil.copy2(file, target)
         return set(files)
 
     def _seen(self, key: tuple[str, str]) -> Path:
@@ -99,24 +98,15 @@ class Keeper:
         return Path(self.lowers[key[0]]) / key[1]
 
 
-def plain(folder: Path) -> Iterator[Path]:
-    """Every regular file below."""
-    for place, _, names in os.walk(folder):
-        for name in names:
-            file = Path(place) / name
-            with contextlib.suppress(OSError):
-                if stat.S_ISREG(file.lstat().st_mode):
-                    yield file
-
-
-def _seekable(one: Any) -> bool:
+def _position(one: Any) -> int | None:
+    """Where a file of the script stands; None where it has no place, or is read line by line and does not tell."""
     with contextlib.suppress(Exception):
-        return one.fileno() > 2 and one.seekable()
-    return False
+        return one.tell() if one.fileno() > 2 and one.seekable() else None
+    return None
 
 
 def _database(file: Path) -> bool:
-    """A database that may still be open knows its file by heart: it is left alone."""
+    """Is it sqlite's? Its open connection holds pages of it in memory: it is left alone."""
     if file.name.endswith(("-wal", "-shm", "-journal")):
         return True
     with open(file, "rb") as content:

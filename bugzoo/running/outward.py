@@ -1,8 +1,8 @@
-"""What a script does to the world outside itself, and what nobody may do to it when the script has ended.
+"""What a script writes, connects to and starts; and a stop to connections and programs once its last statement has ended.
 
-`listen` notes, from the script's first line on, what is opened for writing, removed or renamed, what is connected to and which
-program is started; Python's audit events tell it, in the script's own process and in its loader workers. `close_up` is called
-behind the last statement: what follows repeats parts of the script, and a message, a request or a program is not repeated.
+Python's audit events say, from the first line on, which files are opened for writing, removed or renamed, which addresses are
+connected to and which programs are started, in the script's process and in its loader workers. Behind the last statement bugzoo
+repeats parts of the script, so `close_up` closes its connections and refuses new ones: no request is sent a second time.
 """
 
 import contextlib
@@ -25,6 +25,8 @@ _CHANGING = {
 _STARTING = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "os.startfile"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OWN = ("/dev/", "/proc/", "/sys/")
+_WORKERS = ("/pymp-", "/torch-shm-")
+"""Temporary folders by which loader workers of multiprocessing and torch pass tensors on."""
 _MOST = 5000
 """Files in the script's folders whose times are compared."""
 
@@ -70,7 +72,7 @@ class Outward:
     def _wrote(self, path: Any) -> None:
         with contextlib.suppress(TypeError, ValueError):
             name = os.path.abspath(os.fsdecode(path))
-            if not name.startswith(self.own):
+            if not name.startswith(self.own) and not any(one in name for one in _WORKERS):
                 self.note("wrote", name)
 
     def _refuse(self, does: str, what: object) -> None:
@@ -132,7 +134,7 @@ def leads_out(address: Any) -> bool:
     """Of a socket's address: not the sockets by which workers of this machine's torch and multiprocessing talk."""
     if isinstance(address, str | bytes):
         name = os.fsdecode(address)
-        return bool(name) and not name.startswith("\0") and not any(own in name for own in ("/pymp-", "/torch-shm-"))
+        return bool(name) and not name.startswith("\0") and not any(one in name for one in _WORKERS)
     return bool(address)
 
 

@@ -2,7 +2,7 @@
 
 A process enters a user and a mount namespace of its own and lays an overlay over every folder that can be written: below it
 the folder as it is, above it an empty one in scratch. The script reads what is there, appends to it, renames and removes it,
-and none of it reaches the folder below. No privilege is needed, and whoever the process is outside it is inside as well.
+and none of it reaches the folder below. No privilege is needed, and the process keeps its user and group ids.
 
 The kernel has three rules. A process has to be alone, so that this comes before torch starts its threads. An overlay cannot
 cover a folder in which something else is mounted: its parts are covered one by one, and what lies beside them becomes
@@ -40,6 +40,9 @@ NO_OVERLAY = "BUGZOO_NO_OVERLAY"
 """An environment variable: scripts run where they are, as on a machine whose kernel allows no overlay."""
 
 
+FOREIGN = "{} belongs to another user and can be written"
+
+
 class OverlayError(RuntimeError):
     """This machine allows no overlay; nothing is covered."""
 
@@ -56,9 +59,9 @@ def second_place(own: Path) -> Path | None:
 
 
 def foreign(*places: str) -> str:
-    """A file or folder below that this user may write and does not own, "" where there is none: the kernel cannot copy it up.
+    """The first file or folder below that another user owns and this one may write, "" without one: it cannot be copied up.
 
-    Root owns all of them, in its namespace as well.
+    Root's namespace holds all users, so that root can copy every file.
     """
     user = os.geteuid()
     left = _ENTRIES if user else 0
@@ -75,12 +78,14 @@ def foreign(*places: str) -> str:
     return ""
 
 
-def impossible() -> str:
-    """Why no overlay can be laid on this machine, "" where one can. Asked of the kernel, in a child."""
+def impossible(*work: str) -> str:
+    """Why no overlay can be laid here over the folders `work`, "" where one can. Tried in a child process."""
     if os.environ.get(NO_OVERLAY):
         return f"{NO_OVERLAY} is set"
     if sys.platform != "linux":
         return "it takes Linux"
+    if other := foreign(*work):
+        return FOREIGN.format(other)
     own = Path(tempfile.mkdtemp(prefix="bugzoo-"))
     second = second_place(own)
     try:

@@ -1,9 +1,10 @@
-"""What became of the files that a script wrote, read by whoever started it."""
+"""What became of the files that a script wrote, read by the process that started it."""
 
 import contextlib
 import json
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class Writes:
 
     @property
     def repeats(self) -> str:
-        """Why the whole script is not run a second time; "" where nobody would notice that it is."""
+        """Why the whole script is not run a second time; "" where a second run changes nothing outside."""
         for kind, did in (("connected", "connected to"), ("started", "started")):
             if kind in self.outward:
                 return f"the script {did} {self.outward[kind]}, which is not done a second time"
@@ -73,11 +74,14 @@ def uppers(*places: Path | None) -> list[Path]:
 
 def _written(*places: Path | None) -> int:
     """Bytes of the files in the upper sides that lie in `places`."""
-    total = 0
-    for upper in uppers(*places):
-        for folder, _, names in os.walk(upper):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    status = os.lstat(os.path.join(folder, name))
-                    total += status.st_size if stat.S_ISREG(status.st_mode) else 0
-    return total
+    return sum(file.lstat().st_size for upper in uppers(*places) for file in plain(upper))
+
+
+def plain(folder: Path) -> Iterator[Path]:
+    """Every regular file below."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            file = Path(place) / name
+            with contextlib.suppress(OSError):
+                if stat.S_ISREG(file.lstat().st_mode):
+                    yield file

@@ -78,7 +78,17 @@ def script(folder: Path, source: str, port: int) -> Path:
 
 
 @pytest.mark.usefixtures("overlays")
-def test_everything_at_once_leaves_the_folder_as_it_was(tmp_path: Path, requests: Asked) -> None:
+def test_everything_at_once_leaves_the_folder_as_it_was(
+    tmp_path: Path, requests: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, made = overlay.second_place, list[Path]()
+
+    def second_place(own: Path) -> Path | None:
+        place = usual(own)
+        made.extend(one for one in (own, place) if one is not None)
+        return place
+
+    monkeypatch.setattr(overlay, "second_place", second_place)
     file = script(tmp_path / "mine", joined(EVERYTHING), requests.port)
     before, bare = state(file.parent), list(requests)
     report = checkup(file, budget=60)
@@ -87,7 +97,7 @@ def test_everything_at_once_leaves_the_folder_as_it_was(tmp_path: Path, requests
     assert report.run.writes.bytes > 10_000 and "/sh" not in report.run.writes.outward.get("refused", "")
     assert state(file.parent) == before
     assert requests[len(bare) :] == bare, "the server was asked for what one run asks"
-    assert not list(Path("/var/tmp").glob(".bugzoo-*"))
+    assert made and not any(place.exists() for place in made), "scratch is taken away"
 
 
 @pytest.mark.sampled(0)
@@ -135,15 +145,24 @@ def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     assert "overfit_one_batch" in left_out and "determinism" in left_out
 
 
+LOST = (
+    WRITERS["lines of JSON"]
+    .source.replace("y[rows])\n", "y[rows]) + (torch.log(net(x[rows]).sum() * 0) if step == 9 else 0)\n")
+    .replace(
+        "        optimizer.zero_grad()\n", "        open('early.txt', 'a').write('x')\n        optimizer.zero_grad()\n"
+    )
+)
+"""The loss is nan from step 10 on; something is written before backward() as well, where the step is repeated."""
+
+
 def test_nor_is_the_step_at_which_a_number_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Elsewhere it is run once more, to find the operation; and here not even that, as its row would be written twice."""
-    text = WRITERS["lines of JSON"].source
     monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
-    (tmp_path / "train.py").write_text(text.replace("cross_entropy(net(x[rows]), y[rows])",
-        "cross_entropy(net(x[rows]), y[rows]) + (torch.log(net(x[rows]).sum() * 0) if step == 9 else 0)"))  # fmt: skip
+    (tmp_path / "train.py").write_text(LOST)
     report = checkup(tmp_path / "train.py")
     assert report.run is not None and report.run.outcome == "non_finite", report.run
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 24
+    assert (tmp_path / "early.txt").read_text() == 24 * "x"
     event = report.run.trace.earliest("non_finite")
     assert event is not None and event.data.get("op") is None
 
@@ -219,3 +238,43 @@ def test_what_is_kept_is_what_a_bare_run_leaves(tmp_path: Path) -> None:
     rows = sqlite3.connect(tmp_path / "kept" / "runs.db").execute("SELECT count(*) FROM loss").fetchone()
     assert rows == (24,)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare", "kept", "train.py"]
+
+
+@pytest.mark.usefixtures("overlays")
+def test_what_is_kept_was_copied_before_the_step_of_a_nan_was_repeated(tmp_path: Path) -> None:
+    """Half of a file has been read line by line as well, which then tells no position."""
+    (tmp_path / "words.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "train.py").write_text(f"words = open('words.txt')\nnext(words)\n{LOST}")
+    report = checkup(tmp_path / "train.py", keep=tmp_path / "kept")
+    assert report.run is not None and report.run.outcome == "non_finite"
+    event = report.run.trace.earliest("non_finite")
+    assert event is not None and event.data.get("op") == "log", "the step was run again"
+    assert len((tmp_path / "kept" / "runs.jsonl").read_text().splitlines()) == 24
+    assert (tmp_path / "kept" / "early.txt").read_text() == 24 * "x"
+
+
+def test_a_folder_that_others_may_write_to_is_left_to_the_mode_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel cannot copy a file of another user, so that its overlay would refuse what a bare run may do."""
+    (tmp_path / "log.csv").write_text("")
+    owner = (tmp_path / "log.csv").stat().st_uid
+    monkeypatch.setattr(overlay.os, "geteuid", lambda: owner + 1)
+    assert overlay.foreign(str(tmp_path)) == str(tmp_path)
+    assert overlay.impossible(str(tmp_path)) == f"{tmp_path} belongs to another user and can be written"
+    monkeypatch.setattr(overlay.os, "geteuid", lambda: owner)
+    assert overlay.foreign(str(tmp_path)) == ""
+
+
+WORKERS = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+loader = DataLoader(TensorDataset(torch.randn(64, 4)), batch_size=8, num_workers=2)
+print(sum(len(x) for (x,) in loader))
+"""
+
+
+def test_what_loader_workers_need_is_no_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
+    run = run_worker(Job(WORKERS, overlay=True, watch=False))
+    assert run.stdout.split() == ["64"] and run.writes is not None and run.writes.outward == {}
