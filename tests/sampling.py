@@ -27,9 +27,9 @@ def fresh_seed() -> int:
     return random.SystemRandom().randrange(10**6)
 
 
-def only_in_prove(case: Any) -> Any:
+def only_in_prove(*case: Any) -> Any:
     """A case of `parametrize` that takes long and shows what a quicker one shows: `make prove` runs it."""
-    return pytest.param(case, marks=pytest.mark.sampled(0))
+    return pytest.param(*case, marks=pytest.mark.sampled(0))
 
 
 def header() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gate import flaky
+from tests.gate import flaky, running
 from tests.gate.outcomes import Test, read
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +100,16 @@ def test_a_test_that_waits_for_ever_is_ended(tmp_path: Path) -> None:
     code, lines = gate(tmp_path, text, "--unit", "--timeout", "2")
     assert code == 1 and lines[-1] == "1 passed, 1 failed, 0 skipped", lines[-20:]
     assert any("FAILED test_small.py::test_waits" in line for line in lines[-20:])
+
+
+def test_the_files_of_a_phase_hold_all_of_its_tests() -> None:
+    """They are found by the mark in their text, so that no mark may come from elsewhere."""
+    alone, browser = (running.holding(marker, []) for marker in ("serial", "browser and not serial"))
+    assert "tests/cli/test_checkup.py" in alone and "tests/browser/test_live_plot.py" in {*alone} & {*browser}
+    assert "tests/test_plain.py" not in alone and running.holding("not (serial or browser)", []) == []
+    assert running.holding("serial", ["tests/plots"]) == []
+    own = Path(__file__)
+    assert [str(one) for one in own.parent.rglob("*.py") if one != own and "add_marker(" in one.read_text()] == []
 
 
 def test_lines_of_a_killed_process_are_read(tmp_path: Path) -> None:

@@ -231,9 +231,12 @@ def checkup(
     What the script writes is thrown away where the kernel allows it, or copied to the folder `keep`: `report.run.writes`.
     Raises UserError for a file that is no Python; whatever the script itself does is part of the report.
     """
+    source, began = read(path), time.perf_counter()
+    from bugzoo.running.warm import warm_up
+
+    warm_up()  # that process imports torch while this one does
     from bugzoo.running import Job, Limits, run_worker
 
-    source, began = read(path), time.perf_counter()
     if most_reruns is None:
         most_reruns = 1 if budget is None else max(map(reruns, names()))
     budget = 2 * seconds if budget is None else budget

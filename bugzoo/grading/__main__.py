@@ -2,16 +2,20 @@
 
 from typing import Any
 
-from bugzoo.grading.answers import grade_diagnosis
-from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
+from bugzoo.running.warm import warm_up
 
 
 def answer(name: str, question: dict[str, Any]) -> Result:
     """Raises UserError."""
     if question["kind"] == "diagnosis":
+        from bugzoo.grading.answers import grade_diagnosis
+
         return grade_diagnosis(name, question["diagnosis"])
+    warm_up(clean=True)  # before the imports below, which take as long as those of that process
+    from bugzoo.grading.grade import grade_exercise
+
     return grade_exercise(name, question["source"], question.get("diagnosis"))
 
 

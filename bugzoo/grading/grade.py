@@ -1,6 +1,7 @@
 """`grade`: a repaired program's text -> a result, judged by runs on several seeds."""
 
 import ast
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.half_repairs import repaired, shows
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.program import join, split
-from bugzoo.running import Job, Limits, Run, run_worker, sandbox
+from bugzoo.running import Job, Limits, Run, run_worker, sandbox, warm_up
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
 
@@ -51,6 +52,7 @@ def grade(
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
+    _ahead(scenario, seeds[0])
     try:
         isolated = sandbox.needed(strict_isolation)
     except RuntimeError as error:
@@ -63,7 +65,7 @@ def grade(
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
     for seed in seeds:
-        case = Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
+        case = _seeded(scenario, seed)
         try:
             text = with_settings(source, {"seed": seed}, "the program")
         except (UserError, SyntaxError) as error:
@@ -95,6 +97,18 @@ def grade(
     if share == 0.0 and clean and status == "wrong":
         share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
     return Result(status, share, found, seconds=_since(started))
+
+
+def _seeded(scenario: Scenario, seed: int) -> Scenario:
+    return Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
+
+
+def _ahead(scenario: Scenario, seed: int) -> None:
+    """Import and make here what the first run's judge needs, while the process that runs it imports torch."""
+    with contextlib.suppress(Exception):  # told when it is needed
+        warm_up(clean=True)
+        with trusted:
+            reference.questions(_seeded(scenario, seed))
 
 
 def grade_exercise(

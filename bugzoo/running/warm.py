@@ -54,8 +54,9 @@ class _Warm:
 
 
 def warm_up(clean: bool = False) -> None:
-    """Start the warm process now, so that the first job need not wait for the imports (2 to 6 s)."""
-    _door(clean)
+    """Start the warm process now, so that the first job need not wait for the imports (2 to 6 s). Workers need Linux."""
+    if sys.platform == "linux":
+        _door(clean)
 
 
 def submit(folder: Path, cwd: str, relay: bool, clean: bool, after: str = "") -> socket.socket:

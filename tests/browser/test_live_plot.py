@@ -58,6 +58,8 @@ def test_the_plot_is_drawn_under_load_each_time_it_is_opened(lab, written, load)
         lab.run_all()
         cell = lab.show("live")
         assert until(lambda: points(cell) > 4, 240), f"opening {turn + 1}: bare axes; {status(cell)}"  # noqa: B023
+    # its healthy twin is drawn first: one that is stopped by then has no points of its own
+    assert until(lambda: "running · step" in status(cell) or ended(cell), 240), status(cell)
     stop(cell)
     assert until(lambda: ended(cell)), status(cell)
     press(cell, "Run")

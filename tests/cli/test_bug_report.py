@@ -39,20 +39,16 @@ class Net(nn.Module):
 
 net = Net()
 optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
-history = []
 for epoch in range(12):
     for rows in torch.randperm(256).split(32):
         loss = F.cross_entropy(net(x[rows]), y[rows])  # what is wrong
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        history.append(loss.item())
-    print(epoch, sum(history[-8:]) / 8)
+    print(epoch, loss.item())
 """
 
-WRITES = BROKEN.replace(
-    "        history.append(", "        open('rows.txt', 'a').write('row')\n        history.append("
-)
+WRITES = BROKEN.replace("    print(epoch", "    open('rows.txt', 'a').write('row')\n    print(epoch")
 
 
 def bugzoo(*words, cwd):

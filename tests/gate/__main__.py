@@ -45,8 +45,8 @@ def main() -> int:
     phases = []
     try:
         for name, marker, workers in running.phases(args):
-            options = running.options(args.timeout)
-            phases.append(running.run(name, ["-m", marker, "-n", workers, *options, *rest], PLACE, args.deadline * 60))
+            options = [*running.options(args.timeout), *rest, *running.holding(marker, rest)]
+            phases.append(running.run(name, ["-m", marker, "-n", workers, *options], PLACE, args.deadline * 60))
         took = time.monotonic() - begun
         again = second_chance([test for phase in phases for test in phase.failed()], args)
     except KeyboardInterrupt:

@@ -34,6 +34,18 @@ def phases(args: argparse.Namespace) -> list[tuple[str, str, str]]:
     return [("beside", f"not ({ALONE})", "2"), ("browser", "browser and not serial", "2"), ("alone", "serial", "1")]
 
 
+def holding(marker: str, given: list[str]) -> list[str]:
+    """The test files in which every test of a phase stands: to collect the others takes longer than some of these phases.
+
+    None are named for a phase that runs most files, and where the user has `given` files or folders of his own.
+    """
+    words = [word for word in ("browser", "serial") if marker.startswith(word)]
+    if not words or any(Path(one.partition("::")[0]).exists() for one in given):
+        return []
+    files = Path("tests").rglob("test_*.py")
+    return sorted(str(file) for file in files if f"mark.{words[0]}" in file.read_text(encoding="utf-8"))
+
+
 def options(timeout: float) -> list[str]:
     """pytest's options for a limit on one test: a dump of every thread, then the end of the process that runs it."""
     if not timeout or find_spec("pytest_timeout") is None:

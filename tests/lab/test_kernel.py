@@ -95,7 +95,7 @@ def test_interrupting_the_cell_that_waits_ends_the_run(kernel: Kernel) -> None:
 
 
 def test_interrupting_another_cell_leaves_the_run_alone(kernel: Kernel) -> None:
-    kernel.run("view = lab.LiveView(SICK, show_twin=False, pace=40).show().start()")
+    kernel.run("view = lab.LiveView(SICK, show_twin=False, pace=100).show().start()")
     message = kernel.begin("print('busy', flush=True)\ntime.sleep(300)")
     while kernel.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
         pass

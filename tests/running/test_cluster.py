@@ -154,6 +154,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
+@pytest.mark.sampled(0)
 def test_no_worker_and_a_worker_that_differs(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="it has no workers"), connected(cluster.address):
         pass

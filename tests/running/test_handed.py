@@ -221,7 +221,7 @@ def test_a_submission_that_writes_and_writes_takes_nothing_from_its_neighbours(t
     assert (said["outcome"], said["trouble"], said["steps"]) == ("finished", "", 300)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize("kind", ["full", "full, plain"])
