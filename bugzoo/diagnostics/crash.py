@@ -12,8 +12,9 @@ from typing import Any
 from bugzoo.diagnostics._devices import MESSAGES, placed, where
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._scene import told
-from bugzoo.diagnostics._tools import column, tensors
+from bugzoo.diagnostics._tools import column
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import tensors
 from bugzoo.running.result import Run
 
 COST = 0
@@ -50,7 +51,8 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
     if error.get("type") == "SystemExit" and len(column(trace.step)):
         raise NotApplicable(f"the run did not crash: {error.get('message')} after its training")
-    message = str(error.get("message") or "")[:2000]
+    trace.explain()
+    error, message = trace.error, str(error.get("message") or "")[:2000]
     return {
         "outcome": trace.outcome,
         "steps": float(len(column(trace.step))),

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._example import Example
-from bugzoo.diagnostics._tools import quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import quiet
 from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 

@@ -11,10 +11,12 @@ from typing import Any
 import torch
 from torch.utils.data import RandomSampler
 
-from bugzoo.diagnostics._evaluation import training_loader
+from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, need_steps, pick, tensors
+from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live, tensors
+from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
 COST = 1
@@ -62,17 +64,13 @@ def _tells(targets: torch.Tensor | None) -> bool:
 def _dealt(loader: Any, batches: int) -> list[list[torch.Tensor]]:
     """The flattened tensors of the first batches that the loader would deal now; generators stay as they are."""
     own = [one for one in {loader.generator, getattr(loader.sampler, "generator", None)} if one is not None]
-    states = [one.get_state() for one in own]
     try:
-        with torch.random.fork_rng(devices=[]):
+        with same_random(*own):
             order = iter(loader.batch_sampler)
             rows = [next(order) for _ in range(batches)]
             fetched = [loader.collate_fn([loader.dataset[row] for row in some]) for some in rows]
     except Exception as error:  # a data set may do anything
         raise NotApplicable(f"the loader's batches cannot be fetched once more ({type(error).__name__})") from None
-    finally:
-        for one, state in zip(own, states, strict=True):
-            one.set_state(state)
     return [[x.flatten().cpu() for x in tensors(batch)] for batch in fetched]
 
 

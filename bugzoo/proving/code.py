@@ -24,7 +24,10 @@ TEXTS = frozenset(
     f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
 )
 """What makes the texts that are graded and says which cause is meant: keys hold what comes of it."""
-SCREEN = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "plots", "interview")) | TEXTS
+SCREEN = (
+    frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "interview"))
+    | TEXTS
+)
 """What stands behind the cells of a notebook and never hears which fault it is."""
 
 
