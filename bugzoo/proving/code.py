@@ -16,8 +16,10 @@ CORE = (
     "bugzoo.diagnostics:measure_all",
 )
 """Where the code begins that every run needs, whatever is measured."""
-ASIDE = frozenset({"bugzoo.running.isolation", "bugzoo.running.identity"})
-"""The sandbox, which programs of our own do not go through."""
+ASIDE = frozenset(
+    f"bugzoo.running.{one}" for one in ("isolation", "identity", "mounts", "overlay", "keeping", "outward", "writes")
+)
+"""The sandbox for other people's code and the overlay for a user's own, which our programs do not go through."""
 
 
 TEXTS = frozenset(

@@ -6,7 +6,7 @@
 | the loss on a kept batch | `loss.again` | one forward pass | where the loss keeps no targets |
 | the body of the training loop | `body.repeat`, `again`, `at_rate`; `heard.calls` listens | 4, or what is given | * |
 | an evaluation | `evaluation.evaluated` | 5 at most | *, and where it would train |
-| one step | `step.replay`, as `Trace.replay` | some tens of iterations of the loop | * |
+| one step | `step.replay`, as `Trace.replay` | up to some hundred iterations of the loop | * |
 | the first step with a non-finite number | `explain.explain`, as `Trace.explain` | the same, at most four times | * |
 | a forward pass that crashed | `crashed.found`, as `Trace.explain` | one forward pass, with gradients a second one | * |
 | the script | `script.once_more`, `interrupted`, `experimented`, `fresh` | the run's own, 1, 2, 5 and 2 times | * |

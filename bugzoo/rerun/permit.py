@@ -6,12 +6,16 @@ from bugzoo.running.result import Run
 from bugzoo.watching.live import Live, Past
 
 
+def ask(run: Run) -> None:
+    """Raises NotApplicable, with the reason, where nothing may be run again."""
+    if run.trace.live is not None and run.trace.live.no_rerun:
+        raise NotApplicable(run.trace.live.no_rerun)
+
+
 def permitted(run: Run) -> Live:
     """The run's live objects. Raises NotApplicable where there are none, or where nothing may be run again."""
-    kept = live(run)
-    if kept.no_rerun:
-        raise NotApplicable(kept.no_rerun)
-    return kept
+    ask(run)
+    return live(run)
 
 
 def past_of(run: Run) -> Past:

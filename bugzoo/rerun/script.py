@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from bugzoo.errors import NotApplicable, UserError
 from bugzoo.rerun import experiments
+from bugzoo.rerun.permit import ask
 from bugzoo.running import Job, Limits, Run, run_many, run_worker, stopped_and_resumed
 
 LEAST, UNKNOWN = 60.0, 120.0
@@ -32,8 +33,7 @@ def job_of(run: Run, why: str) -> Job:
     What it writes lands in scratch, where the kernel allows it. Raises NotApplicable where nothing may be run again, or where
     the text is not known; `why` says what it is needed for.
     """
-    if run.trace.live is not None and run.trace.live.no_rerun:
-        raise NotApplicable(run.trace.live.no_rerun)
+    ask(run)
     if not run.source:
         raise NotApplicable(f"needs the script's source, {why}")
     return Job(

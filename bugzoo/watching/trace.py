@@ -90,7 +90,7 @@ class Trace:
     def replay(self, step: int) -> Replay:
         """Run optimiser step `step` (from 1) once more, under anomaly mode, and leave everything as it was.
 
-        What is repeated is the body of the training loop, from the latest snapshot up to that step: at most some tens of
+        What is repeated is the body of the training loop, from the latest snapshot up to that step: up to some hundred
         iterations. Raises UserError when the step is out of reach of the snapshots, while the watch goes on, where nothing
         may be run again, or in a trace that was loaded from a file.
         """

@@ -1,7 +1,8 @@
-"""Copies of what a step changes, and putting them back."""
+"""Putting back what a step changed, from its copies."""
 
 import torch
 
+from bugzoo.rerun.restore import restore
 from bugzoo.watching.state import State
 
 
@@ -23,8 +24,8 @@ def test_what_only_an_earlier_state_reaches_is_put_back_too():
     first = State([], [trainer.optimizer], {"__name__": __name__, "self": trainer}, rng=False)
     trainer.step()
     now = State([], [trainer.optimizer], {}, rng=False, earlier=first)
-    first.restore()
+    restore(first)
     assert (trainer.scheduler.last_epoch, trainer.done) == (0, 0)
-    now.restore()
+    restore(now)
     assert (trainer.scheduler.last_epoch, trainer.done) == (1, 1)
     assert trainer.optimizer.param_groups[0]["lr"] == 0.5
