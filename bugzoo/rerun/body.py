@@ -5,22 +5,20 @@ so that a batch that the body draws itself is the same one each time. The script
 """
 
 import ast
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.errors import NotApplicable
 from bugzoo.rerun.budget import Budget, OutOfTime
 from bugzoo.rerun.iteration import prepared
 from bugzoo.rerun.permit import past_of
-from bugzoo.rerun.restore import back_at, forget, set_random
+from bugzoo.rerun.restore import back_at, forget, set_random, stepping_at
 from bugzoo.running.result import Run
 from bugzoo.watching.history import Snapshot
 from bugzoo.watching.hooks import Hooks
@@ -95,30 +93,8 @@ def again(run: Run, times: int, converting: bool = False) -> None:
 
 def at_rate(run: Run, rate: float, times: int, seconds: float) -> Repeated:
     """`repeat` with a learning rate of `rate` at each step; the groups of an optimizer keep their proportions."""
-    with _stepping_at(rate):
+    with stepping_at(rate):
         return repeat(run, times, seconds, -1.0)
-
-
-@contextlib.contextmanager
-def _stepping_at(rate: float) -> Iterator[None]:
-    before: list[Any] = []
-
-    def put(optimizer: Any, args: Any, kwargs: Any) -> None:
-        before[:] = [group["lr"] for group in optimizer.param_groups]
-        highest = max(max(float(one) for one in before), 1e-30)
-        for group in optimizer.param_groups:
-            group["lr"] = group["lr"] * (rate / highest)
-
-    def back(optimizer: Any, args: Any, kwargs: Any) -> None:
-        for group, old in zip(optimizer.param_groups, before, strict=True):
-            group["lr"] = old
-
-    hooks = [register_optimizer_step_pre_hook(put), register_optimizer_step_post_hook(back)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _beginning(past: Past) -> Snapshot:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from bugzoo.rerun.silence import silent
 from bugzoo.watching.between import Between
@@ -88,6 +89,29 @@ def put_back(between: Between, names: dict[str, Any]) -> bool:
         for parameter in (p for group in optimizer.param_groups for p in group["params"]):
             parameter.grad = None if between.empty or parameter.grad is None else torch.zeros_like(parameter.grad)
     return True
+
+
+@contextlib.contextmanager
+def stepping_at(rate: float) -> Iterator[None]:
+    """Every optimizer steps at this learning rate, its groups in proportion; each has its own rate again after the step."""
+    before: list[Any] = []
+
+    def lend(optimizer: Any, args: Any, kwargs: Any) -> None:
+        before[:] = [group["lr"] for group in optimizer.param_groups]
+        highest = max(max(float(one) for one in before), 1e-30)
+        for group in optimizer.param_groups:
+            group["lr"] = group["lr"] * (rate / highest)
+
+    def back(optimizer: Any, args: Any, kwargs: Any) -> None:
+        for group, old in zip(optimizer.param_groups, before, strict=True):
+            group["lr"] = old
+
+    hooks = [register_optimizer_step_pre_hook(lend), register_optimizer_step_post_hook(back)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 class _Frozen:

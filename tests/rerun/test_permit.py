@@ -82,6 +82,10 @@ def test_a_crash_is_walked_again_when_it_is_asked_for_and_not_before():
     )
     trace.explain()
     assert calls == [3, 3]
+    with pytest.raises(RuntimeError), watch() as other:
+        Net()(torch.ones(5, 4))
+    other.live.no_rerun = WHY
+    assert read("crash", Run(other)).applies and calls == [3, 3, 5]
 
 
 def test_what_a_name_would_forbid_is_evaluated_where_a_child_guards_it():
