@@ -49,16 +49,20 @@ def measure(run: Run) -> dict[str, Any]:
     epochs = steps / max(len(loader), 1)
     if epochs < 2:
         raise NotApplicable("fewer than 2 epochs were trained")
-    kept = [batch for batch in live(run).first_batches if batch.step <= len(loader) and _tells(batch.targets)]
+    kept = [
+        (batch.step, batch.targets.flatten().cpu())
+        for batch in live(run).first_batches
+        if batch.step <= len(loader) and batch.targets is not None and _tells(batch.targets)
+    ]
     if not kept:
         raise NotApplicable("no batch with enough targets was kept")
-    dealt = _dealt(loader, max(batch.step for batch in kept))
-    same = [any(torch.equal(batch.targets.flatten().cpu(), x) for x in dealt[batch.step - 1]) for batch in kept]
+    dealt = _dealt(loader, max(step for step, _ in kept))
+    same = [any(torch.equal(targets, x) for x in dealt[step - 1]) for step, targets in kept]
     return {"repeated": sum(same) / len(same), "epochs": float(epochs)}
 
 
-def _tells(targets: torch.Tensor | None) -> bool:
-    return targets is not None and targets.numel() >= LEAST and targets.unique().numel() > 1
+def _tells(targets: torch.Tensor) -> bool:
+    return targets.numel() >= LEAST and targets.unique().numel() > 1
 
 
 def _dealt(loader: Any, batches: int) -> list[list[torch.Tensor]]:

@@ -27,7 +27,9 @@ for step in range(12):
 def run(net):
     with torch.no_grad():
         return F.cross_entropy(net(x), y)
-value = run(net)
+def check(net):
+    return run(net)
+value = check(net)
 """
 WHY = "nothing is run again, as a test asks"
 
