@@ -1,11 +1,15 @@
-"""Errors that are a user's mistake: the command line prints them without a traceback and exits with 2."""
+"""Errors that say something to a user: a mistake, which the command line prints without a traceback, and "not applicable"."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """What happened, with which value, what is allowed and what to type next."""
+    """What happened, with which value, what is allowed and what to type next. The command line exits with 2."""
+
+
+class NotApplicable(Exception):
+    """This instrument cannot say anything of this target; the text says why (shown under "not checked")."""
 
 
 FEW = 6

@@ -31,6 +31,16 @@ def assigned(source: str) -> dict[str, ast.expr]:
     return places
 
 
+def last_name(node: ast.AST) -> str:
+    """`step` of `optimizer.step` and of `step`; "" for what is neither a name nor an attribute."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def called(node: ast.AST) -> set[str]:
+    """Last names of the functions and methods that are called in it."""
+    return {last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+
+
 def written(lines: list[str], node: ast.expr, text: str) -> None:
     """Put `text` where a value of one line stands; `lines` with their ends."""
     line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes

@@ -3,9 +3,10 @@
 An instrument is a module of this folder, and putting a file here is all that it takes to add one. Its docstring begins with
 the question that it answers. `measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)`
 gives a Verdict; `read` makes a Reading of what was measured. `COST` is 0 for what reads the trace and 1 for what needs the
-live model and a batch; `RERUNS`, where it is there, says how many more runs of the script `measure` makes, and `again(job)`
-makes them, unless `needless(source)`, where it is there, says why they would tell nothing. `HEALTHY` and
-`SICK` are two small scripts, on which it has to stay quiet and to fire.
+live model and a batch: it asks `bugzoo.rerun` to run something again, and puts nothing back itself. `RERUNS`, where it is
+there, says how many more runs of the script `measure` makes, and `again(job)` makes them, unless `needless(source)`, where it
+is there, says why they would tell nothing. `HEALTHY` and `SICK` are two small scripts, on which it has to stay quiet and to
+fire.
 """
 
 import ast
@@ -149,7 +150,13 @@ def judge_all(readings: Mapping[str, Reading]) -> list[Verdict]:
 
 
 def examine(trace: Any, max_cost: int = 1) -> "Report":
-    """Judge a trace of your own: `with bugzoo.watch() as trace: ...` and then `examine(trace)`."""
+    """Judge a trace of your own: `with bugzoo.watch() as trace: ...` and then `examine(trace)`.
+
+    What is repeated, in this process, and with everything as before afterwards: the step that made the first number that is not
+    finite, or the forward pass that crashed; with `max_cost` 1 also calls of the model on kept batches, the body of the training
+    loop on its first batch, some hundred times, and the script's evaluation. What these print is not heard, and what they write
+    or send happens again; nothing else is run: see `bugzoo.rerun`. With `max_cost` 0 the trace is read.
+    """
     from bugzoo.diagnostics.checkup import report
     from bugzoo.running.result import Run
 

@@ -22,7 +22,7 @@ from bugzoo.diagnostics import instrument, names, read, ready, reruns
 from bugzoo.running.processes import shares
 from bugzoo.running.reading import Reading
 from bugzoo.running.result import Run
-from bugzoo.watching.trace import ErrorRecord
+from bugzoo.watching.records import ErrorRecord
 
 __all__ = ["ready"]
 GRACE = 1.5

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from bugzoo.diagnostics._tools import batches, model_of, quiet, tensors
+from bugzoo.diagnostics._tools import batches, model_of
+from bugzoo.rerun.model import quiet, tensors
 from bugzoo.running.result import Run
 from bugzoo.watching.graph import through_shapes
 from bugzoo.watching.loop import user_frames

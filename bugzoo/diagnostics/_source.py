@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from bugzoo.syntax import parse
+from bugzoo.syntax import last_name, parse
 
 
 class Source:
@@ -56,10 +56,6 @@ class Source:
         before = [n for n in before if n.lineno <= backward.lineno and function(n) is function(backward)]
         real = [n for n in before if not about_itself(n, name)]
         return max(real or before, key=lambda n: n.lineno, default=None)
-
-
-def last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def name_of(node: ast.AST) -> str:

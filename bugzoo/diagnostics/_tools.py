@@ -1,16 +1,13 @@
-"""What several instruments need: finite columns, the live model in a state that can be asked questions, tensors in
-trees."""
+"""What several instruments need: finite columns, the batches that were kept, numbers for a verdict."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._pytree import tree_flatten, tree_map
 
 from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 DROPOUTS = (torch.nn.modules.dropout._DropoutNd,)
@@ -45,14 +42,6 @@ def need_steps(run: Run, least: int = 1) -> int:
     return steps
 
 
-def live(run: Run) -> Any:
-    """The run's live objects. Raises NotApplicable where the trace came from a file or another process."""
-    found = getattr(run.trace, "live", None)
-    if found is None:
-        raise NotApplicable("needs the live model; this trace has numbers only")
-    return found
-
-
 def batches(run: Run) -> list[Any]:
     """Batches of the model that was trained most. Raises NotApplicable where none were kept."""
     found = list(live(run).batches)
@@ -71,58 +60,6 @@ def model_of(run: Run, batch: Any) -> torch.nn.Module:
             raise NotApplicable("no model was seen")
         module = models[0]
     return module
-
-
-@contextmanager
-def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.Module]:
-    """`model` in the given mode without autograd; modes, buffers and random numbers are as before afterwards."""
-    modes = {module: module.training for module in model.modules()}
-    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    devices = [torch.cuda.current_device()] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
-    with torch.random.fork_rng(devices=devices), torch.no_grad():
-        try:
-            for module in modes:
-                module.training = training
-            yield model
-        finally:
-            for module, mode in modes.items():
-                module.training = mode
-            for name, buffer in model.named_buffers():
-                if name in buffers and buffer.shape == buffers[name].shape:
-                    buffer.copy_(buffers[name])
-
-
-def tensors(tree: Any) -> list[torch.Tensor]:
-    """All tensors in nested arguments or outputs, in order; fields of output objects as well."""
-    leaves = tree_flatten(tree)[0]
-    found = []
-    for leaf in leaves:
-        if isinstance(leaf, torch.Tensor):
-            found.append(leaf)
-        elif hasattr(leaf, "__dataclass_fields__"):
-            found += [value for value in vars(leaf).values() if isinstance(value, torch.Tensor)]
-    return found
-
-
-def main_output(tree: Any) -> torch.Tensor:
-    """What the loss most likely reads: `.logits` where there is one, else the first floating tensor that is no scalar.
-
-    Raises NotApplicable when there is none.
-    """
-    logits = tree.get("logits") if isinstance(tree, dict) else getattr(tree, "logits", None)
-    if isinstance(logits, torch.Tensor):
-        return logits
-    for tensor in tensors(tree):
-        if tensor.is_floating_point() and tensor.ndim >= 1:
-            return tensor
-    raise NotApplicable("the model's output holds no tensor of numbers that could be compared")
-
-
-def call(model: torch.nn.Module, args: Any, kwargs: Any) -> torch.Tensor:
-    """The main output, in float32, of one call with copies of the arguments; (batch, ...) as the model gives it."""
-    args, kwargs = tree_map(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, (args, kwargs))
-    torch.manual_seed(0)
-    return main_output(model(*args, **kwargs)).float()
 
 
 def share(value: float) -> str:

@@ -14,8 +14,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, call, model_of, need_steps, pick, quiet, share
+from bugzoo.diagnostics._tools import batches, model_of, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1

@@ -16,8 +16,9 @@ from bugzoo.diagnostics._attention import _PRODUCTS, _SAME
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import user_line
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet
+from bugzoo.diagnostics._tools import batches, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1

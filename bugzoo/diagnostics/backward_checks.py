@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
-from bugzoo.diagnostics._body import again
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, need_steps, pick, share
+from bugzoo.diagnostics._tools import need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

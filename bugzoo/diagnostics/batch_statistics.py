@@ -13,8 +13,9 @@ import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import NORMS, batches, call, model_of, need_steps, pick, quiet
+from bugzoo.diagnostics._tools import NORMS, batches, model_of, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1

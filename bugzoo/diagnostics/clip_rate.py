@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics import _body
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
+from bugzoo.rerun.heard import calls
 from bugzoo.running.result import Run
 
 COST = 1
@@ -38,8 +39,8 @@ NEAR = 1e-3
 def measure(run: Run) -> dict[str, Any]:
     """Shares between 0 and 1 over the steps of the run; the rest on its first batch. Raises NotApplicable without clipping."""
     need_steps(run, 3)
-    with _body.calls() as heard:
-        _body.again(run, TIMES)
+    with calls() as heard:
+        again(run, TIMES)
     clips = [(kind, numbers) for kind, numbers in heard if kind in ("norm", "value")]
     if all(kind != "step" for kind, _ in heard):
         raise NotApplicable(

@@ -12,8 +12,9 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, call, model_of, quiet
+from bugzoo.diagnostics._tools import batches, model_of
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
@@ -47,9 +48,7 @@ def measure(run: Run) -> dict[str, Any]:
             alone = [call(model, *arguments.alone(index, rows, -1, -1))[0] for index in chosen]
         except Exception as error:  # a model that takes no single sample
             raise NotApplicable(f"the model cannot be asked about one sample alone ({error})") from None
-        state = torch.get_rng_state()
         first = call(model, batch.args, batch.kwargs)
-        torch.set_rng_state(state)
         again = call(model, batch.args, batch.kwargs)
     spread = float(out.std(0).mean()) + 1e-12
     if alone[0].shape != out[0].shape:

@@ -14,8 +14,9 @@ from typing import Any
 
 from bugzoo import watching
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, need_steps, pick
+from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

@@ -12,8 +12,9 @@ from typing import Any
 from bugzoo.diagnostics._devices import MESSAGES, placed, where
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._scene import told
-from bugzoo.diagnostics._tools import column, tensors
+from bugzoo.diagnostics._tools import column
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import tensors
 from bugzoo.running.result import Run
 
 COST = 0
@@ -44,13 +45,17 @@ _MEANINGS = (
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """The outcome and the error's parts. Raises NotApplicable when the run finished."""
+    """The outcome and the error's parts. Raises NotApplicable when the run finished.
+
+    Where the live run is there, the forward pass that failed is made once more: see `Trace.explain`.
+    """
     trace, error = run.trace, run.trace.error or {}
     if trace.outcome not in ("crashed", "out_of_memory"):
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
     if error.get("type") == "SystemExit" and len(column(trace.step)):
         raise NotApplicable(f"the run did not crash: {error.get('message')} after its training")
     message = str(error.get("message") or "")[:2000]
+    trace.explain()
     return {
         "outcome": trace.outcome,
         "steps": float(len(column(trace.step))),
@@ -58,7 +63,7 @@ def measure(run: Run) -> dict[str, Any]:
         "message": message,
         "file": error.get("file"),
         "line": error.get("line"),
-        "told": told(dict(error.get("scene") or {}), message, _samples(run)),
+        "told": told(dict(trace.error.get("scene", {})), message, _samples(run)),
         "in_step": float("torch/optim/" in str(error.get("traceback") or "").replace("\\", "/")),
         **(placed(run) if re.search(MESSAGES, message) else {"devices": 0.0}),
     }

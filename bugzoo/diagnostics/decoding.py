@@ -13,8 +13,9 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._example import Example
-from bugzoo.diagnostics._tools import quiet
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import quiet
+from bugzoo.rerun.permit import ask
 from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
@@ -118,6 +119,7 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable(
             "no function of the script calls a model in a loop and draws the next token from its answer"
         )
+    ask(run)
     write, model, call = found
     gaps: list[float] = []
     count = 0

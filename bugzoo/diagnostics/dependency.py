@@ -15,8 +15,9 @@ import torch
 from bugzoo.diagnostics._attention import AttentionRows
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call, lengths, shifted, two_ahead
-from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, share, tensors
+from bugzoo.diagnostics._tools import batches, model_of, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1

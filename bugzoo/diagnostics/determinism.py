@@ -13,6 +13,8 @@ import numpy as np
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.script import job_of, once_more
+from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
@@ -51,29 +53,15 @@ def compare(first: Any, second: Any) -> dict[str, float]:
     }
 
 
-def again(job: Any) -> tuple[Run, ...]:
+def again(job: Job) -> tuple[Run, ...]:
     """The same script once more."""
-    from bugzoo.running import run_worker
-
-    return (run_worker(job),)
+    return once_more(job)
 
 
 def measure(run: Run, second: Run | None = None) -> dict[str, Any]:
     """Compare with `second`, or with a second run of the source in a worker. Raises NotApplicable without source."""
     need_steps(run, 1)
-    other = second
-    if other is None:
-        if not run.source:
-            raise NotApplicable("needs the script's source, to run it a second time")
-        from bugzoo.running import Job, Limits
-
-        seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
-        ranks = max(1, len(run.ranks))
-        threads = int(run.trace.environment.get("threads") or 1)
-        limits = Limits(seconds=seconds)
-        (other,) = again(
-            Job(run.source, file=run.file or "train.py", limits=limits, ranks=ranks, threads=threads, overlay=True)
-        )
+    (other,) = (second,) if second is not None else again(job_of(run, "to run it a second time"))
     return compare(run.trace.loss, other.trace.loss) | {"steps": float(len(column(run.trace.step)))}
 
 

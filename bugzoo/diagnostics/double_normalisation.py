@@ -15,8 +15,9 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import softmax_line
-from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
+from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 0

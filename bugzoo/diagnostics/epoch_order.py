@@ -11,10 +11,12 @@ from typing import Any
 import torch
 from torch.utils.data import RandomSampler
 
-from bugzoo.diagnostics._evaluation import training_loader
+from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, need_steps, pick, tensors
+from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live, tensors
+from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
 COST = 1
@@ -47,32 +49,32 @@ def measure(run: Run) -> dict[str, Any]:
     epochs = steps / max(len(loader), 1)
     if epochs < 2:
         raise NotApplicable("fewer than 2 epochs were trained")
-    kept = [batch for batch in live(run).first_batches if batch.step <= len(loader) and _tells(batch.targets)]
+    kept = [
+        (batch.step, batch.targets.flatten().cpu())
+        for batch in live(run).first_batches
+        if batch.step <= len(loader) and batch.targets is not None and _tells(batch.targets)
+    ]
     if not kept:
         raise NotApplicable("no batch with enough targets was kept")
-    dealt = _dealt(loader, max(batch.step for batch in kept))
-    same = [any(torch.equal(batch.targets.flatten().cpu(), x) for x in dealt[batch.step - 1]) for batch in kept]
+    dealt = _dealt(loader, max(step for step, _ in kept))
+    same = [any(torch.equal(targets, x) for x in dealt[step - 1]) for step, targets in kept]
     return {"repeated": sum(same) / len(same), "epochs": float(epochs)}
 
 
-def _tells(targets: torch.Tensor | None) -> bool:
-    return targets is not None and targets.numel() >= LEAST and targets.unique().numel() > 1
+def _tells(targets: torch.Tensor) -> bool:
+    return targets.numel() >= LEAST and targets.unique().numel() > 1
 
 
 def _dealt(loader: Any, batches: int) -> list[list[torch.Tensor]]:
     """The flattened tensors of the first batches that the loader would deal now; generators stay as they are."""
     own = [one for one in {loader.generator, getattr(loader.sampler, "generator", None)} if one is not None]
-    states = [one.get_state() for one in own]
     try:
-        with torch.random.fork_rng(devices=[]):
+        with same_random(*own):
             order = iter(loader.batch_sampler)
             rows = [next(order) for _ in range(batches)]
             fetched = [loader.collate_fn([loader.dataset[row] for row in some]) for some in rows]
     except Exception as error:  # a data set may do anything
         raise NotApplicable(f"the loader's batches cannot be fetched once more ({type(error).__name__})") from None
-    finally:
-        for one, state in zip(own, states, strict=True):
-            one.set_state(state)
     return [[x.flatten().cpu() for x in tensors(batch)] for batch in fetched]
 
 

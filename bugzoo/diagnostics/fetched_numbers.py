@@ -24,11 +24,11 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
-from bugzoo import running, watching
-from bugzoo.diagnostics._body import again
+from bugzoo import rerun, running, watching
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1
@@ -48,7 +48,7 @@ MANY = 4.5
 _WAITS = {"item", "tolist", "numpy", "cpu", "__format__", "__bool__", "__int__", "__float__", "__index__", "__array__"}
 
 
-_OWN = tuple(f"{Path(room).resolve().parent}{os.sep}" for room in (torch.__file__, watching.__file__, running.__file__))
+_OWN = tuple(f"{Path(str(room.__file__)).resolve().parent}{os.sep}" for room in (torch, watching, rerun, running))
 _THROUGH = ("torch/_tensor.py", "torch/_tensor_str.py", "torch/overrides.py")
 """Files of torch that a script's own float(x), or f"{x:.2f}", goes through."""
 

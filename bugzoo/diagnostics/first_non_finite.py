@@ -89,7 +89,7 @@ def _bad_input(run: Run, event: Any) -> bool:
     """Did a kept batch hold NaN or infinity before the model touched it?"""
     import torch
 
-    from bugzoo.diagnostics._tools import tensors
+    from bugzoo.rerun.model import tensors
 
     live = getattr(run.trace, "live", None)
     if event is None or live is None or event.data.get("op") not in (None, "input"):

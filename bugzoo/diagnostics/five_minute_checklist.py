@@ -8,15 +8,16 @@ nothing: no gradient was that long, nothing ran in half precision, no DataLoader
 """
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._experiments import NAMES, changed
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.experiments import NAMES
+from bugzoo.rerun.script import experimented, job_of
+from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
@@ -45,24 +46,15 @@ BROKEN, LEARNT, BETTER = 1.0, 0.7, 0.6
 that ends below the third part of where the run itself ended."""
 
 
-def again(job: Any) -> tuple[Run, ...]:
+def again(job: Job) -> tuple[Run, ...]:
     """A run of each changed copy, in the order of NAMES. Raises NotApplicable."""
-    from bugzoo.running import run_worker
-
-    return tuple(run_worker(replace(job, source=changed(job.source, name))) for name in NAMES)
+    return experimented(job)
 
 
 def measure(run: Run, *more: Run) -> dict[str, Any]:
     """Final losses (nats, or squared units), and whether a change left all losses as they were. Raises NotApplicable."""
     need_steps(run, STEPS)
-    if not more:
-        if not run.source:
-            raise NotApplicable("needs the script's source, to run changed copies of it")
-        from bugzoo.running import Job, Limits
-
-        limits = Limits(seconds=max(60.0, 4 * run.seconds))
-        threads = int(run.trace.environment.get("threads") or 1)
-        more = again(Job(run.source, file=run.file or "train.py", limits=limits, threads=threads, overlay=True))
+    more = more or again(job_of(run, "to run changed copies of it"))
     losses = column(run.trace.loss)
     finite = losses[np.isfinite(losses)]
     if not len(finite):

@@ -11,8 +11,9 @@ import torch
 from torch.utils.data import DataLoader
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, pick, share, tensors
+from bugzoo.diagnostics._tools import batches, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import tensors
 from bugzoo.running.result import Run
 
 COST = 0

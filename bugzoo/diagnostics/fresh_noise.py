@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from bugzoo.diagnostics._body import again
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1

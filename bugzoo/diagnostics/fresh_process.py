@@ -13,11 +13,14 @@ from typing import Any
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.script import fresh, job_of
+from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
 COST = 0
 RERUNS = 1
+"""The two are made side by side, in the time of one."""
 SHOWN = {
     "differs": ("do two fresh processes differ (1: yes)", "0"),
 }
@@ -25,29 +28,6 @@ _NAMES = "order = torch.tensor([int(name) for name in {}])\ninputs = inputs[orde
 _PLACE = "targets = (inputs[:, 0] > 0)"
 HEALTHY = example((_PLACE, f"{_NAMES.format('sorted({str(row) for row in range(256)})')}\n{_PLACE}"))
 SICK = example((_PLACE, f"{_NAMES.format('{str(row) for row in range(256)}')}\n{_PLACE}"))
-_MARK = "==== a fresh process"
-_TAIL = """
-import torch as _torch
-for _name, _module in list(globals().items()):
-    if isinstance(_module, _torch.nn.Module):
-        print(_name, repr(sum(_p.detach().double().abs().sum().item() for _p in _module.parameters())))
-"""
-_TWICE = """
-import contextlib, os, subprocess, sys, tempfile
-with contextlib.ExitStack() as stack:  # side by side: to start Python and torch takes most of the time
-    both = []
-    for seed in ("1", "2"):
-        found = {{**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}}
-        said, failed = (stack.enter_context(tempfile.TemporaryFile("w+")) for _ in "12")  # a pipe, its children would keep open
-        child = subprocess.Popen([sys.executable, "-c", {text!r}], env=found, stdout=said, stderr=failed)
-        stack.callback(child.wait), stack.callback(child.kill)
-        both.append((child, said, failed))
-    for child, said, failed in both:
-        code = child.wait()
-        said.seek(0), failed.seek(0)
-        print({mark!r}, code)
-        print(said.read()[-3000:] if code == 0 else failed.read()[-300:])
-"""
 
 
 def needless(source: str) -> str:
@@ -67,35 +47,22 @@ def needless(source: str) -> str:
     return "the script makes no set and takes no hash, by which a fresh process would order anything otherwise"
 
 
-def again(job: Any) -> tuple[Run, ...]:
-    """One run that starts the script twice, in interpreters of its own. Raises NotApplicable for several ranks."""
-    from dataclasses import replace
-
-    from bugzoo.running import run_worker
-
-    if job.ranks > 1:
-        raise NotApplicable("the script runs in several processes at once")
-    text = _TWICE.format(text=job.source + _TAIL, mark=_MARK)
-    limits = replace(job.limits, seconds=4 * job.limits.seconds + 120)
-    return (run_worker(replace(job, source=text, limits=limits, watch=False)),)
+def again(job: Job) -> tuple[Run, ...]:
+    """Two runs, in interpreters of their own. Raises NotApplicable for several ranks."""
+    return fresh(job)
 
 
-def measure(run: Run, both: Run | None = None) -> dict[str, Any]:
+def measure(run: Run, *both: Run) -> dict[str, Any]:
     """Compare what two processes printed. Raises NotApplicable without source, or where one of them did not end well."""
     need_steps(run, 1)
-    if both is None:
-        if not run.source:
-            raise NotApplicable("needs the script's source, to start it in a fresh process")
-        if why := needless(run.source):
-            raise NotApplicable(why)
-        from bugzoo.running import Job
-
-        (both,) = again(Job(run.source, file=run.file or "train.py", ranks=max(1, len(run.ranks)), overlay=True))
-    parts = [part.split("\n", 1) for part in both.stdout.split(_MARK)[1:]]
-    if len(parts) != 2 or any(head.strip() != "0" for head, *_ in parts):
-        last = parts[-1][-1].strip().splitlines()[-1:] if parts else []
-        raise NotApplicable(f"a fresh process did not come to its end ({' '.join(last)[:120]})")
-    return {"differs": float(parts[0][-1] != parts[1][-1])}
+    if not both and run.source and (why := needless(run.source)):
+        raise NotApplicable(why)
+    one, other = both or again(job_of(run, "to start it in a fresh process"))
+    for each in (one, other):
+        if each.outcome != "finished":
+            last = each.stdout.strip().splitlines()[-1:]
+            raise NotApplicable(f"a fresh process did not come to its end ({' '.join(last)[:120]})")
+    return {"differs": float(one.stdout != other.stdout)}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

@@ -7,10 +7,11 @@ it never saw: the labels that it was trained with are worse than those that it i
 
 from typing import Any
 
-from bugzoo.diagnostics._evaluation import evaluated
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet
+from bugzoo.diagnostics._tools import batches, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1

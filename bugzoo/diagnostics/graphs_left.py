@@ -13,9 +13,10 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, need_steps, pick
+from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.kept_for_backward import held
 from bugzoo.diagnostics.verdict import Suspect, Verdict
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 0

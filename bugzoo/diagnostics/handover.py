@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, live, need_steps, share
+from bugzoo.diagnostics._tools import column, need_steps, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

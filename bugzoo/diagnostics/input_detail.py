@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, pick
+from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.data_inspection import _table
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

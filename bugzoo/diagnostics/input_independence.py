@@ -4,21 +4,20 @@ The last kept batch is asked once more, in eval mode, then with its samples deal
 but zeros. A model that has learnt something from its input is worse off both times. `moved` is how far the answers to two
 samples lie apart (nats for classes, else in standard deviations of the targets): where that is nothing although the samples
 differ, the model gives everybody one answer, and learns no more than how often each target comes. Samples that are all alike
-before they enter were lost earlier. A loss that has come to rest where dealing the samples costs nothing says the same of a model
-whose answers still tremble: it has learnt how often each target comes, and stays there.
+before they enter were lost earlier.
 """
 
 import math
 from typing import Any
 
-import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._loss import again
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, call, column, model_of, need_steps, pick, quiet
+from bugzoo.diagnostics._tools import batches, model_of, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.loss import again
+from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
@@ -28,8 +27,6 @@ SHOWN = {
     "dealt_loss": ("loss with the samples dealt to other targets", "higher"),
     "zero_loss": ("loss with inputs of zeros", "higher"),
     "input_spread": ("distance of two samples, over their size", "above 0"),
-    "still_falls": ("fall of the loss from its middle third to its last, over that from its start", ""),
-    "first_rate_share": ("learning rate of the first step, over the largest", ""),
 }
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Threshold(1e3, 0.0)"))
@@ -38,9 +35,6 @@ STEPS, ROWS = 20, 4
 ONE, SAME, WORSE = 1e-5, 1e-3, 0.01
 """Answers that lie closer are one answer (a language model that has hardly begun is at 5e-4); samples that lie closer are alike;
 a loss that rises by a smaller part has not risen."""
-LONG, RESTS, NEAR, LITTLE = 60, 0.1, 0.5, 0.05
-"""Steps after which a loss may be said to rest; its fall, as a part of all, below which it does; answers (nats) that are near;
-a loss that rises by a smaller part, dealt to others, has hardly risen."""
 
 
 def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
@@ -84,27 +78,11 @@ def measure(run: Run) -> dict[str, Any]:
         unit = spread if spread > 1e-9 else 1.0
     values = x.float().flatten(1)
     size = float(values.abs().mean()) + 1e-12
-    rates = column(run.trace.learning_rate)
-    rates = rates[np.isfinite(rates)]
     return {
-        "still_falls": _still_falls(run),
-        "first_rate_share": float(rates[0] / rates.max()) if len(rates) and rates.max() > 0 else math.nan,
-        "layer_norms": float(any(isinstance(part, torch.nn.LayerNorm) for part in model_of(run, batch).modules())),
         "moved": float((out - out.roll(1, 0)).abs().mean()) / unit,
         "loss": loss, "dealt_loss": dealt_loss, "zero_loss": zero_loss,
         "input_spread": float((values - values.roll(1, 0)).abs().mean()) / size,
     }  # fmt: skip
-
-
-def _still_falls(run: Run) -> float:
-    """Fall of the loss from its middle third to its last, over that from its first steps; NaN for a short or a risen one."""
-    loss = column(run.trace.loss)
-    loss = loss[np.isfinite(loss)]
-    if len(loss) < LONG:
-        return math.nan
-    third = len(loss) // 3
-    start, middle, end = float(loss[:5].mean()), float(loss[third : 2 * third].mean()), float(loss[2 * third :].mean())
-    return (middle - end) / (start - end) if start - end > 0.05 * abs(start) else math.nan
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
@@ -112,10 +90,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, *SHOWN)
     loss, dealt = numbers["loss"], numbers["dealt_loss"]
     rise = (dealt - loss) / abs(loss) if math.isfinite(dealt) and math.isfinite(loss) and loss else math.nan
-    # a text whose words follow one another at random leaves no more to learn; only a sign of why it rests says that it could
-    abrupt = bool(numbers.get("layer_norms")) and numbers.get("first_rate_share", 0.0) > 0.99
-    rests = abrupt and numbers["moved"] < NEAR and rise < LITTLE and numbers.get("still_falls", math.nan) < RESTS
-    if not rests and (numbers["moved"] > ONE or rise > WORSE):
+    if numbers["moved"] > ONE or rise > WORSE:
         return Verdict("input_independence", False, "other samples get other answers", shown)
     text = f"all samples get one answer: two of them lie {numbers['moved']:.1g} apart"
     if math.isfinite(loss):
@@ -126,8 +101,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     else:
         text += f", although the samples differ (by {numbers['input_spread']:.2g} of their size)"
         causes = ("initialisation/dead_relu", "optimizer/lr_too_high")
-        if numbers["moved"] > ONE:
-            text += "; the loss rests where frequencies alone bring it, and the first step was made at the full rate"
-            causes = ("optimizer/warmup_missing", "optimizer/lr_too_high")
     suspects = tuple(Suspect(cause, score, text) for cause, score in zip(causes, (0.45, 0.35), strict=True))
     return Verdict("input_independence", True, text, shown, suspects)

@@ -14,10 +14,11 @@ from typing import Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from bugzoo.diagnostics._body import again
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, pick, share
+from bugzoo.diagnostics._tools import pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 from bugzoo.watching.graph import nodes
 

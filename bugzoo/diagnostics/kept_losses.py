@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, live, median, need_steps, pick
+from bugzoo.diagnostics._tools import column, median, need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

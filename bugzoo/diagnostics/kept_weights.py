@@ -14,14 +14,16 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from bugzoo.diagnostics._evaluation import evaluated, training_loader
+from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._source import last_name
-from bugzoo.diagnostics._tools import live, pick, share
+from bugzoo.diagnostics._tools import pick, share
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.model import live
+from bugzoo.rerun.restore import with_weights
 from bugzoo.running.result import Run
-from bugzoo.syntax import parse
+from bugzoo.syntax import called, parse
 
 COST = 1
 SHOWN = {
@@ -81,12 +83,9 @@ def measure(run: Run) -> dict[str, Any]:
     ]
     loss = _asked(run, again=False)
     losses = []
-    try:
-        for one in copies[:4]:
-            model.load_state_dict(one)
+    for one in copies[:4]:
+        with with_weights(model, one):
             losses.append(_asked(run, again=True))
-    finally:
-        model.load_state_dict(before)
     best = min(losses)
     return {
         "copies": float(len(copies)),
@@ -106,15 +105,11 @@ def _chosen_on_report(run: Run) -> bool:
     if training is None or not reported:
         return False
     body = parse(run.source).body
-    loops = [one for one in body if isinstance(one, ast.For | ast.While) and _trains(one)]
+    loops = [one for one in body if isinstance(one, ast.For | ast.While) and "backward" in called(one)]
     read = {node.id for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Name)}
     chosen = {id(one.dataset) for name, one in loaders.items() if name in read} - {id(training.dataset)}
     unread = {id(one.dataset) for one in loaders.values()} - chosen - reported - {id(training.dataset)}
     return bool(chosen & reported) and bool(unread)
-
-
-def _trains(loop: ast.AST) -> bool:
-    return any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(loop))
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

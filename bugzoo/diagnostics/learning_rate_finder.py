@@ -8,16 +8,15 @@ and a long training wants less.
 """
 
 import math
-import time
 from typing import Any
 
 import numpy as np
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import column, interleaved, live, pick
+from bugzoo.diagnostics._tools import column, interleaved, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Verdict
-from bugzoo.errors import UserError
+from bugzoo.rerun.body import at_rate
+from bugzoo.rerun.budget import Budget
 from bugzoo.running.result import Run
 
 COST = 1
@@ -41,19 +40,17 @@ FACTORS = tuple(10 ** (0.75 * place) for place in range(-4, 5))
 
 def measure(run: Run) -> dict[str, Any]:
     """Rates, and the curve: (steps,) rates and losses. Raises NotApplicable where one batch cannot be repeated."""
-    kept = live(run)
-    if kept.by_heart is None:
-        raise NotApplicable("needs the live loop; this trace has numbers only")
     if interleaved(run.trace) > 1:
         raise NotApplicable("optimisers take turns: there is no single rate to look for")
     rates = column(run.trace.learning_rate)
     used = float(np.nanmax(rates)) if len(rates) and np.isfinite(rates).any() else 0.0
     if used <= 0:
         raise NotApplicable("no rate above 0 was seen")
-    begun, first, rates_tried, losses = time.thread_time(), math.nan, list[float](), list[float]()
+    budget, first, rates_tried, losses = Budget(SECONDS), math.nan, list[float](), list[float]()
     for factor in FACTORS:
-        left = SECONDS - (time.thread_time() - begun)
-        found = _losses(kept, used * factor, left) if left > 0 else np.empty(0)
+        left = budget.left
+        # one step more than STEPS, as each loss is that before its step
+        found = column(at_rate(run, used * factor, STEPS + 1, left).losses) if left > 0 else np.empty(0)
         if len(found) < 2:
             break
         first = float(found[0]) if math.isnan(first) else first
@@ -68,30 +65,6 @@ def measure(run: Run) -> dict[str, Any]:
         "used": used, "best": rates_tried[best], "climbs": climbs, "of_limit": used / climbs,
         "first_loss": first, "lowest_loss": losses[best], "rates": rates_tried, "losses": losses,
     }  # fmt: skip
-
-
-def _losses(kept: Any, rate: float, seconds: float) -> np.ndarray:
-    """(at most STEPS + 1,) losses, each before its step, all of them at this rate. Raises NotApplicable."""
-    before: list[Any] = []
-
-    def put(optimizer: Any, args: Any, kwargs: Any) -> None:
-        before[:] = [group["lr"] for group in optimizer.param_groups]
-        highest = max(max(float(one) for one in before), 1e-30)
-        for group in optimizer.param_groups:  # groups keep their proportions
-            group["lr"] = group["lr"] * (rate / highest)
-
-    def back(optimizer: Any, args: Any, kwargs: Any) -> None:
-        for group, old in zip(optimizer.param_groups, before, strict=True):
-            group["lr"] = old
-
-    hooks = [register_optimizer_step_pre_hook(put), register_optimizer_step_post_hook(back)]
-    try:
-        return column(kept.by_heart(STEPS + 1, seconds, -1.0).losses)
-    except UserError as why:
-        raise NotApplicable(str(why)) from None
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

@@ -17,6 +17,7 @@ from torch.optim.lr_scheduler import ConstantLR, LambdaLR, LinearLR, LRScheduler
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, median, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.restore import lent
 from bugzoo.running.result import Run
 
 COST = 1  # schedulers and optimisers are looked at while they live
@@ -119,12 +120,8 @@ def _value(scheduler: Any, place: int) -> float | None:
     formula = getattr(scheduler, "_get_closed_form_lr", None)
     if formula is None:
         return None
-    now = scheduler.last_epoch
-    try:
-        scheduler.last_epoch = place
+    with lent(scheduler, "last_epoch", place):
         return float(formula()[0])
-    finally:
-        scheduler.last_epoch = now
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:

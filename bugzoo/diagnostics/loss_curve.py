@@ -17,7 +17,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, interleaved, median, need_steps, pick
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 from bugzoo.running.result import Run
-from bugzoo.watching.trace import STATISTICS
+from bugzoo.watching.records import STATISTICS
 
 COST = 0
 SHOWN = {

@@ -14,20 +14,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._lines import user_line
-from bugzoo.diagnostics._tools import (
-    DROPOUTS,
-    NORMS,
-    batches,
-    call,
-    column,
-    live,
-    model_of,
-    need_steps,
-    pick,
-    quiet,
-    share,
-)
+from bugzoo.diagnostics._tools import DROPOUTS, NORMS, batches, column, model_of, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, live, quiet
 from bugzoo.running.result import Run
 
 COST = 1

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from bugzoo.diagnostics._evaluation import evaluated, training_loader
+from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, pick
+from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.train_validation_overlap import _LOADERS
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

@@ -14,11 +14,13 @@ from typing import Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from bugzoo.diagnostics import _body
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import lengths
-from bugzoo.diagnostics._tools import batches, column, main_output, model_of, pick, share
+from bugzoo.diagnostics._tools import batches, column, model_of, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
+from bugzoo.rerun.heard import calls
+from bugzoo.rerun.model import main_output
 from bugzoo.running.result import Run
 
 COST = 1
@@ -91,8 +93,8 @@ def measure(run: Run) -> dict[str, Any]:
     heard = _Heard(model)
     handles = [model.register_forward_hook(heard.forward), register_optimizer_step_post_hook(heard.steps)]
     try:
-        with _body.calls() as made:
-            _body.again(run, 1)
+        with calls() as made:
+            again(run, 1)
     finally:
         for handle in handles:
             handle.remove()

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import batches, column, interleaved, live, model_of, pick
+from bugzoo.diagnostics._tools import batches, column, interleaved, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
-from bugzoo.errors import UserError
+from bugzoo.rerun.body import repeat
 from bugzoo.running.result import Run
 
 COST = 1
@@ -44,9 +44,6 @@ LOWER = 0.8
 
 def measure(run: Run) -> dict[str, Any]:
     """Losses of the repetitions: first, best, their ratio, fall over the last third. Raises NotApplicable."""
-    kept = live(run)
-    if kept.by_heart is None:
-        raise NotApplicable("needs the live loop; this trace has numbers only")
     if interleaved(run.trace) > 1:
         raise NotApplicable("optimisers take turns: there is no single loss that has to fall")
     batch = batches(run)[0]
@@ -55,10 +52,7 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable(
             f"{trainable} trainable numbers need not be able to learn {batch.targets.numel()} targets by heart"
         )
-    try:
-        found = kept.by_heart(STEPS, SECONDS, ENOUGH)
-    except UserError as why:
-        raise NotApplicable(str(why)) from None
+    found = repeat(run, STEPS, SECONDS, ENOUGH)
     losses = _at_full_rate(column(found.losses), column(found.rates))
     if found.error and len(losses) < LEAST:
         raise NotApplicable(f"the loop's body cannot be run again ({found.error})")

@@ -193,8 +193,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if numbers["without_gradient_share"] > 0.5 * still:
             text += "; they got no gradient at all: the path from the loss to them is cut"
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
-            if any("pos" in name for name in numbers["unchanged_names"]):
-                suspects.append(Suspect("attention/positions_missing", 0.4, text))
         elif (names := numbers["unchanged_names"]) and all(map(_RECURRENT.search, names)):
             text += "; their gradient is zero: no answer is made from the state of that recurrent layer"
             suspects.append(Suspect("recurrent/last_layer_state_wrong", 0.5 + 0.4 * still, text))

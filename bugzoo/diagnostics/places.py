@@ -9,7 +9,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from bugzoo.diagnostics._source import Source, about_itself, above, function, last_name, loops, name_of, targets
+from bugzoo.diagnostics._source import Source, about_itself, above, function, loops, name_of, targets
+from bugzoo.syntax import last_name
 
 
 def double_softmax(source: Source) -> Any:

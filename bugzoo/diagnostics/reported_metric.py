@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from bugzoo.diagnostics._evaluation import evaluated
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._look import Evaluated
 from bugzoo.diagnostics._tools import pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.look import Evaluated
 from bugzoo.running.result import Run
 
 COST = 1

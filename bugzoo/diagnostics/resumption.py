@@ -15,7 +15,8 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps, pick
 from bugzoo.diagnostics.determinism import NOISE, compare
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
-from bugzoo.errors import UserError
+from bugzoo.rerun.script import interrupted, job_of
+from bugzoo.running.job import Job
 from bugzoo.running.result import Run
 
 COST = 0
@@ -50,14 +51,9 @@ HEALTHY = example(*_SAVES)
 SICK = example(*_SAVES[:3], (_SAVES[3][0], _SAVES[3][1].replace(_LOST, "")))
 
 
-def again(job: Any) -> tuple[Any, ...]:
+def again(job: Job) -> tuple[Run, ...]:
     """The run that is stopped and the one that goes on. Raises NotApplicable for a script that cannot be stopped."""
-    from bugzoo.running import stopped_and_resumed
-
-    try:
-        return stopped_and_resumed(job)
-    except UserError as why:
-        raise NotApplicable(str(why)) from None
+    return interrupted(job)
 
 
 def measure(run: Run, *parts: Run) -> dict[str, Any]:
@@ -66,7 +62,7 @@ def measure(run: Run, *parts: Run) -> dict[str, Any]:
     Raises NotApplicable where the script cannot be stopped, or one of them did not come to its end.
     """
     need_steps(run, 1)
-    stopped, resumed = _both(parts or again(_job(run)))
+    stopped, resumed = _both(parts or again(job_of(run, "to stop it and start it again")))
     joined = np.concatenate([column(stopped.trace.loss), column(resumed.trace.loss)])
     rates = [_rates(one) for one in (run, stopped, resumed)]
     shared = set(run.trace.metrics) & set(resumed.trace.metrics)
@@ -79,24 +75,6 @@ def measure(run: Run, *parts: Run) -> dict[str, Any]:
         "first_rate": compare(rates[0], np.concatenate(rates[1:]))["first_difference"] if all(map(len, rates)) else 0.0,
         "steps": float(len(column(run.trace.step))),
     }
-
-
-def _job(run: Run) -> Any:
-    if not run.source:
-        raise NotApplicable("needs the script's source, to stop it and start it again")
-    from bugzoo.running import Job, Limits
-
-    seconds = max(30.0, 4 * run.seconds) if run.seconds else 120.0
-    threads = int(run.trace.environment.get("threads") or 1)
-    ranks = max(1, len(run.ranks))
-    return Job(
-        run.source,
-        file=run.file or "train.py",
-        limits=Limits(seconds=seconds),
-        ranks=ranks,
-        threads=threads,
-        overlay=True,
-    )
 
 
 def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:

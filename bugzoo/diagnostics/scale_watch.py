@@ -13,9 +13,10 @@ import numpy as np
 import torch
 
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._loss import again
-from bugzoo.diagnostics._tools import batches, column, live, model_of, need_steps, pick, quiet, share
+from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.loss import again
+from bugzoo.rerun.model import live, quiet
 from bugzoo.running.result import Run
 
 COST = 1

@@ -14,8 +14,9 @@ import torch
 
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, call, model_of, pick, quiet, tensors
+from bugzoo.diagnostics._tools import batches, model_of, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Verdict
+from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1

@@ -7,10 +7,11 @@ few samples in both are usual.
 
 from typing import Any
 
-from bugzoo.diagnostics._evaluation import evaluated, rows, training_loader
+from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
 from bugzoo.running.result import Run
 
 COST = 1

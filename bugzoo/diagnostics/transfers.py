@@ -22,10 +22,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 import bugzoo
-from bugzoo.diagnostics._body import again
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import batches, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.body import again
 from bugzoo.running.result import Run
 
 COST = 1

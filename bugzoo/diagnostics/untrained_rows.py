@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
-from bugzoo.diagnostics._evaluation import evaluated
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import live, pick, share
+from bugzoo.diagnostics._tools import pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1

@@ -12,11 +12,13 @@ from typing import Any
 
 import torch
 
-from bugzoo.diagnostics._evaluation import evaluated, rows, training_loader
+from bugzoo.diagnostics._data import rows, training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._sequences import Call
-from bugzoo.diagnostics._tools import batches, live, model_of, pick, share, tensors
+from bugzoo.diagnostics._tools import batches, model_of, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.evaluation import evaluated
+from bugzoo.rerun.model import live, tensors
 from bugzoo.running.result import Run
 
 COST = 1

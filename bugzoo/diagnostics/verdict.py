@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from bugzoo.errors import NotApplicable
+
+__all__ = ["NotApplicable", "Suspect", "Verdict"]
+
 
 @dataclass(frozen=True)
 class Suspect:
@@ -23,7 +27,3 @@ class Verdict:
     message: str
     numbers: dict[str, float] = field(default_factory=dict)
     suspects: tuple[Suspect, ...] = ()
-
-
-class NotApplicable(Exception):
-    """This instrument cannot say anything of this target; the text says why (shown under "not checked")."""

@@ -11,10 +11,12 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from bugzoo.diagnostics._evaluation import training_loader
+from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._tools import need_steps, pick, tensors
+from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import tensors
+from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
 COST = 1
@@ -48,7 +50,7 @@ def measure(run: Run) -> dict[str, Any]:
     if loader is None or loader.num_workers < 2 or loader.batch_sampler is None:
         raise NotApplicable("the training loop reads no DataLoader with two workers or more")
     try:
-        with torch.random.fork_rng(devices=[]):
+        with same_random():
             rows = list(next(iter(loader.batch_sampler)))
             first, next_epoch = (_fetched(loader, rows) for _ in range(2))
     except Exception as error:  # a data set may do anything

@@ -16,15 +16,20 @@ CORE = (
     "bugzoo.diagnostics:measure_all",
 )
 """Where the code begins that every run needs, whatever is measured."""
-ASIDE = frozenset({"bugzoo.running.isolation", "bugzoo.running.identity"})
-"""The sandbox, which programs of our own do not go through."""
+ASIDE = frozenset(
+    f"bugzoo.running.{one}" for one in ("isolation", "identity", "mounts", "overlay", "keeping", "outward", "writes")
+)
+"""The sandbox for other people's code and the overlay for a user's own, which our programs do not go through."""
 
 
 TEXTS = frozenset(
     f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
 )
 """What makes the texts that are graded and says which cause is meant: keys hold what comes of it."""
-SCREEN = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "plots", "interview")) | TEXTS
+SCREEN = (
+    frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "interview"))
+    | TEXTS
+)
 """What stands behind the cells of a notebook and never hears which fault it is."""
 
 

@@ -32,7 +32,7 @@ MAKING = (
     "bugzoo.proving.trials:of_case",
 )
 """Where the code begins that makes texts, and keys from them."""
-MEASURING = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "plots", "lab"))
+MEASURING = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "lab"))
 
 
 def stands(fault: Fault) -> bool:

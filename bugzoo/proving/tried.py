@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 ATTACKS = 3
 """Attacks on each fault, drawn by its id: together the faults meet all of them."""
 JUDGING = frozenset(
-    f"bugzoo.{room}" for room in ("running", "watching", "diagnostics", "programs", "scenario", "grading.grade")
+    f"bugzoo.{room}"
+    for room in ("running", "watching", "rerun", "diagnostics", "programs", "scenario", "grading.grade")
 )
 """What `code.grading` knows already, or what the texts of a scenario say."""
 FEWEST = 2

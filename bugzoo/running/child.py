@@ -1,17 +1,12 @@
 """The process in which a job's script runs, forked from the warm process by its supervisor."""
 
-import atexit
 import contextlib
 import faulthandler
 import json
 import os
-import resource
 import signal
 import socket
 import sys
-import threading
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +14,16 @@ import numpy as np
 import torch
 
 from bugzoo.errors import UserError
-from bugzoo.files import write_atomic
-from bugzoo.plain import plain
-from bugzoo.running import overlay, processes, writes
-from bugzoo.running.here import execute, resolve
+from bugzoo.running import overlay, writes
+from bugzoo.running.elastic import launch
+from bugzoo.running.here import resolve
 from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import WORK, Job
-from bugzoo.running.keeping import Keeper, flush_open
-from bugzoo.running.outward import Outward
-from bugzoo.running.reading import checked, to_json
-from bugzoo.running.result import Run
+from bugzoo.running.script import run_script
 
 _stack_file: Any = None
 READY = b"ready"
 """What the supervisor reads on the gate when the sandbox stands; anything else is why it does not."""
-SLACK = 64 * 2**20
-"""Bytes for what handling an allocation failure and saving the trace need."""
 
 
 def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int) -> int:
@@ -76,8 +65,6 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     keep_stacks(folder)
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
-        from bugzoo.running.elastic import launch
-
         return launch(folder, job, progress)
     try:
         run_script(folder, job, progress, rank=0)
@@ -90,140 +77,17 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
 def set_apart(folder: Path, *work: str) -> None:
     """Lay overlays over what can be written, and note in the job's folder what became of it."""
     (folder / writes.LAYERS).mkdir()
-    places = folder, folder / writes.LAYERS, second_place(folder)
+    places = folder, folder / writes.LAYERS, writes.second_place(folder)
     other = overlay.foreign(*work)
     why = overlay.FOREIGN.format(other) if other else overlay.tried(*places)
     said = {"apart": False, "why": why} if why else {"apart": True, **overlay.cover(*places)}
     (folder / writes.SAID).write_text(json.dumps(said))
 
 
-def second_place(folder: Path) -> Path | None:
-    """Where upper sides lie that cannot be in the job's folder."""
-    with contextlib.suppress(OSError):
-        return Path((folder / writes.SECOND).read_text())
-    return None
-
-
-def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
-    """Close connections, and say in `run.no_rerun` why no part of the script may be repeated in what follows."""
-    done = outward.found()
-    outward.close_up()
-    if not job.rerun:
-        run.no_rerun = "nothing is run again, as --no-rerun asks"
-    elif done and not writes.apart(folder):
-        kind = next(kind for kind in ("connected", "started", "wrote") if kind in done)
-        did = "connected to" if kind == "connected" else kind
-        run.no_rerun = f"it would run parts of the script again, which {did} {done[kind]}"
-    live = run.trace.live
-    if run.no_rerun and live is not None:
-        live.replay = live.by_heart = refuse(run.no_rerun)
-        live.explain = None
-
-
-def refuse(why: str) -> Callable[..., Any]:
-    """Stands for what would run something again. What it makes raises UserError."""
-
-    def refused(*_: Any, **__: Any) -> Any:
-        raise UserError(why)
-
-    return refused
-
-
-def leave(keeper: Keeper | None) -> None:
-    """What the script asked to be called at its end, and its threads, as an interpreter that ends has it."""
-    if keeper is not None:
-        keeper.put_back()
-    with contextlib.suppress(BaseException):
-        threading._shutdown()  # pyright: ignore
-    atexit._run_exitfuncs()
-    for _ in flush_open():  # files that the script left open are closed with the interpreter
-        pass
-    if keeper is not None:
-        keeper.changed()
-
-
 def fresh_seeds() -> None:
     """Generators as a new process has them: a fork has its parent's state, so that a missing seed would never show."""
     torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
     np.random.seed(int.from_bytes(os.urandom(4), "big"))
-
-
-def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
-    """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
-    (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
-    hard = limit_memory(job)
-    if job.cuda_fraction is not None and torch.cuda.is_available():
-        torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
-    after = None
-    with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
-        after = resolve(job.after) if job.after else None
-    outward, keeper = None, None
-    if job.overlay:
-        atexit._clear()  # a fork has its parent's handlers; from here on they are the script's
-        outward = Outward(folder, job.ranks == 1, os.getcwd(), os.path.dirname(job.file))
-    run = execute(
-        job.source,
-        job.file,
-        argv=job.argv,
-        on_step=reporter(progress, rank) if job.watch else None,
-        watch=job.watch,
-        watch_settings=job.watch_settings,
-        explain=not job.overlay,  # it runs a step again: see close_up
-    )
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, hard)
-    for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher ends the ranks that are left when one has failed
-        signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
-    if outward is not None:
-        close_up(run, outward, folder, job)
-        if job.keep and rank == 0 and writes.apart(folder):
-            keeper = Keeper(folder, second_place(folder))  # before anything is repeated
-        with contextlib.suppress(Exception):  # an explanation is no reason to lose the run
-            run.trace.explain()
-    if job.after:
-        try:
-            run.readings = checked((after or resolve(job.after))(run, **job.after_args))
-        except Exception:
-            run.trace.error["after"] = traceback.format_exc()
-    try:
-        if run.outcome != "out_of_memory":  # what does not fit there may not fit into the folder either
-            run.arrays = exported(run.namespace, job)
-            run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
-    except Exception:
-        run.trace.error["export"] = traceback.format_exc()
-    save(run, folder, rank)
-    if outward is not None:
-        leave(keeper)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    return run
-
-
-def limit_memory(job: Job) -> tuple[int, int]:
-    """Set the limit on private memory (data and anonymous mappings); returns the one before.
-
-    An allocation beyond it fails inside the script, with the allocator's own message. CUDA reserves address space by
-    the terabyte, so that there only the supervisor watches.
-    """
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    if job.limits.memory_mib and job.cuda_fraction is None:
-        now = processes.field(os.getpid(), "status", "VmData")
-        most = now + job.limits.memory_mib * 2**20
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    return (hard, hard) if job.isolated else before
-
-
-def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
-    """An `on_step` that writes one JSON line a step to the supervisor; less than a pipe's atomic 4096 bytes."""
-
-    def report(info: dict[str, Any]) -> None:
-        numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
-        with contextlib.suppress(OSError):
-            os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
-
-    return report
 
 
 def keep_stacks(folder: Path) -> None:
@@ -237,49 +101,3 @@ def keep_stacks(folder: Path) -> None:
 
     register()
     os.register_at_fork(after_in_child=register)
-
-
-def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
-    """What `export` asks for, as numpy arrays on the CPU."""
-    found: dict[str, np.ndarray] = {}
-    for name in job.export:
-        value = namespace[name]
-        if isinstance(value, torch.nn.Module):
-            value = value.state_dict()
-        if isinstance(value, dict):
-            found |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
-        else:
-            found[name] = _array(value)
-    return found
-
-
-def predicted(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
-    """The answers that `predict` asks for, under "predictions"; the inputs come in the model's own precision."""
-    if not job.predict:
-        return {}
-    model = namespace["model"]
-    model.eval()
-    first = next(model.parameters(), torch.empty(0))
-    inputs = (torch.as_tensor(value).to(first.device) for value in job.predict)
-    with torch.no_grad():
-        answers = model(*(value.to(first.dtype) if value.is_floating_point() else value for value in inputs))
-    return {"predictions": _array(answers)}
-
-
-def _array(value: Any) -> np.ndarray:
-    if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        value = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy()
-    array = np.asarray(value)
-    if array.dtype == object:
-        raise TypeError(f"{type(value).__name__} holds Python objects; only numbers come back")
-    return array
-
-
-def save(run: Run, folder: Path, rank: int) -> None:
-    """Write trace-RANK.npz, arrays-RANK.npz and, last, result-RANK.json."""
-    run.trace.save(folder / f"trace-{rank}.npz")
-    if run.arrays:
-        np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
-    result = {"seconds": run.seconds, "numbers": to_json(run.readings)}
-    write_atomic(folder / f"result-{rank}.json", json.dumps(plain(result, finite=False)))

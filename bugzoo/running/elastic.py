@@ -7,7 +7,10 @@ import tempfile
 import uuid
 from pathlib import Path
 
+import torch
+
 from bugzoo.running.job import Job
+from bugzoo.running.script import run_script
 
 
 def launch(folder: Path, job: Job, progress: int) -> int:
@@ -45,10 +48,6 @@ def launch(folder: Path, job: Job, progress: int) -> int:
 
 def run_rank(folder: str, progress: int) -> None:
     """One rank: RANK, WORLD_SIZE and the rendezvous are in the environment, put there by the launcher."""
-    import torch
-
-    from bugzoo.running.child import run_script
-
     logging.disable(logging.NOTSET)
     rank = int(os.environ["RANK"])
     place = Path(folder)

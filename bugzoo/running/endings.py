@@ -9,7 +9,8 @@ import traceback
 from bugzoo.running.account import Account
 from bugzoo.running.job import Job
 from bugzoo.watching import outcome
-from bugzoo.watching.trace import ErrorRecord, Trace
+from bugzoo.watching.records import ErrorRecord
+from bugzoo.watching.trace import Trace
 
 
 def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, ErrorRecord]:

@@ -45,6 +45,7 @@ def run_here(
     {"step", "loss", "grad_norm", "seconds"} and may raise `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as
     `stopped`, with the steps that were taken. `pass_output` shows the script's text as it comes, besides keeping it.
     `watch_settings` go to `watch()`. `after` ("module:function") is called with the Run and fills `Run.readings`.
+    Where numbers were not finite, or a forward pass crashed, that one step or pass is run again: see `Trace.explain`.
     Torch's generators, default dtype, threads and flags are as before when it returns.
     Raises UserError when another thread of this process is running a script.
     """
@@ -82,7 +83,8 @@ def execute(
 ) -> Run:
     """The run itself, in whatever process this is; `started` gets the trace that is being filled.
 
-    `explain`: one step is run again where numbers were not finite, to find the operation that made the first of them.
+    `explain`: one step is run again where numbers were not finite, to find the operation that made the first of them, and a
+    forward pass that crashed, to see what its modules made.
     """
     settings = dict(watch_settings or {})
     register(source, file)

@@ -31,8 +31,6 @@ class Run:
     trouble: str = ""
     """Why the run says nothing about the script: the machine failed, or what the script left behind is too much to read.
     It comes from the supervisor, so that no script can put words into it."""
-    no_rerun: str = ""
-    """Why nothing of the script may be run again in its process; "" where it may."""
     writes: Writes | None = None
     """What became of what the script wrote, of a job with an overlay."""
     ranks: list["Run"] = field(default_factory=list)

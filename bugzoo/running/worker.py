@@ -24,7 +24,8 @@ from bugzoo.running.keeping import copy_out
 from bugzoo.running.result import Run
 from bugzoo.running.writes import SAID, SECOND, Writes
 from bugzoo.watching import npz
-from bugzoo.watching.trace import ErrorRecord, Trace
+from bugzoo.watching.records import ErrorRecord
+from bugzoo.watching.trace import Trace
 
 _open: set[socket.socket] = set()
 

@@ -67,6 +67,13 @@ def read(folder: Path) -> dict[str, str]:
     return {kind: what for kind, _, what in (line.partition(" ") for line in reversed(lines))}
 
 
+def second_place(folder: Path) -> Path | None:
+    """Where upper sides lie that cannot be in the job's folder."""
+    with contextlib.suppress(OSError):
+        return Path((folder / SECOND).read_text())
+    return None
+
+
 def uppers(*places: Path | None) -> list[Path]:
     """The upper sides that lie in `places`; a trial's are empty and do not count."""
     return [one for place in places if place for one in place.glob("*-upper") if not one.name.startswith("trial")]

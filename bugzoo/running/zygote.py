@@ -25,6 +25,7 @@ IMPORTED = (
     "sklearn.datasets",
     "torch.distributed.launcher.api",
     "bugzoo.watching",
+    "bugzoo.rerun.explain",
     "bugzoo.running.child",
 )
 """What every child has without waiting."""

@@ -2,7 +2,8 @@
 
 from bugzoo.watching.live import Batch, Live
 from bugzoo.watching.outcome import StopRun
-from bugzoo.watching.trace import OUTCOMES, STATISTICS, Event, Parameter, Trace
+from bugzoo.watching.records import OUTCOMES, STATISTICS, Event, Parameter
+from bugzoo.watching.trace import Trace
 from bugzoo.watching.watch import watch
 
 __all__ = ["OUTCOMES", "STATISTICS", "Batch", "Event", "Live", "Parameter", "StopRun", "Trace", "watch"]

@@ -6,8 +6,6 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from bugzoo.watching.state import copied
-
 MOST = 2**20
 """Bytes of a tensor that is kept."""
 
@@ -38,22 +36,6 @@ class Between:
             if _small(value)
         }
         return cls(kept, groups, args if all(map(_small, args)) else None, empty)
-
-    def put_back(self, names: dict[str, Any]) -> bool:
-        """Make it so again. True when the loop's body can go on at the forward, False when it must run from its top."""
-        for name, (value, version) in self.names.items():
-            tensor = isinstance(value, torch.Tensor)
-            if not tensor or (value._version == version and names.get(name) is not value):
-                names[name] = copied(value)
-        for optimizer, groups in self.groups:
-            for group, values in zip(optimizer.param_groups, groups, strict=True):
-                group.update(values)
-        if self.args is None:
-            return False
-        for optimizer, _ in self.groups if self.empty is not None else ():
-            for parameter in (p for group in optimizer.param_groups for p in group["params"]):
-                parameter.grad = None if self.empty or parameter.grad is None else torch.zeros_like(parameter.grad)
-        return True
 
 
 def own(value: Any) -> Any:

@@ -6,7 +6,7 @@ an instrument can look at what went in, and call the function once more when the
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType, FrameType
@@ -14,9 +14,9 @@ from typing import Any
 
 from torch import nn
 
-from bugzoo.watching.live import detached
 from bugzoo.watching.loop import user_frames
 from bugzoo.watching.moment import Moment
+from bugzoo.watching.state import detached
 
 MOST = 6
 """Places that are kept: training, validation and test, each from two lines."""
@@ -28,7 +28,8 @@ Place = tuple[CodeType, CodeType | None, int]
 class Evaluation:
     """The first call of a `module` in one evaluation, from one place.
 
-    `again` calls the function of the script around it once more; None where there is none.
+    `again` is the function of the script around it with its arguments, for `bugzoo.rerun.evaluation` to call; None where that
+    is not known.
     """
 
     step: int
@@ -36,7 +37,7 @@ class Evaluation:
     module: nn.Module
     args: tuple[Any, ...]
     name: str
-    again: Callable[[], Any] | None = None
+    again: partial[Any] | None = None
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Evaluations:
         return best, None
 
 
-def _call_again(frame: FrameType) -> Callable[[], Any] | None:
+def _call_again(frame: FrameType) -> partial[Any] | None:
     """The frame's function with the arguments that it has now; None where it, or one of them, is not to be found."""
     code, names = frame.f_code, frame.f_locals
     count = code.co_argcount

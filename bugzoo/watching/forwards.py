@@ -17,7 +17,8 @@ from torch.utils.hooks import RemovableHandle
 from bugzoo.watching.evaluations import Evaluations
 from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
-from bugzoo.watching.trace import STATISTICS, Event, Forward, Trace
+from bugzoo.watching.records import STATISTICS, Event, Forward
+from bugzoo.watching.trace import Trace
 
 _traced = torch.compiler.is_dynamo_compiling
 _pre_hooks = torch_module._global_forward_pre_hooks

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from bugzoo.watching.trace import Graph
+from bugzoo.watching.records import Graph
 
 LOSSES = ("NllLoss", "MseLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv", "SoftMarginLoss", "L1Loss",
           "CtcLoss", "MultiMarginLoss", "MultilabelMarginLoss", "CrossEntropy")  # fmt: skip

@@ -2,26 +2,16 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
-from bugzoo.errors import UserError
+from bugzoo.watching.evaluations import Evaluation
 from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
-
-if TYPE_CHECKING:
-    from bugzoo.watching.by_heart import Repeated
-    from bugzoo.watching.evaluations import Evaluation
-    from bugzoo.watching.replay import Replay
-    from bugzoo.watching.trace import Trace
-
-
-def not_yet(trace: "Trace", step: int) -> "Replay":
-    """While the run goes on no step can be run again. Raises UserError."""
-    raise UserError("Leave the `with bugzoo.watch()` block first: trace.replay(step) works when the run has ended.")
+from bugzoo.watching.history import History
+from bugzoo.watching.models import Models
+from bugzoo.watching.moment import Moment
 
 
 @dataclass
@@ -36,9 +26,39 @@ class Batch:
     module: torch.nn.Module | None = None
 
 
+@dataclass(frozen=True)
+class Past:
+    """What is kept of a run that is over, so that a step of it can be run again; the recorder is gone."""
+
+    models: Models
+    moment: Moment
+    history: History | None
+    """None where no snapshots were taken."""
+
+
+@dataclass(frozen=True)
+class ModuleCall:
+    """A root module and what it was called with."""
+
+    module: torch.nn.Module
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """What `bugzoo.rerun.crashed` needs to find out what happened on the way to a crash."""
+
+    message: str
+    failed: ModuleCall | None = None
+    """The forward pass that raised."""
+    before: ModuleCall | None = None
+    """The forward pass before a backward() that raised because a tensor had been changed in place."""
+
+
 @dataclass
 class Live:
-    """References into the run. `models`: root modules seen, those that were trained first."""
+    """References into the run, and no code that runs anything. `models`: root modules seen, those that were trained first."""
 
     began: float = field(default_factory=time.time)
     """Seconds since the epoch: what a process keeps a list of, such as compilations, holds earlier runs as well."""
@@ -48,17 +68,20 @@ class Live:
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)
     latest_batches: deque[Batch] = field(default_factory=lambda: deque(maxlen=4))
-    evaluations: "list[Evaluation]" = field(default_factory=list)
+    evaluations: list[Evaluation] = field(default_factory=list)
     """Where the script called a model without gradients, in the order in which it was last done."""
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals, and on top of them the locals, of the frame with the training loop."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
-    replay: Callable[["Trace", int], "Replay"] = not_yet
-    """Runs one step of its trace again, as `trace.replay(step)` does, once the run is over."""
-    explain: Callable[[], None] | None = None
-    """Runs one step again to find out which operation made the first number that is not finite; called once at most."""
-    by_heart: "Callable[..., Repeated] | None" = None
-    """Runs the loop's body again on the first batch: see `by_heart.by_heart`."""
+    past: Past | None = None
+    """None while the watch goes on."""
+    crashed: Crashed | None = None
+    explained: bool = False
+    """Has `Trace.explain` been called, or is it too late to?"""
+    no_rerun: str = ""
+    """Why no part of the script may be run again; "" where it may. `bugzoo.rerun` asks this first."""
+    guarded: bool = False
+    """Is it known that nothing outside notices what is run again: writes land in scratch, or the script wrote nothing?"""
 
     @property
     def batches(self) -> list[Batch]:
@@ -70,8 +93,3 @@ class Live:
             self.first_batches.append(batch)
         else:
             self.latest_batches.append(batch)
-
-
-def detached(value: Any) -> Any:
-    """The same arguments without their autograd graph, so that holding them holds no activations."""
-    return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)

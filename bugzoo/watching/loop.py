@@ -15,7 +15,9 @@ import torch
 
 from bugzoo.syntax import parse
 
-_OWN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep, contextlib.__file__)
+_ROOM = os.path.dirname(__file__)
+_RERUN = os.path.join(os.path.dirname(_ROOM), "rerun")
+_OWN = (os.path.dirname(torch.__file__) + os.sep, _ROOM + os.sep, _RERUN + os.sep, contextlib.__file__)
 LoopNode = ast.For | ast.While
 
 
@@ -48,7 +50,7 @@ def last_line(node: ast.stmt) -> int:
 
 
 def is_user_file(file: str) -> bool:
-    """Neither torch's nor the watch's own."""
+    """Neither torch's own, nor the watch's, nor that of what runs a part of the script again."""
     return not file.startswith(_OWN)
 
 

@@ -1,4 +1,4 @@
-"""How much memory the watched run holds."""
+"""How much memory the watched run holds, and whether it was too much."""
 
 import os
 from typing import Any
@@ -7,6 +7,10 @@ import psutil
 import torch
 
 _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20 if hasattr(os, "sysconf") else 0.0
+_ALLOCATION = (
+    "DefaultCPUAllocator", "can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc",
+    "Cannot allocate memory",
+)  # fmt: skip
 
 
 def resident_mib() -> float:
@@ -28,3 +32,10 @@ def memory_mib(params: list[Any], history: Any) -> float:
     if device is not None and device.type == "cuda":
         return torch.cuda.memory_allocated(device) / 2**20 - held
     return resident_mib() - held
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an allocation failed: Python's, torch's on the CPU (a plain RuntimeError) or on a device."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _ALLOCATION)

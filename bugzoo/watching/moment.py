@@ -8,7 +8,7 @@ import torch
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.loop import LoopFinder
 from bugzoo.watching.parameters import Parameters
-from bugzoo.watching.trace import Event
+from bugzoo.watching.records import Event
 
 
 @dataclass(slots=True)

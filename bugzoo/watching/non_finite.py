@@ -8,8 +8,8 @@ import torch
 
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.moment import Moment
+from bugzoo.watching.records import Event, EventData
 from bugzoo.watching.table import Table
-from bugzoo.watching.trace import Event, EventData
 
 
 class Judge:

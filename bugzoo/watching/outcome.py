@@ -2,14 +2,9 @@
 
 import math
 
-import torch
-
+from bugzoo.watching.memory import out_of_memory
 from bugzoo.watching.trace import Trace
 
-_ALLOCATION = (
-    "DefaultCPUAllocator", "can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc",
-    "Cannot allocate memory",
-)  # fmt: skip
 LIMITS = ("timed_out", "hung", "stopped", "out_of_memory")
 """What a supervisor ends a run for that is an outcome of its own; everything else from outside is a crash."""
 
@@ -34,13 +29,6 @@ def of_limit(reason: str, otherwise: str) -> str:
     if reason in LIMITS:
         return reason
     return "crashed" if reason else otherwise
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed: Python's, torch's on the CPU (a plain RuntimeError) or on a device."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _ALLOCATION)
 
 
 def ended_non_finite(trace: Trace) -> bool:

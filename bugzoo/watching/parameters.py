@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin  # pyright: ignore[reportAttributeAccessIssue]
 
-from bugzoo.watching.outcome import out_of_memory
-from bugzoo.watching.trace import Parameter
+from bugzoo.watching.memory import out_of_memory
+from bugzoo.watching.records import Parameter
 
 
 class Parameters:

@@ -17,16 +17,18 @@ from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.history import History
-from bugzoo.watching.live import Batch, Live, detached
+from bugzoo.watching.live import Batch, Live
 from bugzoo.watching.loop import user_frames
 from bugzoo.watching.memory import memory_mib
 from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.non_finite import Judge
+from bugzoo.watching.records import Event
 from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_scale
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
+from bugzoo.watching.state import detached
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
-from bugzoo.watching.trace import Event, Trace
+from bugzoo.watching.trace import Trace
 
 _now = time.perf_counter
 _SHORT = 5e-4

@@ -1,11 +1,11 @@
 """Where a run crashed: the module that was being called, what reached it on which way, and the tensors in the line.
 
-Read from the traceback's frames while they are there. The way is walked once more, without gradients: the forward pass that
-failed is called again with its own arguments, and each module's output is noted until it fails again. Where backward() failed,
-the forward pass before it is made again, and what it keeps for backward() and changes afterwards is noted.
+Read from the traceback's frames while they are there; nothing is run. What takes another forward pass is left to
+`bugzoo.rerun.crashed`, which needs the call of the model: `calls` keeps it.
 """
 
 import ast
+import contextlib
 import linecache
 from collections.abc import Iterator
 from types import FrameType, TracebackType
@@ -16,27 +16,32 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from bugzoo.syntax import parse
-from bugzoo.watching.again import Call, changed, describe, way
+from bugzoo.watching.describe import describe
+from bugzoo.watching.live import Crashed, ModuleCall
 from bugzoo.watching.loop import is_user_file
+from bugzoo.watching.state import detached
+
+Latest = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
+"""The model that was called last on a sampled step, and what with."""
 
 
-def scene(error: BaseException, latest: Call | None = None) -> dict[str, Any]:
+def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
     """What is known of a crash beyond its message, in plain values; what cannot be found out is left out.
 
     `module`: the innermost module in whose forward() it happened: name, repr, shapes of its parameters and of what it got.
-    `way`: [name, what came out] of the modules that ran before it in the same call. `line`: [name, tensor] of the tensors that
-    the failing line of the script names. `called`: the same of the arguments of the last function of torch. `carried`:
-    tensors with a graph that the loop takes over from one turn to the next. Of `latest`, the call of a model before a
-    backward() that failed: `changed`, [line that kept a tensor, the tensor] of each that was changed afterwards; `stepped`, the
-    parameter that was; `trainable`, how many parameters ask for gradients, and of how many.
+    `line`: [name, tensor] of the tensors that the failing line of the script names. `called`: the same of the arguments of the
+    last function of torch. `carried`: tensors with a graph that the loop takes over from one turn to the next. Of `latest`, the
+    call of a model before a backward() that failed: `trainable`, how many parameters ask for gradients, and of how many.
+
+    `bugzoo.rerun.crashed` adds, when it is asked: `way`, [name, what came out] of the modules that ran before `module` in the
+    same call; `changed`, [line that kept a tensor, the tensor] of each that was changed before backward(); `stepped`, the
+    parameter that was.
     """
     frames, message = list(_frames(error.__traceback__)), str(error)
     found: dict[str, Any] = {}
     parts = [lambda: _module(frames), lambda: _line(frames), lambda: _called(frames)]
     if "a second time" in message:
         parts.append(lambda: _carried(frames))
-    if latest is not None and "inplace operation" in message and not _several():
-        parts.append(lambda: changed(latest, message))
     if latest is not None and "does not require grad" in message:
         parts.append(
             lambda: {
@@ -51,9 +56,30 @@ def scene(error: BaseException, latest: Call | None = None) -> dict[str, Any]:
     return found
 
 
-def _several() -> bool:
-    """Do other processes take part? A forward pass that one of them makes alone might wait for the others for ever."""
-    return torch.distributed.is_available() and torch.distributed.is_initialized()
+def calls(error: BaseException, latest: Latest | None = None) -> Crashed | None:
+    """The forward pass that failed, or the one before a backward() that did; None where no other pass could tell more.
+
+    Also where other processes take part: a forward pass that one of them makes alone might wait for the others for ever.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return None
+    failed = None
+    with contextlib.suppress(Exception):  # an explanation is no reason to fail
+        failed = _failed([frame for frame, _ in _frames(error.__traceback__)])
+    before = ModuleCall(*latest) if latest is not None and "inplace operation" in str(error) else None
+    return Crashed(str(error), failed, before) if failed or before else None
+
+
+def _failed(frames: list[FrameType]) -> ModuleCall | None:
+    """The call of the outermost module in whose forward() it happened; None where it was outside of any."""
+    forwards = _forwards(frames)
+    if not forwards:
+        return None
+    root = forwards[0].f_locals["self"]
+    call = next((f for f in frames if f.f_code.co_name == "_call_impl" and f.f_locals.get("self") is root), None)
+    if call is None:
+        return None
+    return ModuleCall(root, *detached((call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))))
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
@@ -62,17 +88,22 @@ def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
         traceback = traceback.tb_next
 
 
-def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
-    forwards = [
-        frame for frame, _ in frames
+def _forwards(frames: list[FrameType]) -> list[FrameType]:
+    """Those of modules' forward(), outermost first."""
+    return [
+        frame for frame in frames
         if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), nn.Module)
     ]  # fmt: skip
+
+
+def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
+    forwards = _forwards([frame for frame, _ in frames])
     if not forwards:
         return {}
     root, module = forwards[0].f_locals["self"], forwards[-1].f_locals["self"]
     names = {one: name for name, one in root.named_modules()}
     given = [value for name, value in forwards[-1].f_locals.items() if name in _parameters(forwards[-1])]
-    found: dict[str, Any] = {
+    return {
         "module": {
             "name": names.get(module, "") or type(module).__name__,
             "repr": repr(module).splitlines()[0].removesuffix("("),
@@ -80,10 +111,6 @@ def _module(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
             "given": [describe(one) for one in tree_leaves(given) if isinstance(one, torch.Tensor)],
         }
     }
-    call = next((f for f, _ in frames if f.f_code.co_name == "_call_impl" and f.f_locals.get("self") is root), None)
-    if call is not None and not _several():
-        found["way"] = way(root, names, call.f_locals.get("args", ()), call.f_locals.get("kwargs", {}))
-    return found
 
 
 def _parameters(frame: FrameType) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Copies of everything that a training step changes, and putting them back to the last bit."""
+"""Copies of everything that a training step changes; `bugzoo.rerun.restore` puts them back to the last bit."""
 
 import random
 from collections import defaultdict, deque
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
+from torch.utils._pytree import tree_map
 
 _PLAIN = (int, float, bool, str, bytes, complex, type(None))
 _cpu_generator = torch.default_generator
@@ -27,6 +28,11 @@ def copied(value: Any) -> Any:
     return value
 
 
+def detached(value: Any) -> Any:
+    """The same arguments without their autograd graph, so that holding them holds no activations."""
+    return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)
+
+
 def same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Equal to the last bit, nan being equal to nan."""
     if one.shape != other.shape or one.dtype != other.dtype:
@@ -40,15 +46,6 @@ def get_rng() -> dict[str, Any]:
     if torch.cuda.is_initialized():
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
-
-
-def set_rng(state: dict[str, Any]) -> None:
-    torch.set_rng_state(state["torch"])
-    if "numpy" in state:
-        np.random.set_state(state["numpy"])
-        random.setstate(state["python"])
-    if "cuda" in state:
-        torch.cuda.set_rng_state_all(state["cuda"])
 
 
 def torch_rng() -> dict[str, Any]:
@@ -125,100 +122,17 @@ class State:
         tensors += [t for slots in self.slots for slot in slots.values() for t in slot.values() if torch.is_tensor(t)]
         return sum(t.numel() * t.element_size() for t in tensors)
 
-    @torch.no_grad()
-    def restore(self) -> None:
-        """Put everything back as it was; what is kept here stays fit for another restore."""
-        for p, value, grad, trainable in zip(self.parameters, self.values, self.grads, self.trainable, strict=True):
-            p.data.copy_(value)
-            p.grad = None if grad is None else grad.clone()
-            if p.requires_grad is not trainable:
-                p.requires_grad_(trainable)
-        for module, name, tensor, value in self.buffers:
-            tensor.data.copy_(value)
-            module._buffers[name] = tensor
-        for module, mode in zip(self.modules, self.modes, strict=True):
-            module.training = mode
-        for optimizer, slots, groups in zip(self.optimizers, self.slots, self.groups, strict=True):
-            optimizer.state = defaultdict(dict, {p: copied(slot) for p, slot in slots.items()})
-            for group, old in zip(optimizer.param_groups, groups, strict=False):
-                group.update(copied(old))
-        for thing, old in self.carriers:
-            vars(thing).update(copied(old))
-        for thing, old in self.own:
-            vars(thing).update(old)
-        for put, old in self.generators:
-            put(old)
-        if self.rng is not None:
-            set_rng(self.rng)
-
 
 def _generators(values: list[Any]) -> list[tuple[Any, Any]]:
+    """(generator, its state) of each."""
     found: list[tuple[Any, Any]] = []
     for value in values:
         if isinstance(value, torch.Generator):
-            found.append((value.set_state, value.get_state()))
+            found.append((value, value.get_state()))
         elif isinstance(value, random.Random):
-            found.append((value.setstate, value.getstate()))
+            found.append((value, value.getstate()))
         elif isinstance(value, np.random.RandomState):
-            found.append((value.set_state, value.get_state()))
+            found.append((value, value.get_state()))
         elif isinstance(value, np.random.Generator):
-            bits = value.bit_generator
-            found.append((lambda old, bits=bits: setattr(bits, "state", old), bits.state))
+            found.append((value.bit_generator, value.bit_generator.state))
     return found
-
-
-class Frozen:
-    """The live objects as they are now (not copies), so that a replay can leave no trace in them.
-
-    Containers and the attributes of the code's own objects are remembered item by item, two levels deep; gradients and
-    optimiser slots as the very tensors that they are.
-    """
-
-    def __init__(self, state: State, namespace: dict[str, Any], *more: dict[str, Any]) -> None:
-        self.state = state
-        self.grads = [p.grad for p in state.parameters]
-        self.slots = [o.state for o in state.optimizers]
-        self.namespace, self.names = namespace, dict(namespace)
-        self.containers: list[tuple[Any, Any]] = []
-        for place in (namespace, *more):
-            self._visit([value for name, value in place.items() if not name.startswith("__")], 0)
-        for thing, _ in state.own:
-            self.containers.append((vars(thing), dict(vars(thing))))
-            self._visit(list(vars(thing).values()), 0)
-        self.containers += [(vars(thing), dict(vars(thing))) for thing, _ in state.carriers]
-
-    def _visit(self, values: list[Any], depth: int) -> None:
-        for value in values:
-            if type(value) in (list, dict, set, deque, defaultdict) and value is not self.namespace:
-                self.containers.append((value, value.copy()))
-                if depth < 1 and len(value) < 1000:
-                    self._visit(list(value.values() if isinstance(value, dict) else value), depth + 1)
-
-    def restore(self) -> None:
-        self.state.restore()
-        for parameter, grad in zip(self.state.parameters, self.grads, strict=True):
-            parameter.grad = grad
-        for optimizer, slots in zip(self.state.optimizers, self.slots, strict=True):
-            optimizer.state = slots
-        for name in [name for name in self.namespace if name not in self.names]:
-            del self.namespace[name]
-        self.namespace.update(self.names)
-        for container, content in self.containers:
-            _put_back(container, content)
-
-
-def _put_back(container: Any, content: Any) -> None:
-    """Make the live `container` hold `content` again, never emptying one that nobody changed."""
-    if isinstance(container, dict):
-        for key in [key for key in container if key not in content]:
-            del container[key]
-        container.update(content)
-    elif isinstance(container, set):
-        container.intersection_update(content)
-        container.update(content)
-    elif len(container) != len(content) or any(a is not b for a, b in zip(container, content, strict=True)):
-        if isinstance(container, deque):
-            container.clear()
-            container.extend(content)
-        else:
-            container[:] = content

@@ -14,7 +14,8 @@ from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.watching import npz
-from bugzoo.watching.trace import Event, Forward, Graph, Parameter, Trace
+from bugzoo.watching.records import Event, Forward, Graph, Parameter
+from bugzoo.watching.trace import Trace
 
 FORMAT = 2
 _SKIPPED = ("live",)

@@ -1,6 +1,5 @@
 """`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
 
-import functools
 import platform
 import sys
 import threading
@@ -13,22 +12,21 @@ import numpy as np
 import torch
 
 from bugzoo.errors import UserError
-from bugzoo.watching.by_heart import by_heart
-from bugzoo.watching.explain import explain
 from bugzoo.watching.hooks import Hooks
+from bugzoo.watching.live import Past
 from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.outcome import StopRun, of_error
 from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import Past, replay
-from bugzoo.watching.scene import scene
-from bugzoo.watching.trace import Environment, Event, Trace
+from bugzoo.watching.records import Environment, Event
+from bugzoo.watching.scene import calls, scene
+from bugzoo.watching.trace import Trace
 
 _active: list["watch"] = []
 _lock = threading.Lock()
 
 
 class watch:
-    """Watch the training that happens inside the `with` block, without changing it.
+    """Watch the training that happens inside the `with` block, without changing it and without running any of it again.
 
     `on_step(info)` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"}; it may raise
     StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs, `graph`
@@ -70,13 +68,11 @@ class watch:
         try:
             self._hooks.remove()
             self._recorder.close()
-            past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
-            self._recorder.live.replay = functools.partial(replay, past)
-            self._recorder.live.by_heart = functools.partial(by_heart, past)
             self.trace.metrics = self._metrics()
             self._conclude(error)
-            if not isinstance(error, KeyboardInterrupt):
-                self._recorder.live.explain = functools.partial(explain, self.trace, past)
+            live = self._recorder.live
+            live.past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
+            live.explained = isinstance(error, KeyboardInterrupt)  # stopped by hand: nothing else is begun
             if self._recorder.moment.errors:
                 self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:
@@ -95,7 +91,9 @@ class watch:
                 "traceback": "".join(traceback.format_exception(error)),
             }  # fmt: skip
             if trace.outcome == "crashed":
-                trace.error["scene"] = scene(error, self._recorder.forwards.last_call)
+                latest = self._recorder.forwards.last_call
+                trace.error["scene"] = scene(error, latest)
+                self._recorder.live.crashed = calls(error, latest)
             trace.events.append(Event(self._recorder.moment.step, "exception", {"type": type(error).__name__}))
 
     def _metrics(self) -> dict[str, float]:

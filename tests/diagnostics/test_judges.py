@@ -230,8 +230,6 @@ SICK = [
     ("fresh_process", {"differs": 1.0}, "reproducibility/hash_order"),
     ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3}, "initialisation/dead_relu"),
     ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3, "input_spread": 0.0}, "data/everything_unknown"),
-    ("input_independence", {"moved": 0.03, "loss": 5.0, "dealt_loss": 5.02, "still_falls": 0.001, "first_rate_share": 1.0,
-     "layer_norms": 1.0}, "optimizer/warmup_missing"),
     ("feature_leak", {"copies": 1.0, "column": 5.0, "nearest": 1.0}, "data/target_among_inputs"),
     ("five_minute_checklist", {"final_loss": math.inf, "full_precision_same": 1.0, "clipped_final_loss": 4.0},
      "optimizer/lr_too_high"),

@@ -113,7 +113,7 @@ def test_what_does_not_go_on_as_it_was_is_no_repair():
 def test_a_pair_that_never_was_does_not_pass(monkeypatch):
     case = Scenario("mlp", ("reproducibility/unseeded",))
     ended = Run(replace(Trace(), outcome="crashed"))
-    monkeypatch.setattr("bugzoo.running.run_worker", lambda job: ended, raising=False)
+    monkeypatch.setattr("bugzoo.rerun.script.run_worker", lambda job: ended)
     found = pair.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
     assert found["determinism"] == Reading(why_not="the second run ended as crashed")
     run = Run(Trace(), readings=found)

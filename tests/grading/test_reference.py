@@ -9,7 +9,7 @@ from bugzoo.grading import reference
 from bugzoo.grading.baseline import untouched
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
-from bugzoo.watching.trace import Parameter
+from bugzoo.watching.records import Parameter
 
 
 def changed(program: str, part: str) -> tuple[float, int]:

@@ -12,7 +12,8 @@ from bugzoo.diagnostics import instrument
 from bugzoo.lab import summary
 from bugzoo.plots import _style, comparison
 from bugzoo.running import Reading, Run
-from bugzoo.watching.trace import Event, Graph, Trace
+from bugzoo.watching.records import Event, Graph
+from bugzoo.watching.trace import Trace
 
 
 @pytest.fixture

@@ -32,8 +32,7 @@ def run(source: str, name: str, watched: bool, **settings: Any) -> tuple[dict[st
 
 def reach(trace: Trace) -> tuple[int, int]:
     """First and last step that can be run again."""
-    past = trace.live.replay.args[0]
-    return past.history.reach()
+    return trace.live.past.history.reach()
 
 
 def random_states() -> tuple[bytes, str, str]:

@@ -1,16 +1,30 @@
-"""After a run with non-finite numbers: which step, module, operation and line was the first."""
+"""After a run: which step, module, operation and line made the first number that is not finite, and what led to a crash."""
 
 import math
 from typing import cast
 
 import torch
 
+from bugzoo.rerun import crashed
+from bugzoo.rerun.step import execute, same, starts
 from bugzoo.watching.history import Snapshot
-from bugzoo.watching.replay import Past, execute, same, starts
-from bugzoo.watching.trace import Event, EventData, Trace
+from bugzoo.watching.live import Past
+from bugzoo.watching.records import Event, EventData
+from bugzoo.watching.trace import Trace
 
 
 def explain(trace: Trace, past: Past) -> None:
+    """See `Trace.explain`, which calls this once. Where nothing may be run again, the trace stays as it is."""
+    live = trace.live
+    if live is None or live.no_rerun:
+        return
+    _non_finite(trace, past)
+    if live.crashed is not None:
+        trace.error["scene"] = {**trace.error.get("scene", {}), **crashed.found(live.crashed)}
+        live.crashed = None  # it held on to a batch
+
+
+def _non_finite(trace: Trace, past: Past) -> None:
     """Complete the first non_finite event of `trace` by running that one step again; what is not found stays None."""
     event = trace.earliest("non_finite")
     history = past.history

@@ -1,15 +1,14 @@
 """The run's own kind of loss, computed again on a kept batch."""
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
-from bugzoo.diagnostics._tools import main_output
-from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.errors import NotApplicable
+from bugzoo.rerun.model import main_output
+from bugzoo.watching.live import Batch
 
 
-def again(model: torch.nn.Module, batch: Any, operation: str) -> torch.Tensor:
+def again(model: torch.nn.Module, batch: Batch, operation: str) -> torch.Tensor:
     """Mean loss of `model` on `batch`, a scalar with its graph; `operation` is the trace's `loss_op`.
 
     Raises NotApplicable for a loss that keeps no targets, or whose targets do not match the model's output.

@@ -3,8 +3,8 @@
 import pytest
 
 from bugzoo.diagnostics import instrument, read
-from bugzoo.diagnostics._evaluation import evaluated
 from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.rerun.evaluation import evaluated
 from bugzoo.running import run_here
 
 SCRIPT = """

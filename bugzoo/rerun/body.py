@@ -5,11 +5,6 @@ so that a batch that the body draws itself is the same one each time. The script
 """
 
 import ast
-import contextlib
-import io
-import time
-import warnings
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,42 +14,45 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from bugzoo.errors import UserError
+from bugzoo.errors import NotApplicable
+from bugzoo.rerun.budget import Budget, OutOfTime
+from bugzoo.rerun.iteration import prepared
+from bugzoo.rerun.permit import past_of
+from bugzoo.rerun.restore import back_at, forget, set_random, stepping_at
+from bugzoo.running.result import Run
 from bugzoo.watching.history import Snapshot
 from bugzoo.watching.hooks import Hooks
+from bugzoo.watching.live import Past
 from bugzoo.watching.loop import Loop
 from bugzoo.watching.recorder import Recorder
-from bugzoo.watching.replay import Past, prepared
-from bugzoo.watching.state import Frozen, State, copied, same_numbers, set_rng
+from bugzoo.watching.state import copied, same_numbers
 from bugzoo.watching.trace import Trace
+
+SECONDS = 4.0
+"""Of processor time, for a few repetitions."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """(steps,) each: the loss and the learning rate of each optimiser step; `error` is what ended them early, or ""."""
+    """(steps,) each: the loss and the learning rate of each optimizer step; `error` is what ended them early, or ""."""
 
     losses: np.ndarray
     rates: np.ndarray
     error: str = ""
 
 
-class _OutOfTime(BaseException):
-    """The processor seconds are over; no script's `except Exception` may hold it."""
-
-
 class _Listener(Recorder):
     """Counts the steps and looks whether each repetition calls the model with the same numbers."""
 
-    def __init__(self, until: float) -> None:
+    def __init__(self, seconds: float) -> None:
         super().__init__(Trace(), None, graph=False, snapshots=False)
         self.loop.give_up()
-        self.until, self.begins, self.same = until, True, True
+        self.budget, self.begins, self.same = Budget(seconds), True, True
         self.expected: torch.Tensor | None = None
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         super().training_forward(module, args)
-        if time.thread_time() > self.until:
-            raise _OutOfTime
+        self.budget.check()
         if self.begins:
             self.begins = False
             given = next((leaf.detach() for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)), None)
@@ -64,38 +62,55 @@ class _Listener(Recorder):
                 self.expected = given.clone()
 
 
-def by_heart(past: Past, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
+def repeat(run: Run, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
     """At most so many repetitions and processor seconds, until the loss is that part of the first one.
 
     `converting`: what the body makes of the batch before the model gets it is done again, to what came of it the first time.
 
-    Raises UserError, with the reason, where the body cannot be run for one batch.
+    Raises NotApplicable, with the reason, where nothing may be run again or the body cannot be run for one batch.
     """
+    past = past_of(run)
     first = _beginning(past)
     counted = _counters(first.loop)
     for going_on in (counted, ()) if counted else ((),):
         found = _repeat(past, first, times, seconds, enough, going_on, converting)
         if found is not None:
             return found
-    raise UserError(
+    raise NotApplicable(
         "the loop's body calls the model with other numbers each time, so that one batch cannot be repeated"
     )
+
+
+def again(run: Run, times: int, converting: bool = False) -> None:
+    """Run the body so often, for SECONDS at most, while the caller listens to what it does.
+
+    Raises NotApplicable as `repeat`, and where no step came of it.
+    """
+    found = repeat(run, times, SECONDS, 0.0, converting)
+    if not len(found.losses):
+        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'it made no step'})")
+
+
+def at_rate(run: Run, rate: float, times: int, seconds: float) -> Repeated:
+    """`repeat` with a learning rate of `rate` at each step; the groups of an optimizer keep their proportions."""
+    with stepping_at(rate):
+        return repeat(run, times, seconds, -1.0)
 
 
 def _beginning(past: Past) -> Snapshot:
     """The snapshot of the first step, in the loop that the training turned out to have."""
     history, loop = past.history, past.moment.loop.loop
     if history is None:
-        raise UserError("the run was watched with snapshots=False, so that its steps cannot be run again")
+        raise NotApplicable("the run was watched with snapshots=False, so that its steps cannot be run again")
     if loop is None or history.first is None:
-        raise UserError("no loop was found around loss.backward() and optimizer.step()")
+        raise NotApplicable("no loop was found around loss.backward() and optimizer.step()")
     if past.models.several_ranks():
-        raise UserError("a step of several ranks cannot be run again by one of them")
+        raise NotApplicable("a step of several ranks cannot be run again by one of them")
     first = history.first
     if first.loop.code is not loop.code or first.iteration.step != 1:
-        raise UserError("the training loop was not known from its first step on")
+        raise NotApplicable("the training loop was not known from its first step on")
     if first.iteration.overwritten():
-        raise UserError("the first batch was overwritten in place after its step")
+        raise NotApplicable("the first batch was overwritten in place after its step")
     if first.loop.node is loop.node:
         return first
     # before the first step the innermost loop was taken for it, and a step is made around that
@@ -125,34 +140,20 @@ def _repeat(
     converting: bool,
 ) -> Repeated | None:
     """None where the batch did not stay the same."""
-    names = first.frame_globals if first.top_level else dict(first.namespace)
-    state = State(past.models.ordered(), past.moment.optimizers, {**first.namespace, **names}, True, first.state)
-    frozen = Frozen(state, names, first.frame_globals)
-    listener, error = _Listener(time.thread_time() + seconds), ""
-    hooks, silent = Hooks(listener), io.StringIO()
+    listener, error = _Listener(seconds), ""
+    hooks = Hooks(listener)
     body: Callable[[dict[str, Any]], None] | None = None
-    with contextlib.ExitStack() as stack:
-        stack.callback(frozen.restore)
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")
-        stack.enter_context(contextlib.redirect_stdout(silent))
-        stack.enter_context(contextlib.redirect_stderr(silent))
-        stack.enter_context(torch.enable_grad())
-        first.state.restore()
-        for optimizer in past.moment.optimizers:
-            if optimizer not in first.state.optimizers:  # made, or found, after the first forward
-                optimizer.state = defaultdict(dict)
-        names.update(first.namespace)
+    with back_at(past, first) as names:
+        forget(
+            one for one in past.moment.optimizers if one not in first.state.optimizers
+        )  # made after the first forward
         hooks.install()
-        stack.callback(hooks.remove)
         try:
             for number in range(times):
                 given = copied(first.iteration.values)
                 given |= {name: given[name] + number for name in counters if isinstance(given.get(name), int)}
                 names.update(given)
-                set_rng(first.state.rng or {})
-                for put, old in first.state.generators:
-                    put(old)
+                set_random(first.state)
                 if number < 2 or body is None:  # a name that the first repetition made is known to the second
                     body = prepared(first, names, None, converting)
                 listener.begins = True
@@ -162,10 +163,12 @@ def _repeat(
                 losses = listener.table.column("loss")
                 if len(losses) and 0 <= losses[-1] < enough * losses[0]:
                     break
-        except _OutOfTime:
+        except OutOfTime:
             pass
         except (Exception, SystemExit) as raised:
             error = f"{type(raised).__name__}: {raised}"[:200]
+        finally:
+            hooks.remove()
     listener.waits.close()
     listener.waiting.finish()
     losses, rates = (listener.table.column(name).copy() for name in ("loss", "learning_rate"))

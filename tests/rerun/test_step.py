@@ -17,9 +17,8 @@ from bugzoo.watching.models import Models
 from bugzoo.watching.moment import Moment
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.state import State
-
-from .styles import STYLES
-from .support import comparable, random_states, reach, run
+from tests.watching.styles import STYLES
+from tests.watching.support import comparable, random_states, reach, run
 
 
 @pytest.mark.sampled(3)
@@ -152,6 +151,6 @@ def held_by(thing: object) -> set[type]:
 
 def test_what_stays_of_a_run_does_not_lead_to_its_recorder():
     _, trace = run(STYLES["fetched"], "ring.py", watched=True)
-    held = held_by(trace.live.replay)
+    held = held_by(trace.live.past)
     assert {History, Moment, Models, State} <= held, "it was looked for where it would be"
     assert not held & {Recorder, Hooks, Forwards, Trace}

@@ -3,8 +3,8 @@
 import pytest
 
 from bugzoo.diagnostics import NotApplicable
-from bugzoo.diagnostics._experiments import NAMES, changed
 from bugzoo.diagnostics.checkup import checkup
+from bugzoo.rerun.experiments import NAMES, changed
 from bugzoo.running import Job, run_worker
 
 SCRIPT = '''"""A docstring.

@@ -16,7 +16,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils.data import DataLoader, Subset
 
-from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.errors import NotApplicable
 from bugzoo.syntax import parse, source_lines
 
 NAMES = ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")

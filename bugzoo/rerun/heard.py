@@ -1,4 +1,4 @@
-"""The loop's own body, run again a few times on its first batch, while somebody listens to what it calls."""
+"""What a body that is run again calls: backward passes, steps and clippings, in their order."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,29 +7,6 @@ from typing import Any
 import torch
 from torch.nn.utils import clip_grad
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-
-from bugzoo.diagnostics._tools import live
-from bugzoo.diagnostics.verdict import NotApplicable
-from bugzoo.errors import UserError
-from bugzoo.running.result import Run
-
-SECONDS = 4.0
-
-
-def again(run: Run, times: int, converting: bool = False) -> None:
-    """Run the body so often, from the weights that the training began with. Raises NotApplicable where it cannot be.
-
-    `converting`: also what it does to the batch before the model gets it.
-    """
-    kept = live(run)
-    if kept.by_heart is None:
-        raise NotApplicable("needs the live loop; this trace has numbers only")
-    try:
-        found = kept.by_heart(times, SECONDS, 0.0, converting)
-    except UserError as why:
-        raise NotApplicable(str(why)) from None
-    if not len(found.losses):
-        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'it made no step'})")
 
 
 @contextlib.contextmanager

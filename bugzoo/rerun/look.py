@@ -1,9 +1,6 @@
 """Something of a script called once more, and what its models, losses and loaders are given meanwhile."""
 
 import contextlib
-import io
-import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +11,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.data import DataLoader
 
-from bugzoo.diagnostics._tools import main_output, quiet, tensors
-from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.errors import NotApplicable
+from bugzoo.rerun.budget import Budget, OutOfTime
+from bugzoo.rerun.model import main_output, quiet, tensors
+from bugzoo.rerun.silence import silent
 
 SECONDS = 5.0
 """Of processor time of this thread, so that a busy machine shows no fewer rows."""
@@ -65,10 +64,6 @@ class Evaluated:
         return summed / max(1, sum(y.numel() for _, y in self.pairs))
 
 
-class _TooLong(BaseException):
-    """The evaluation takes more than its seconds."""
-
-
 class _Seen(TorchFunctionMode):
     """Notes what every loss is called with, and every comparison of two rows of class numbers."""
 
@@ -112,22 +107,21 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         raise NotApplicable("the processes that the model was shared among are gone")
     found = Evaluated()
-    until = time.thread_time() + SECONDS
+    budget = Budget(SECONDS)
 
     def called(_: Any, args: Any, output: Any) -> None:
-        if time.thread_time() > until:
-            raise _TooLong
+        budget.check()
         if inputs := tensors(args):
             found.inputs.append(inputs[0].detach().clone())
             found.outputs.append(main_output(output).detach())
 
     hook = model.register_forward_hook(called)
     try:
-        with quiet(model), _reading(found), _silent(), _Seen(found):
+        with quiet(model), _reading(found), silent(), _Seen(found):
             if again:
                 torch.manual_seed(1)
             found.returned = _numbers(call())
-    except _TooLong:
+    except OutOfTime:
         pass
     except (Exception, SystemExit) as error:
         raise NotApplicable(f"its evaluation cannot be run once more ({type(error).__name__}: {error})"[:200]) from None
@@ -158,14 +152,3 @@ def _reading(found: Evaluated) -> Iterator[None]:
         yield
     finally:
         DataLoader.__iter__ = original  # type: ignore[method-assign]
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    with (
-        warnings.catch_warnings(),
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
-        warnings.simplefilter("ignore")
-        yield

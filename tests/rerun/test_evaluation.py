@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from bugzoo.diagnostics import instrument, read
-from bugzoo.diagnostics._evaluation import behind_training, evaluated
 from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.rerun.evaluation import behind_training, evaluated
 from bugzoo.running import run_here
 
 SCRIPT = """
@@ -84,7 +84,7 @@ def test_noise_on_the_validation_inputs_is_drawn_anew(tmp_path):
 )
 def test_without_a_training_loop_at_the_top_level_it_says_so(source):
     with pytest.raises(NotApplicable):
-        behind_training(source)
+        behind_training(source, set())
 
 
 def test_an_evaluation_that_raises_is_no_crash(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .support import run
+from tests.watching.support import run
 
 PERMUTED = """
 import torch

@@ -1,0 +1,41 @@
+"""The data of a run: the loader that its training loop reads, and the rows of a data set."""
+
+import ast
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.rerun.model import live
+from bugzoo.running.result import Run
+from bugzoo.syntax import called, parse
+
+
+def training_loader(run: Run) -> Any:
+    """The DataLoader that the training loop reads, None where it reads something else."""
+    names = run.namespace or live(run).namespace
+    for loop in ast.walk(parse(run.source)):
+        if isinstance(loop, ast.For) and "backward" in called(loop):
+            for node in ast.walk(loop.iter):
+                if isinstance(node, ast.Name) and isinstance(names.get(node.id), DataLoader):
+                    return names[node.id]
+    return None
+
+
+def rows(dataset: Any, most: int = 4000) -> tuple[list[bytes], list[float]]:
+    """(input of each sample as bytes, its label) of a map-style dataset; padding at the end of tokens does not count.
+
+    Raises NotApplicable for a dataset that gives no pairs of tensors.
+    """
+    inputs, labels = [], []
+    try:
+        for index in range(min(len(dataset), most)):
+            sample = dataset[index]
+            x, y = sample[0], sample[1]
+            array = torch.as_tensor(x).detach().cpu().contiguous().numpy()
+            inputs.append(array.tobytes() if array.dtype.kind == "f" else array.tobytes().rstrip(b"\0"))
+            labels.append(float(y))
+    except Exception as error:
+        raise NotApplicable(f"its data set does not give pairs of numbers ({type(error).__name__})") from None
+    return inputs, labels

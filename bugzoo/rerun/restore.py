@@ -1,0 +1,252 @@
+"""Putting things back as they were: the only file among the watch, the instruments and this room that does so.
+
+`bugzoo.watching.state` copies; here the copies are put back to the last bit: parameters, gradients, buffers, modes,
+optimizers, schedulers, loss scalers, generators, names, containers and the attributes of the script's own objects.
+"""
+
+import contextlib
+import random
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from bugzoo.rerun.silence import silent
+from bugzoo.watching.between import Between
+from bugzoo.watching.history import Snapshot
+from bugzoo.watching.live import Past
+from bugzoo.watching.state import State, copied
+
+# -- a training ----------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def back_at(past: Past, snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """The training as it was at `snapshot`, in silence; yields the names that its loop's body reads and binds.
+
+    Afterwards everything is as it was before, also where what ran in it raised.
+    """
+    names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
+    state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, True, snapshot.state)
+    frozen = _Frozen(state, names, snapshot.frame_globals)
+    try:
+        with silent(), torch.enable_grad():
+            restore(snapshot.state)
+            names.update(snapshot.namespace)
+            yield names
+    finally:
+        frozen.restore()
+
+
+@torch.no_grad()
+def restore(state: State) -> None:
+    """Put everything back as it was at `state`, which stays fit for another time."""
+    for p, value, grad, trainable in zip(state.parameters, state.values, state.grads, state.trainable, strict=True):
+        p.data.copy_(value)
+        p.grad = None if grad is None else grad.clone()
+        if p.requires_grad is not trainable:
+            p.requires_grad_(trainable)
+    for module, name, tensor, value in state.buffers:
+        tensor.data.copy_(value)
+        module._buffers[name] = tensor
+    for module, mode in zip(state.modules, state.modes, strict=True):
+        module.training = mode
+    for optimizer, slots, groups in zip(state.optimizers, state.slots, state.groups, strict=True):
+        optimizer.state = defaultdict(dict, {p: copied(slot) for p, slot in slots.items()})
+        for group, old in zip(optimizer.param_groups, groups, strict=False):
+            group.update(copied(old))
+    for thing, old in state.carriers:
+        vars(thing).update(copied(old))
+    for thing, old in state.own:
+        vars(thing).update(old)
+    set_random(state)
+
+
+def forget(optimizers: Iterable[torch.optim.Optimizer]) -> None:
+    """Leave each optimizer as one that has made no step yet."""
+    for optimizer in optimizers:
+        optimizer.state = defaultdict(dict)
+
+
+def put_back(between: Between, names: dict[str, Any]) -> bool:
+    """Make `names` what they were at an epoch's first forward.
+
+    True when the loop's body can go on at the forward, False when it must run from its top.
+    """
+    for name, (value, version) in between.names.items():
+        tensor = isinstance(value, torch.Tensor)
+        if not tensor or (value._version == version and names.get(name) is not value):
+            names[name] = copied(value)
+    for optimizer, groups in between.groups:
+        for group, values in zip(optimizer.param_groups, groups, strict=True):
+            group.update(values)
+    if between.args is None:
+        return False
+    for optimizer, _ in between.groups if between.empty is not None else ():
+        for parameter in (p for group in optimizer.param_groups for p in group["params"]):
+            parameter.grad = None if between.empty or parameter.grad is None else torch.zeros_like(parameter.grad)
+    return True
+
+
+@contextlib.contextmanager
+def stepping_at(rate: float) -> Iterator[None]:
+    """Every optimizer steps at this learning rate, its groups in proportion; each has its own rate again after the step."""
+    before: list[Any] = []
+
+    def lend(optimizer: Any, args: Any, kwargs: Any) -> None:
+        before[:] = [group["lr"] for group in optimizer.param_groups]
+        highest = max(max(float(one) for one in before), 1e-30)
+        for group in optimizer.param_groups:
+            group["lr"] = group["lr"] * (rate / highest)
+
+    def back(optimizer: Any, args: Any, kwargs: Any) -> None:
+        for group, old in zip(optimizer.param_groups, before, strict=True):
+            group["lr"] = old
+
+    hooks = [register_optimizer_step_pre_hook(lend), register_optimizer_step_post_hook(back)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+class _Frozen:
+    """The live objects as they are now (not copies), so that what is run again leaves no trace in them.
+
+    Containers and the attributes of the code's own objects are remembered item by item, two levels deep; gradients and
+    optimizer slots as the very tensors that they are.
+    """
+
+    def __init__(self, state: State, namespace: dict[str, Any], *more: dict[str, Any]) -> None:
+        self.state = state
+        self.grads = [p.grad for p in state.parameters]
+        self.slots = [o.state for o in state.optimizers]
+        self.namespace, self.names = namespace, dict(namespace)
+        self.containers: list[tuple[Any, Any]] = []
+        for place in (namespace, *more):
+            self._visit([value for name, value in place.items() if not name.startswith("__")], 0)
+        for thing, _ in state.own:
+            self.containers.append((vars(thing), dict(vars(thing))))
+            self._visit(list(vars(thing).values()), 0)
+        self.containers += [(vars(thing), dict(vars(thing))) for thing, _ in state.carriers]
+
+    def _visit(self, values: list[Any], depth: int) -> None:
+        for value in values:
+            if type(value) in (list, dict, set, deque, defaultdict) and value is not self.namespace:
+                self.containers.append((value, value.copy()))
+                if depth < 1 and len(value) < 1000:
+                    self._visit(list(value.values() if isinstance(value, dict) else value), depth + 1)
+
+    def restore(self) -> None:
+        restore(self.state)
+        for parameter, grad in zip(self.state.parameters, self.grads, strict=True):
+            parameter.grad = grad
+        for optimizer, slots in zip(self.state.optimizers, self.slots, strict=True):
+            optimizer.state = slots
+        for name in [name for name in self.namespace if name not in self.names]:
+            del self.namespace[name]
+        self.namespace.update(self.names)
+        for container, content in self.containers:
+            _refill(container, content)
+
+
+def _refill(container: Any, content: Any) -> None:
+    """Make the live `container` hold `content` again, never emptying one that nothing changed."""
+    if isinstance(container, dict):
+        for key in [key for key in container if key not in content]:
+            del container[key]
+        container.update(content)
+    elif isinstance(container, set):
+        container.intersection_update(content)
+        container.update(content)
+    elif len(container) != len(content) or any(a is not b for a, b in zip(container, content, strict=True)):
+        if isinstance(container, deque):
+            container.clear()
+            container.extend(content)
+        else:
+            container[:] = content
+
+
+# -- a model -------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def unchanged(model: torch.nn.Module) -> Iterator[None]:
+    """Modes and buffers of `model`, and torch's random numbers, are as before afterwards."""
+    modes = {module: module.training for module in model.modules()}
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices=devices):
+        try:
+            yield
+        finally:
+            for module, mode in modes.items():
+                module.training = mode
+            with torch.no_grad():
+                for name, buffer in model.named_buffers():
+                    if name in buffers and buffer.shape == buffers[name].shape:
+                        buffer.copy_(buffers[name])
+
+
+@contextlib.contextmanager
+def with_weights(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> Iterator[None]:
+    """`model` with other weights (name -> tensor, as its state_dict has them); its own are there again afterwards."""
+    own = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    try:
+        model.load_state_dict(weights)
+        yield
+    finally:
+        model.load_state_dict(own)
+
+
+# -- random numbers, and single values -------------------------------------------------------------------------------------
+
+
+def set_rng(rng: Mapping[str, Any]) -> None:
+    """The global generators, as `bugzoo.watching.state.get_rng` or `torch_rng` found them."""
+    torch.set_rng_state(rng["torch"])
+    if "numpy" in rng:
+        np.random.set_state(rng["numpy"])
+        random.setstate(rng["python"])
+    if "cuda" in rng:
+        torch.cuda.set_rng_state_all(rng["cuda"])
+
+
+def set_random(state: State) -> None:
+    """All generators, those of the script among them, as they were at `state`."""
+    for generator, old in state.generators:
+        if isinstance(generator, random.Random):
+            generator.setstate(old)
+        elif isinstance(generator, np.random.BitGenerator):
+            generator.state = old
+        else:
+            generator.set_state(old)
+    if state.rng is not None:
+        set_rng(state.rng)
+
+
+@contextlib.contextmanager
+def same_random(*generators: torch.Generator) -> Iterator[None]:
+    """torch's global generator on the CPU, and those given, are as before afterwards."""
+    states = [one.get_state() for one in generators]
+    with torch.random.fork_rng(devices=[]):
+        try:
+            yield
+        finally:
+            for one, state in zip(generators, states, strict=True):
+                one.set_state(state)
+
+
+@contextlib.contextmanager
+def lent(thing: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute of `thing` with another value for a while."""
+    old = getattr(thing, name)
+    setattr(thing, name, value)
+    try:
+        yield
+    finally:
+        setattr(thing, name, old)

@@ -1,0 +1,18 @@
+"""What is run again is not heard: no text, no warning."""
+
+import contextlib
+import io
+import warnings
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Drop what Python code writes to stdout and stderr, and its warnings."""
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield

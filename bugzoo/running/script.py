@@ -1,0 +1,183 @@
+"""The script of a job, run under watch in the process that is there for it, and what is handed over afterwards."""
+
+import atexit
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.files import write_atomic
+from bugzoo.plain import plain
+from bugzoo.running import processes, writes
+from bugzoo.running.here import execute, resolve
+from bugzoo.running.job import Job
+from bugzoo.running.keeping import Keeper, flush_open
+from bugzoo.running.outward import Outward
+from bugzoo.running.reading import checked, to_json
+from bugzoo.running.result import Run
+
+SLACK = 64 * 2**20
+"""Bytes for what handling an allocation failure and saving the trace need."""
+
+
+def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
+    """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
+    (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
+    hard = limit_memory(job)
+    if job.cuda_fraction is not None and torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
+    after = None
+    with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
+        after = resolve(job.after) if job.after else None
+    outward, keeper = None, None
+    if job.overlay:
+        atexit._clear()  # a fork has its parent's handlers; from here on they are the script's
+        outward = Outward(folder, job.ranks == 1, os.getcwd(), os.path.dirname(job.file))
+    run = execute(
+        job.source,
+        job.file,
+        argv=job.argv,
+        on_step=reporter(progress, rank) if job.watch else None,
+        watch=job.watch,
+        watch_settings=job.watch_settings,
+        explain=not job.overlay,  # it runs a step again: see close_up
+    )
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, hard)
+    for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher ends the ranks that are left when one has failed
+        signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
+    if outward is not None:
+        close_up(run, outward, folder, job)
+        if job.keep and rank == 0 and writes.apart(folder):
+            keeper = Keeper(folder, writes.second_place(folder))  # before anything is repeated
+        with contextlib.suppress(Exception):  # an explanation is no reason to lose the run
+            run.trace.explain()
+    if job.after:
+        try:
+            run.readings = checked((after or resolve(job.after))(run, **job.after_args))
+        except Exception:
+            run.trace.error["after"] = traceback.format_exc()
+    try:
+        if run.outcome != "out_of_memory":  # what does not fit there may not fit into the folder either
+            run.arrays = exported(run.namespace, job)
+            run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
+    except Exception:
+        run.trace.error["export"] = traceback.format_exc()
+    save(run, folder, rank)
+    if outward is not None:
+        leave(keeper)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    return run
+
+
+def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
+    """Close connections, and say in the run's live objects whether, and why no, part of the script may be run again."""
+    done = outward.found()
+    outward.close_up()
+    live = run.trace.live
+    if live is None:
+        return
+    live.guarded = True
+    if not job.rerun:
+        live.no_rerun = "nothing is run again, as --no-rerun asks"
+    elif done and not writes.apart(folder):
+        kind = next(kind for kind in ("connected", "started", "wrote") if kind in done)
+        did = "connected to" if kind == "connected" else kind
+        live.no_rerun = f"it would run parts of the script again, which {did} {done[kind]}"
+
+
+def leave(keeper: Keeper | None) -> None:
+    """What the script asked to be called at its end, and its threads, as an interpreter that ends has it."""
+    if keeper is not None:
+        keeper.put_back()
+    with contextlib.suppress(BaseException):
+        threading._shutdown()  # pyright: ignore
+    atexit._run_exitfuncs()
+    for _ in flush_open():  # files that the script left open are closed with the interpreter
+        pass
+    if keeper is not None:
+        keeper.changed()
+
+
+def limit_memory(job: Job) -> tuple[int, int]:
+    """Set the limit on private memory (data and anonymous mappings); returns the one before.
+
+    An allocation beyond it fails inside the script, with the allocator's own message. CUDA reserves address space by
+    the terabyte, so that there only the supervisor watches.
+    """
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    if job.limits.memory_mib and job.cuda_fraction is None:
+        now = processes.field(os.getpid(), "status", "VmData")
+        most = now + job.limits.memory_mib * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most + SLACK if job.isolated else before[1]))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    return (hard, hard) if job.isolated else before
+
+
+def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
+    """An `on_step` that writes one JSON line a step to the supervisor; less than a pipe's atomic 4096 bytes."""
+
+    def report(info: dict[str, Any]) -> None:
+        numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
+        with contextlib.suppress(OSError):
+            os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
+
+    return report
+
+
+def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
+    """What `export` asks for, as numpy arrays on the CPU."""
+    found: dict[str, np.ndarray] = {}
+    for name in job.export:
+        value = namespace[name]
+        if isinstance(value, torch.nn.Module):
+            value = value.state_dict()
+        if isinstance(value, dict):
+            found |= {f"{name}.{key}": _array(part) for key, part in value.items() if hasattr(part, "shape")}
+        else:
+            found[name] = _array(value)
+    return found
+
+
+def predicted(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
+    """The answers that `predict` asks for, under "predictions"; the inputs come in the model's own precision."""
+    if not job.predict:
+        return {}
+    model = namespace["model"]
+    model.eval()
+    first = next(model.parameters(), torch.empty(0))
+    inputs = (torch.as_tensor(value).to(first.device) for value in job.predict)
+    with torch.no_grad():
+        answers = model(*(value.to(first.dtype) if value.is_floating_point() else value for value in inputs))
+    return {"predictions": _array(answers)}
+
+
+def _array(value: Any) -> np.ndarray:
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        value = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy()
+    array = np.asarray(value)
+    if array.dtype == object:
+        raise TypeError(f"{type(value).__name__} holds Python objects; only numbers come back")
+    return array
+
+
+def save(run: Run, folder: Path, rank: int) -> None:
+    """Write trace-RANK.npz, arrays-RANK.npz and, last, result-RANK.json."""
+    run.trace.save(folder / f"trace-{rank}.npz")
+    if run.arrays:
+        np.savez(folder / f"arrays-{rank}.npz", **run.arrays)
+    result = {"seconds": run.seconds, "numbers": to_json(run.readings)}
+    write_atomic(folder / f"result-{rank}.json", json.dumps(plain(result, finite=False)))

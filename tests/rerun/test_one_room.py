@@ -1,0 +1,72 @@
+"""One file puts things back, one room runs things again."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bugzoo
+from bugzoo.syntax import last_name, parse
+
+HOME = Path(bugzoo.__file__).parent
+RESTORE = HOME / "rerun" / "restore.py"
+PUTTING_BACK = {
+    "load_state_dict", "set_rng_state", "set_rng_state_all", "setstate", "set_state", "fork_rng", "redirect_stdout",
+}  # fmt: skip
+NAMED = {"restore", "put_back"}
+STARTING = ("subprocess", "bugzoo.running.worker", "bugzoo.running.run_worker", "bugzoo.running.run_many")
+STARTS = {"checkup.py", "bug_report.py"}
+"""They examine a script and are no instruments: both start it in the first place."""
+
+
+def putting_back(text: str) -> list[str]:
+    """What a module does that only `restore` should do."""
+    found = []
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Call) and last_name(node.func) in PUTTING_BACK:
+            found.append(f"line {node.lineno} calls {last_name(node.func)}")
+        elif isinstance(node, ast.FunctionDef) and node.name in NAMED:
+            found.append(f"line {node.lineno} defines {node.name}")
+    return found
+
+
+def imported(text: str) -> Iterator[str]:
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules(*rooms: str) -> list[Path]:
+    return [file for room in rooms for file in sorted((HOME / room).glob("*.py"))]
+
+
+@pytest.mark.parametrize("room", ["rerun", "diagnostics", "watching"])
+def test_only_restore_puts_anything_back(room):
+    allowed = {RESTORE, HOME / "rerun" / "silence.py"}
+    found = {
+        file.name: said for file in modules(room) if file not in allowed and (said := putting_back(file.read_text()))
+    }
+    assert not found, "bugzoo/rerun/restore.py does that for all of them"
+
+
+def test_no_instrument_starts_a_process():
+    found = {
+        file.name: name
+        for file in modules("diagnostics")
+        if file.name not in STARTS
+        for name in imported(file.read_text())
+        if name.startswith(STARTING)
+    }
+    assert not found, "bugzoo/rerun/script.py does that for all of them"
+
+
+def test_the_search_can_find():
+    assert len(putting_back(RESTORE.read_text())) > 5
+    assert putting_back("model.load_state_dict(before)\n") and putting_back("class A:\n    def restore(self): pass\n")
+    assert not putting_back("load_state_dict = 1\n")
+    assert any(
+        name.startswith(STARTING) for name in imported("def again():\n    from bugzoo.running import run_worker\n")
+    )
