@@ -30,8 +30,8 @@ with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as faile
 def job_of(run: Run, why: str) -> Job:
     """A job that runs the script of `run` once more: ranks, threads and name as before, four times its seconds.
 
-    What it writes lands in scratch, where the kernel allows it. Raises NotApplicable where nothing may be run again, or where
-    the text is not known; `why` says what it is needed for.
+    What it writes lands in scratch, where the kernel allows it; it may connect to nothing and start nothing. Raises
+    NotApplicable where nothing may be run again, or where the text is not known; `why` says what it is needed for.
     """
     ask(run)
     if not run.source:
@@ -43,6 +43,7 @@ def job_of(run: Run, why: str) -> Job:
         ranks=max(1, len(run.ranks)),
         threads=int(run.trace.environment.get("threads") or 1),
         overlay=True,
+        closed=len(run.ranks) < 2,  # ranks talk to one another
     )
 
 
@@ -78,4 +79,6 @@ def fresh(job: Job) -> tuple[Run, ...]:
         raise NotApplicable("the script runs in several processes at once")
     limits = replace(job.limits, seconds=4 * job.limits.seconds + 120)
     texts = [_ANEW.format(text=job.source + _TAIL, seed=seed) for seed in HASH_SEEDS]
-    return tuple(run_many([replace(job, source=text, limits=limits, watch=False) for text in texts], workers=2))
+    return tuple(
+        run_many([replace(job, source=text, limits=limits, watch=False, closed=False) for text in texts], workers=2)
+    )

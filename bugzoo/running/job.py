@@ -75,6 +75,8 @@ class Job:
     """With an overlay: a folder to which its files are copied, as a bare run leaves them."""
     rerun: bool = True
     """With an overlay: may `after` run parts of the script again?"""
+    closed: bool = False
+    """With an overlay: a further run of a script. It connects to nothing and starts no program but a loader's workers."""
     isolated: bool = False
     """For code of other people: no network, files read-only but a temporary folder, an empty environment."""
     export: tuple[str, ...] = ()

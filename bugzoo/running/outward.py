@@ -39,7 +39,8 @@ class Outward:
         self.own = (*_OWN, str(folder), "pipe:", "socket:")
         self.notes = os.open(folder / NOTES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.said: set[str] = set()
-        self.closed = False
+        self.closed = ""
+        """Why nothing may be connected to or started any more; "" while it may."""
         self.places = [Path(place) for place in places]
         self.before = self._stamps()
         sys.addaudithook(self._heard)
@@ -78,7 +79,7 @@ class Outward:
     def _refuse(self, does: str, what: object) -> None:
         if self.closed:
             self.note("refused", f"{does} {what}")
-            raise PermissionError(f"bugzoo: the script has ended; what {does} {what!r} is not done a second time")
+            raise PermissionError(f"bugzoo: {self.closed}; what {does} {what!r} is not done a second time")
 
     def found(self) -> dict[str, str]:
         """{"wrote", "connected", "started": the first of each}; also of libraries that write without Python's knowledge."""
@@ -96,7 +97,7 @@ class Outward:
 
     def close_up(self) -> None:
         """From now on: connections that lead out are closed, new ones and programs refused."""
-        self.closed = True
+        self.closed = "the script has ended"
         for handle, _ in connections(self.alone):
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
                 one.shutdown(socket.SHUT_RDWR)

@@ -43,6 +43,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     if job.overlay:
         atexit._clear()  # a fork has its parent's handlers; from here on they are the script's
         outward = Outward(folder, job.ranks == 1, os.getcwd(), os.path.dirname(job.file))
+        outward.closed = "this is a further run of the script" if job.closed else ""
     run = execute(
         job.source,
         job.file,

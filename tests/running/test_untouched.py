@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -278,3 +279,21 @@ def test_what_loader_workers_need_is_no_writing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("BUGZOO_NO_OVERLAY", "1")
     run = run_worker(Job(WORKERS, overlay=True, watch=False))
     assert run.stdout.split() == ["64"] and run.writes is not None and run.writes.outward == {}
+
+
+SECOND = """
+import socket
+print("before")
+try:
+    socket.create_connection(("127.0.0.1", PORT), timeout=5).close()
+except PermissionError as error:
+    print(error)
+"""
+
+
+def test_a_further_run_connects_to_nothing(requests: Asked) -> None:
+    """Even where it would and the first one did not; else such a script is not run again at all."""
+    job = Job(SECOND.replace("PORT", str(requests.port)), overlay=True, watch=False)
+    assert run_worker(job).stdout == "before\n"
+    said = run_worker(replace(job, closed=True)).stdout
+    assert "this is a further run of the script; what connects to" in said
