@@ -10,7 +10,7 @@ FAULT = Fault(
     symptom="plateau",
     params={"steps": Param(1, 1, 3, "steps in which the rate grows")},
     edits=Swap("warmup = $N", "warmup = $steps"),
-    evidence=("input_independence.moved < 0.6", "loss_curve.falling < 0.15"),
+    evidence=("metrics.loss > 4.15",),
     effect="metrics.loss > healthy",
     why=(
         "Adam's first steps are as long as its rate says, however small the gradients are, for its averages have seen next to "
