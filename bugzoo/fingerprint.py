@@ -2,17 +2,19 @@
 
 From a function (`bugzoo.diagnostics.loss_curve:measure`) the names that it uses are followed, through this package's own
 modules, to the functions, classes and values behind them. What stands in the same file and is not used does not count:
-a `judge` beside a `measure`, for example. Nor do comments, docstrings, layout and the type hints of functions.
+a `judge` beside a `measure`, for example. Nor do comments, docstrings, layout, the type hints of functions and what is only said
+to a person (`bugzoo.said`).
 Modules are read, not imported. What is looked up by name at run time is not seen: name it as a root of its own.
 """
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bugzoo.said import said
 from bugzoo.syntax import parse
 
 _ROOT = Path(__file__).parent
@@ -36,8 +38,11 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
     return digest.hexdigest()
 
 
-def reached(*roots: str, without: Iterable[str] = ()) -> set[Place]:
-    """The places that `roots` need. Raises LookupError for a root, or a name on the way, that is not found."""
+def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> set[Place]:
+    """The places that `roots` need; with `words` also those that only a text needs which is said.
+
+    Raises LookupError for a root, or a name on the way, that is not found.
+    """
     waiting: list[Place] = []
     for root in roots:
         module, _, name = root.partition(":")
@@ -51,7 +56,7 @@ def reached(*roots: str, without: Iterable[str] = ()) -> set[Place]:
             continue
         found.add(place)
         waiting.append((place[0], ""))
-        for module, name in _module(place[0]).uses(place[1]):
+        for module, name in _module(place[0]).uses(place[1], words):
             places = list(_resolve(module, name))
             if not places and module != place[0] and _file(module) and not (name or "").startswith("__"):
                 raise LookupError(f"{place[0]} uses {module}.{name}, and nobody sees where that is")
@@ -98,8 +103,10 @@ class _Module:
         self.imports: _Targets = {}
         self.nodes_of_import: list[ast.stmt] = []
         self._texts: dict[str, str] = {}
-        self._uses: dict[str, set[tuple[str, str | None]]] = {}
-        self._sort(parse(file.read_text(encoding="utf-8")).body)
+        self._uses: dict[tuple[str, bool], set[tuple[str, str | None]]] = {}
+        body = parse(file.read_text(encoding="utf-8")).body
+        self._said = said(body)
+        self._sort(body)
 
     def _sort(self, body: list[ast.stmt]) -> None:
         for node in body:
@@ -135,16 +142,16 @@ class _Module:
 
     def text(self, name: str) -> str:
         if name not in self._texts:
-            self._texts[name] = "\n".join(_dump(node) for node in self._of(name))
+            self._texts[name] = "\n".join(_dump(node, self._said) for node in self._of(name))
         return self._texts[name]
 
-    def uses(self, name: str) -> set[tuple[str, str | None]]:
+    def uses(self, name: str, words: bool) -> set[tuple[str, str | None]]:
         """(module, name) of everything of this package that a place mentions; None for a whole module."""
-        if name not in self._uses:
-            self._uses[name] = self._used_by(name)
-        return self._uses[name]
+        if (name, words) not in self._uses:
+            self._uses[name, words] = self._used_by(name, set() if words else self._said)
+        return self._uses[name, words]
 
-    def _used_by(self, name: str) -> set[tuple[str, str | None]]:
+    def _used_by(self, name: str, skipped: Set[ast.AST]) -> set[tuple[str, str | None]]:
         found: set[tuple[str, str | None]] = set()
         for top in self._of(name):
             own = dict(self.imports)
@@ -152,12 +159,22 @@ class _Module:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     own |= self._imported(node)
             inner = set()
-            for node in ast.walk(top):  # module.name first, as the outer node comes before the inner one
+            for node in _walk(top, skipped):  # module.name first, as the outer node comes before the inner one
                 if isinstance(node, ast.Attribute):
                     found |= _attribute(node, own, inner)
                 elif isinstance(node, ast.Name) and node not in inner:
                     found.add(own.get(node.id, (self.name, node.id)))
         return found
+
+
+def _walk(top: ast.AST, skipped: Set[ast.AST]) -> Iterator[ast.AST]:
+    """As `ast.walk`, without what is skipped."""
+    waiting = [top]
+    while waiting:
+        node = waiting.pop(0)
+        if node not in skipped:
+            yield node
+            waiting += ast.iter_child_nodes(node)
 
 
 def _attribute(node: ast.Attribute, known: _Targets, inner: set[ast.AST]) -> set[tuple[str, str | None]]:
@@ -206,15 +223,25 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _dump(value: Any) -> str:
+def _is_shown(node: ast.AST) -> bool:
+    """An instrument's `SHOWN`: its keys choose numbers, its values are their names."""
+    named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SHOWN"
+    return named and isinstance(node.value, ast.Dict)
+
+
+def _dump(value: Any, skipped: Set[ast.AST]) -> str:
     """A syntax tree as text that is the same under every version of Python; `ast.dump` is not."""
     if isinstance(value, list):
-        return "[" + ",".join(_dump(item) for item in value if not _is_text(item)) + "]"
+        return "[" + ",".join(_dump(item, skipped) for item in value if not _is_text(item)) + "]"
     if not isinstance(value, ast.AST):
         return repr(value)
+    if value in skipped:
+        return "said"
+    if _is_shown(value):
+        value = ast.Tuple([one for one in value.value.keys if one is not None], ast.Load())
     hints = isinstance(value, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
     fields = [
-        f"{name}={_dump(part)}"
+        f"{name}={_dump(part, skipped)}"
         for name, part in ast.iter_fields(value)
         if part not in (None, []) and not (name in _SKIPPED and (hints or name not in ("returns", "annotation")))
     ]

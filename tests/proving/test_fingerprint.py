@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ import pytest
 
 import bugzoo
 from bugzoo import fingerprint
+from bugzoo.diagnostics import names
 from bugzoo.fingerprint import code_of, reached
+from bugzoo.proving import code
 
 FILE = '''"""What it asks."""
 from bugzoo.pack.tools import helper, other
@@ -132,7 +135,7 @@ def test_a_name_that_is_looked_up_when_it_is_used(package: Path) -> None:
 
 def test_a_dump_is_the_same_under_every_python() -> None:
     tree = ast.parse("def f(a: int, *b, c=1) -> str:\n    return f'{a!r:>{c}} x' if b else (1.5, None, ...)")
-    assert fingerprint._dump(tree) == (
+    assert fingerprint._dump(tree, set()) == (
         "Module(body=[FunctionDef(args=arguments(args=[arg(arg='a')],kw_defaults=[Constant(value=1)],"
         "kwonlyargs=[arg(arg='c')],vararg=arg(arg='b')),body=[Return(value=IfExp(body=JoinedStr(values=["
         "FormattedValue(conversion=114,format_spec=JoinedStr(values=[Constant(value='>'),FormattedValue(conversion=-1,"
@@ -141,9 +144,42 @@ def test_a_dump_is_the_same_under_every_python() -> None:
     )
 
 
+REWORDED = (
+    ("diagnostics/clip_rate.py", "gradients are clipped at", "gradients are limited to"),
+    ("diagnostics/clip_rate.py", "; it bites at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
+    ("diagnostics/resumption.py", '"steps are left out"', '"steps are missing"'),
+    ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
+    ("grading/checks.py", "with its weights shuffled the model", "the model with shuffled weights"),
+    ("running/worker.py", "Workers need Linux", "A worker needs Linux"),
+)
+"""File, what stands in a text that it says, and what might."""
+
+
+def test_rewording_moves_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "bugzoo"
+    shutil.copytree(Path(bugzoo.__file__).parent, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
+    monkeypatch.setattr(fingerprint, "_ROOT", copy)
+
+    def keys() -> dict[str, str]:
+        forget(), code.grading.cache_clear(), code.showing.cache_clear()
+        each = {f"{name}, {part.__name__}": part(name) for name in names() for part in (code.measuring, code.judging)}
+        return each | {"core": code.core(), "grading": code.grading()}
+
+    before = keys()
+    for file, text, other in REWORDED:
+        was = (copy / file).read_text()
+        assert text in was, (file, text)
+        (copy / file).write_text(was.replace(text, other, 1))
+    assert keys() == before
+    (copy / "diagnostics/clip_rate.py").write_text(
+        (copy / "diagnostics/clip_rate.py").read_text().replace("0.85", "0.8")
+    )
+    assert {name for name, key in keys().items() if key != before[name]} == {"clip_rate, judging", "grading"}
+
+
 def called(spec: str) -> set[tuple[str, str]]:
     """(file, function) of everything of ours that is called while a program runs and is measured."""
-    from bugzoo.diagnostics import measure_all, names
+    from bugzoo.diagnostics import measure_all
     from bugzoo.running.here import execute
     from bugzoo.running.torch_state import preserved
     from bugzoo.scenario import Scenario
@@ -175,13 +211,10 @@ def called(spec: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("spec", ["", "numerics/log_at_step", "attention/causal_mask_missing"])
 def test_nothing_runs_that_was_not_reached(spec: str) -> None:
     """Every function of ours that a watched and measured run really calls is in the hash of the measurement."""
-    from bugzoo.diagnostics import names
-    from bugzoo.proving.code import CORE
-
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:  # what other tests imported is not there
         seen = fresh.submit(called, spec).result()
     root = str(Path(bugzoo.__file__).parent) + os.sep
-    known = reached(*CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()))
+    known = reached(*code.CORE, *(f"bugzoo.diagnostics.{name}:measure" for name in names()), words=True)
     modules = {module for module, _ in known}
     missing = set()
     for file, name in seen:

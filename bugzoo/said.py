@@ -1,0 +1,82 @@
+"""Which expressions of a module are only said to a person: rewording them changes no result.
+
+They are the texts that a `Verdict`, a `Suspect`, a `Check` or an error is made with, the local variables that hold nothing else,
+and the arguments of functions of the same module that do nothing else with them.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+
+SAYS: dict[str, tuple[int, ...]] = {
+    "Verdict": (2,),
+    "Suspect": (2,),
+    "Check": (2, 3),
+    "UserError": (0,),
+    "NotApplicable": (0,),
+    "RuntimeError": (0,),
+}
+"""Where the texts stand among the arguments of what is called."""
+WORDS = {"message", "evidence", "saw", "expected"}
+"""The same arguments, by name."""
+
+
+def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
+    """The outermost such expressions in these statements of one module."""
+    nodes = [node for one in body for node in ast.walk(one)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    while True:  # every variable may be a text until it is seen to be used as something else
+        passed_on = {one.name: one.places() for one in functions}
+        found = {text for call in calls for text in _texts(call, passed_on)}
+        found |= {value for one in functions for name in one.texts for value in one.values[name]}
+        inside = {node for one in found for node in ast.walk(one)}
+        if not any([one.keep(inside) for one in functions]):
+            return found
+
+
+class _Function:
+    """One function, its variables, and which of them may be texts."""
+
+    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.name, self.parameters = node.name, [one.arg for one in node.args.args]
+        self.uses: dict[str, list[ast.AST]] = defaultdict(list)
+        self.values: dict[str, list[ast.expr]] = defaultdict(list)
+        plain, other = set[ast.AST](), set[str]()
+        stored: list[ast.Name] = []
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
+                self.uses[one.id].append(one)
+            elif isinstance(one, ast.Name):
+                stored.append(one)
+            elif isinstance(one, ast.Global | ast.Nonlocal):
+                other |= set(one.names)
+            elif isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign) and one.value is not None:
+                targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+                if len(targets) == 1 and isinstance(targets[0], ast.Name):
+                    plain.add(targets[0])
+                    self.values[targets[0].id].append(one.value)
+        other |= {one.id for one in stored if one not in plain}  # of a loop, a `with`, a tuple
+        self.texts = {name for name in {*self.values, *self.parameters} - other if self.uses[name]}
+
+    def places(self) -> tuple[int, ...]:
+        """Which arguments are used as texts alone."""
+        return tuple(place for place, name in enumerate(self.parameters) if name in self.texts)
+
+    def keep(self, inside: Set[ast.AST]) -> bool:
+        """Drop the variables that are used elsewhere than in texts; True where there were some."""
+        kept = {name for name in self.texts if all(use in inside for use in self.uses[name])}
+        before, self.texts = self.texts, kept
+        return kept != before
+
+
+def _texts(call: ast.Call, passed_on: dict[str, tuple[int, ...]]) -> Iterator[ast.expr]:
+    """The texts among the arguments of a call."""
+    own = isinstance(call.func, ast.Name)
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    places = SAYS.get(name) or (passed_on.get(name, ()) if own else ())
+    if any(isinstance(one, ast.Starred) for one in call.args):  # which argument is which is not known
+        return
+    yield from (call.args[place] for place in places if place < len(call.args))
+    if name in SAYS:
+        yield from (one.value for one in call.keywords if one.arg in WORDS)
