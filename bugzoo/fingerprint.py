@@ -223,10 +223,11 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _is_shown(node: ast.AST) -> bool:
-    """An instrument's `SHOWN`: its keys choose numbers, its values are their names."""
-    named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SHOWN"
-    return named and isinstance(node.value, ast.Dict)
+def _without_labels(node: ast.AST) -> ast.AST:
+    """Of an instrument's `SHOWN` the keys, which choose numbers; the values are their names. Any other node as it is."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and ast.unparse(node.targets[0]) == "SHOWN":
+        return ast.Tuple([one for one in node.value.keys if one is not None], ast.Load())
+    return node
 
 
 def _dump(value: Any, skipped: Set[ast.AST]) -> str:
@@ -237,8 +238,7 @@ def _dump(value: Any, skipped: Set[ast.AST]) -> str:
         return repr(value)
     if value in skipped:
         return "said"
-    if _is_shown(value):
-        value = ast.Tuple([one for one in value.value.keys if one is not None], ast.Load())
+    value = _without_labels(value)
     hints = isinstance(value, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
     fields = [
         f"{name}={_dump(part, skipped)}"

@@ -28,7 +28,7 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     while True:  # every variable may be a text until it is seen to be used as something else
         passed_on = {one.name: one.places() for one in functions}
-        found = {text for call in calls for text in _texts(call, passed_on)}
+        found: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
         found |= {value for one in functions for name in one.texts for value in one.values[name]}
         inside = {node for one in found for node in ast.walk(one)}
         if not any([one.keep(inside) for one in functions]):
