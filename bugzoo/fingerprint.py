@@ -39,7 +39,7 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
 
 
 def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> set[Place]:
-    """The places that `roots` need; with `words` also those that only a text needs which is said.
+    """The places that `roots` need; with `words` also those that only texts mention which are said to a person.
 
     Raises LookupError for a root, or a name on the way, that is not found.
     """

@@ -5,7 +5,7 @@ and the arguments of functions of the same module that do nothing else with them
 """
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 
 SAYS: dict[str, tuple[int, ...]] = {
@@ -19,6 +19,8 @@ SAYS: dict[str, tuple[int, ...]] = {
 """Where the texts stand among the arguments of what is called."""
 WORDS = {"message", "evidence", "saw", "expected"}
 """The same arguments, by name."""
+_BINDING = ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
+"""An expression with one of these does more than to make a text."""
 
 
 def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
@@ -26,10 +28,12 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
     nodes = [node for one in body for node in ast.walk(one)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    names = Counter(one.name for one in functions)
     while True:  # every variable may be a text until it is seen to be used as something else
-        passed_on = {one.name: one.places() for one in functions}
+        passed_on = {one.name: one.places() for one in functions if names[one.name] == 1}  # else which one is not known
         found: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
         found |= {value for one in functions for name in one.texts for value in one.values[name]}
+        found = {one for one in found if not any(isinstance(node, _BINDING) for node in ast.walk(one))}
         inside = {node for one in found for node in ast.walk(one)}
         if not any([one.keep(inside) for one in functions]):
             return found

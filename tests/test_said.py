@@ -29,6 +29,12 @@ def texts(source: str) -> set[str]:
         ("for text in a:\n  raise UserError(text)", {"text"}),
         ("return Verdict('x', *a)", set()),
         ("return Result('x', 'so')", set()),
+        ("raise UserError(f'{(b := a)}')", set()),
+        (  # two of one name: which one is called is not known
+            "def told(text, more): return Verdict('x', more, text)\n"
+            " class B:\n  def told(self, text): raise UserError(text)\n return told('so', a)",
+            {"text"},
+        ),
         # a function that does nothing but say it
         ("def told(text, more): return Verdict('x', more, text)\n return told('so', 'much')", {"'so'", "text"}),
         ("def told(text): return Verdict('x', len(text), text)\n return told('so')", {"text"}),

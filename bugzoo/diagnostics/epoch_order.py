@@ -15,7 +15,8 @@ from bugzoo.diagnostics._data import training_loader
 from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
-from bugzoo.rerun.model import live, tensors
+from bugzoo.rerun.model import tensors
+from bugzoo.rerun.permit import permitted
 from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
@@ -51,7 +52,7 @@ def measure(run: Run) -> dict[str, Any]:
         raise NotApplicable("fewer than 2 epochs were trained")
     kept = [
         (batch.step, batch.targets.flatten().cpu())
-        for batch in live(run).first_batches
+        for batch in permitted(run).first_batches
         if batch.step <= len(loader) and batch.targets is not None and _tells(batch.targets)
     ]
     if not kept:

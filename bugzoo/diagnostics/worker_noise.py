@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import need_steps, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import tensors
+from bugzoo.rerun.permit import ask
 from bugzoo.rerun.restore import same_random
 from bugzoo.running.result import Run
 
@@ -49,6 +50,7 @@ def measure(run: Run) -> dict[str, Any]:
     loader = training_loader(run)
     if loader is None or loader.num_workers < 2 or loader.batch_sampler is None:
         raise NotApplicable("the training loop reads no DataLoader with two workers or more")
+    ask(run)  # the rows are fetched again, by the script's own code
     try:
         with same_random():
             rows = list(next(iter(loader.batch_sampler)))

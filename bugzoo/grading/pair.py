@@ -43,8 +43,9 @@ def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
             more = instrument(name).again(replace(job, after=None, after_args={}, export=(), predict=()))
             if trouble := next((one.trouble for one in more if one.trouble), ""):
                 raise RuntimeError(trouble)
-            if (ended := more[-1].outcome) != "finished":
-                raise NotApplicable(f"the {'second' if len(more) == 1 else 'resumed'} run ended as {ended}")
+            if ended := next((one.outcome for one in more if one.outcome != "finished"), ""):
+                kind = "second" if len(more) == 1 else "resumed" if name == BY["resume"] else "further"
+                raise NotApplicable(f"the {kind} run ended as {ended}")
             found[name] = Reading(instrument(name).measure(run, *more))
         except NotApplicable as why:
             found[name] = Reading(why_not=str(why))

@@ -51,7 +51,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
         watch_settings=job.watch_settings,
-        explain=not job.overlay,  # it runs a step again: see close_up
+        explain=not job.overlay,  # it runs a step again: below, when connections are closed
     )
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, hard)
@@ -84,7 +84,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
 
 
 def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
-    """Close connections, and say in the run's live objects whether, and why no, part of the script may be run again."""
+    """Close connections; where no part of the script may be run again, `run.trace.live.no_rerun` gets the reason."""
     done = outward.found()
     outward.close_up()
     live = run.trace.live

@@ -1,10 +1,1 @@
-import pytest
-import torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from tests.watching.conftest import one_thread  # noqa: F401  sums depend on the number of threads

@@ -54,6 +54,14 @@ def test_every_part_of_a_script_asks_first(refused):
     assert not read("overfit_one_batch", refused).applies
 
 
+@pytest.mark.parametrize("name", ["epoch_order", "worker_noise"])
+def test_the_rows_of_a_data_set_are_not_fetched_again_either(name):
+    run = run_here(instrument(name).HEALTHY.source, file="rows.py")
+    assert read(name, run).applies
+    run.trace.live.no_rerun = WHY
+    assert read(name, run).why_not == WHY
+
+
 def test_an_explanation_that_is_refused_leaves_the_trace_as_it_is():
     run = run_here(TRAINS.replace("SPOILT", "float('nan')"), file="spoilt.py")
     assert run.trace.first_non_finite().data["op"]
