@@ -61,7 +61,8 @@ def _lost_peer(error: dict[str, Any]) -> bool:
 def _own_error(error: dict[str, Any]) -> bool:
     """Did this rank fail of itself, so that the others lost their connection to it? gloo's own threads abort."""
     if error.get("type") == "Killed":
-        return "SIGABRT" not in str(error.get("message", ""))
+        message = str(error.get("message", ""))
+        return "SIGABRT" not in message or ("uncaught" in message and not _lost_peer(error))
     return bool(error.get("type")) and error["type"] not in ("Stopped", "SignalException") and not _lost_peer(error)
 
 

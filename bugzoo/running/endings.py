@@ -3,6 +3,7 @@
 From inside by the exception that left the script, from outside by its process's exit code and the limit it broke.
 """
 
+import re
 import signal
 import traceback
 
@@ -11,6 +12,8 @@ from bugzoo.running.job import Job
 from bugzoo.watching import outcome
 from bugzoo.watching.records import ErrorRecord
 from bugzoo.watching.trace import Trace
+
+_UNCAUGHT = re.compile(r"terminate called after throwing an instance of '([^'\n]+)'(?:\s+what\(\):\s*([^\n]+))?")
 
 
 def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, ErrorRecord]:
@@ -48,14 +51,17 @@ def record(failure: BaseException, file: str) -> ErrorRecord:
     }
 
 
-def from_exit(code: int) -> tuple[str, ErrorRecord]:
+def from_exit(code: int, printed: str = "") -> tuple[str, ErrorRecord]:
     """(outcome, error record) of a process that ended without handing over its results.
 
-    `code`: exit status, or the negative number of the signal that killed it.
+    `code`: exit status, or the negative number of the signal that killed it. `printed`: its output, in which an uncaught
+    C++ exception, such as one in a thread of gloo, leaves its class and message.
     """
     if code < 0:
         name = signal.Signals(-code).name
         message = f"the process was killed by {name}"
+        if -code == signal.SIGABRT and (uncaught := _UNCAUGHT.search(printed)):
+            message += f" after an uncaught {uncaught[1]}" + (f": {uncaught[2][:500]}" if uncaught[2] else "")
         kind = "Killed"
     else:
         message = f"the script ended its process with code {code} (os._exit) before its results could be kept"

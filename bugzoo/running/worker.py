@@ -128,9 +128,9 @@ def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
         run = handed.read(job, folder, rank)
     except Exception:  # no file, or one that the script spoilt, which counts as none
         run = Run(_partial(account.steps.get(str(rank), [])), job.source, job.file, seconds=account.seconds)
-        run.trace.outcome, run.trace.error = from_exit(account.exit_code)
+        run.trace.outcome, run.trace.error = from_exit(account.exit_code, account.stdout)
         if job.ranks > 1:
-            run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}")
+            run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}", account.stdout)
     run.stdout, run.elapsed = account.stdout, account.seconds
     run.trace.environment["peak_mib"] = round(account.peak_mib, 1)
     if trouble := account.trouble or account.unread.get(str(rank), ""):
@@ -140,7 +140,7 @@ def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
     return run
 
 
-def _of_rank(path: Path) -> tuple[str, ErrorRecord]:
+def _of_rank(path: Path, printed: str) -> tuple[str, ErrorRecord]:
     """(outcome, error record) of a rank that handed nothing over, from the exit code that the launcher saw."""
     try:
         with npz.opened(path, 100) as file:
@@ -149,7 +149,7 @@ def _of_rank(path: Path) -> tuple[str, ErrorRecord]:
         code = -signal.SIGTERM
     if code == -signal.SIGTERM:  # the launcher's own
         return "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
-    return from_exit(code)
+    return from_exit(code, printed)
 
 
 def _written(path: Path) -> float:

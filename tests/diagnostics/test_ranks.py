@@ -2,7 +2,11 @@
 
 import pytest
 
+from bugzoo.diagnostics import rank_check
 from bugzoo.diagnostics.checkup import checkup
+from bugzoo.running.endings import from_exit
+from bugzoo.running.result import Run
+from bugzoo.watching.trace import Trace
 
 SCRIPT = """
 import torch
@@ -42,3 +46,21 @@ def test_a_batch_that_one_rank_leaves_out(tmp_path, twist, cause):
     if cause:
         assert found.suspects[0].line == SCRIPT.splitlines().index("        TWIST") + 1
     assert found.outcome == ("nothing" if twist == "pass" else "found" if cause else "unjudged")
+
+
+MISMATCH = (
+    "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n"
+    "  what():  [enforce fail at gloo/transport/tcp/pair.cc:464] op.preamble.length <= op.nbytes. 44 vs 4.\n"
+)
+OWN = "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::at\n"
+
+
+@pytest.mark.parametrize(("printed", "parted"), [(MISMATCH, True), (OWN, False), ("", False)])
+def test_a_rank_that_aborted_while_the_other_was_ended(printed, parted):
+    """On a busy machine the launcher ends the other rank before that one can say what it saw."""
+    aborted, ended = Trace(), Trace()
+    aborted.outcome, aborted.error = from_exit(-6, printed)
+    ended.outcome, ended.error = "stopped", {"type": "Stopped", "message": "ended with the other ranks"}
+    ranks = [Run(trace, SCRIPT, "train.py", seconds=1.0) for trace in (ended, aborted)]
+    run = Run(aborted, SCRIPT, "train.py", seconds=1.0, ranks=ranks)
+    assert rank_check.measure(run)["parted"] == float(parted)
