@@ -108,3 +108,23 @@ def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
         return bool(same.float().mean() > 0.9) and bool(b.float().std() > 0)
     counted = a >= 0  # below zero: ignored targets
     return bool(counted.any()) and bool((a == b)[counted].float().mean() > 0.9) and b.unique().numel() > 2
+
+
+def changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
+    """`x` with everything from `start` on along `axis` replaced by plausible other values of the same kind."""
+    new = x.clone()
+    part = new.narrow(axis, start, x.shape[axis] - start)
+    if x.is_floating_point():
+        part.add_(torch.randn_like(part) * (x.float().std().to(x.dtype) + 1e-3))
+    else:
+        values = x.reshape(-1)[torch.randint(x.numel(), part.shape, device=x.device)]
+        part.copy_(torch.where(values == part, x.reshape(-1)[0].expand_as(values), values))
+    return new
+
+
+def moved(before: torch.Tensor, after: torch.Tensor, axis: int, start: int) -> tuple[float, float]:
+    """Mean movement of outputs before `start` along `axis`, and from it on."""
+    change = (after - before).abs()
+    return float(change.narrow(axis, 0, start).mean()), float(
+        change.narrow(axis, start, change.shape[axis] - start).mean()
+    )

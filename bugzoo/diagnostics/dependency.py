@@ -1,11 +1,10 @@
-"""Which inputs does each output depend on? Change some, see which outputs move.
+"""Which inputs does each output depend on: later tokens, padding, the text itself?
 
-`batch_leak`: other samples of the batch reach an output in eval mode (an axis was mixed up). `future_leak`: where the
-target is the input one position later, later positions reach earlier outputs: the answer is visible. `padding_leak`: a
-sample's output depends on how much padding its neighbours gave it. `text_heard`: do the outputs move at all when every token
-before the padding is another one? All are relative: movement where nothing should
-move, over usual movement. Sequences, padding and shift are found in the tensors; a classifier or a bidirectional
-encoder may look at all positions and is not asked about the future.
+Some inputs are changed, and the outputs are compared. `future_leak`: where the target is the next token, later tokens reach
+earlier outputs, so that the answer is visible. `padding_leak`: a sample's output depends on how much padding its batch gave it.
+`text_heard`: do the outputs move at all when every token before the padding is replaced? All are relative: movement where none
+should be, over usual movement. Sequences, padding and the shift are found in the tensors. A classifier or a bidirectional encoder
+may read all positions, and is not asked about the future.
 """
 
 from typing import Any
@@ -13,68 +12,62 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics._attention import AttentionRows
-from bugzoo.diagnostics._example import example
-from bugzoo.diagnostics._sequences import Call, lengths, shifted, two_ahead
+from bugzoo.diagnostics._example import Example
+from bugzoo.diagnostics._sequences import Call, changed, lengths, shifted, two_ahead
 from bugzoo.diagnostics._tools import batches, model_of, pick, share
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import call, quiet, tensors
 from bugzoo.running.result import Run
 
 COST = 1
+_SCRIPT = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+torch.manual_seed(0)
+tokens = torch.randint(20, (128, 13))
+
+
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(20, 16)
+        self.body = nn.GRU(16, 16, batch_first=True, bidirectional=False)
+        self.head = nn.LazyLinear(20)
+
+    def forward(self, x):
+        return self.head(self.body(self.embedding(x))[0])
+
+
+model = Reader()
+model(tokens[:2])
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(3):
+    for rows in torch.randperm(128).split(32):
+        x, y = tokens[rows, :-1], tokens[rows, 1:]
+        loss = F.cross_entropy(model(x).reshape(-1, 20), y.reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
 SHOWN = {
-    "batch_leak": ("share of outputs that move with another sample of the batch", "0"),
-    "future_leak": ("share of outputs that move with a later token", "0"),
-    "padding_leak": ("share of outputs that move with what stands at padding", "0"),
-    "text_heard": ("movement of the outputs when the text before the padding is another one", "not 0"),
-    "masked_leak": ("share of outputs that move with what the mask leaves out", "0"),
+    "future_leak": ("movement of outputs when later tokens change", "0"),
+    "padding_leak": ("movement of outputs when their padding is cut off", "0"),
+    "text_heard": ("movement of outputs when the text before the padding changes", "not 0"),
+    "masked_leak": ("movement of outputs when masked positions change", "0"),
     "attention_partial_rows": ("share of attention rows that do not sum to 1", "0"),
 }
-HEALTHY = example()
-SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
+HEALTHY = Example(_SCRIPT)
+SICK = Example(_SCRIPT.replace("bidirectional=False", "bidirectional=True"))
 FARTHEST = 8
 """Positions ahead that are asked one by one."""
 DEAF = 1e-5
 """Movement of outputs, over their size, that is rounding."""
 
 
-def _changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
-    """`x` with everything from `start` on along `axis` replaced by plausible other values of the same kind."""
-    new = x.clone()
-    part = new.narrow(axis, start, x.shape[axis] - start)
-    if x.is_floating_point():
-        part.add_(torch.randn_like(part) * (x.float().std().to(x.dtype) + 1e-3))
-    else:
-        values = x.reshape(-1)[torch.randint(x.numel(), part.shape, device=x.device)]
-        part.copy_(torch.where(values == part, x.reshape(-1)[0].expand_as(values), values))
-    return new
-
-
-def _moved(before: torch.Tensor, after: torch.Tensor, axis: int, start: int) -> tuple[float, float]:
-    """Mean movement of outputs before `start` along `axis`, and from it on."""
-    change = (after - before).abs()
-    return float(change.narrow(axis, 0, start).mean()), float(
-        change.narrow(axis, start, change.shape[axis] - start).mean()
-    )
-
-
 def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
     return call(model, *arguments.arguments({place: x}))
-
-
-def _batch_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> tuple[float | None, int]:
-    """(relative leak between samples, batch axis); None when input and output share no axis."""
-    x, found = arguments.leaves[place], []
-    for axis in (0, 1):
-        if axis >= min(x.ndim, out.ndim) or x.shape[axis] != out.shape[axis] or x.shape[axis] < 2:
-            continue
-        if axis == 1 and out.ndim < 3:
-            continue
-        start = x.shape[axis] // 2
-        still, usual = _moved(out, _ask(model, arguments, place, _changed(x, axis, start)), axis, start)
-        found.append((still / usual if usual > 0 else 0.0, axis))
-        if found[-1][0] < 1e-5:
-            return found[-1]
-    return min(found, default=(None, 0))
 
 
 def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int) -> dict[str, float]:
@@ -90,7 +83,7 @@ def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: in
         for skip in range(FARTHEST + 1):
             if cut + skip >= size or skip > reach:
                 break
-            after = _ask(model, arguments, place, _changed(x, time, cut + skip)).reshape(out.shape)
+            after = _ask(model, arguments, place, changed(x, time, cut + skip)).reshape(out.shape)
             change = (after - out).abs()
             usual = float(change.narrow(time, cut + skip, size - cut - skip).mean())
             ratio = float(change.narrow(time, 0, cut).mean()) / usual if usual > 0 else 0.0
@@ -146,15 +139,6 @@ def _finite(model: torch.nn.Module, batch: Any) -> bool:
     return all(bool(torch.isfinite(t).all()) for t in held if t.is_floating_point())
 
 
-def _one_graph(run: Run, batch: Any, out: torch.Tensor) -> bool:
-    """Are the rows no samples but parts of one whole? The same rows come at every step, or the loss reads some only."""
-    if batch.targets is not None and batch.targets.ndim == 1 and out.ndim == 2 and len(batch.targets) < len(out):
-        return True
-    first = batches(run)[0]
-    pairs = list(zip(tensors(first.args), tensors(batch.args), strict=False))
-    return first.step != batch.step and bool(pairs) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
-
-
 def measure(run: Run) -> dict[str, Any]:
     """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
@@ -172,8 +156,6 @@ def measure(run: Run) -> dict[str, Any]:
         "nan_output": float(bool(torch.isnan(out).any()) and _finite(model, batch)),
         **attention.where,
         "recurrent": float(any(isinstance(m, torch.nn.RNNBase) for m in model.modules())),
-        "axes": float(arguments.leaves[main].ndim),
-        "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
     }
     with quiet(model_of(run, batch)) as model:
         if numbers["nan_output"]:
@@ -182,9 +164,6 @@ def measure(run: Run) -> dict[str, Any]:
             raise NotApplicable("the model answers NaN, in eval mode, too: there is nothing that could move")
         if not torch.equal(out, call(model, batch.args, batch.kwargs)):
             raise NotApplicable("the model answers differently when it is asked twice, even in eval mode")
-        leak = None if _one_graph(run, batch, out) else _batch_leak(model, arguments, main, out)[0]
-        if leak is not None:
-            numbers["batch_leak"] = leak
         for place, leaf in enumerate(arguments.leaves):
             shift = shifted(leaf, batch.targets) if isinstance(leaf, torch.Tensor) else None
             if shift is not None:
@@ -202,9 +181,9 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on leaks from the future (> 0.1 %), from padding (> 0.1 %; RNN: 5 %), across samples."""
+    """Fires on leaks from the future (> 0.1 %) and from padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
     shown = pick(
-        numbers, "batch_leak", "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows"
+        numbers, "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows"
     )
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
@@ -237,15 +216,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
         elif numbers["attention"] and padding > 0.02:
             suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention sees the padding"))
-    batch = numbers.get("batch_leak", 0.0)
-    if batch > 0.01 and numbers["other_inputs"] == 0 and not numbers.get("future_leak"):
-        text = f"other samples of the batch move an output ({batch:.2g} of the usual movement; 0 is right)"
-        cause, score = "shape/view_instead_of_permute", 0.6
-        if numbers["recurrent"]:
-            cause, score = "recurrent/batch_first_mismatch", 0.7
-        elif numbers.get("axes", 3) < 3:  # a table has no axes to mix up: something was reduced over the samples
-            cause, score = "loss/wrong_axis_reduction", 0.4
-        suspects.append(Suspect(cause, score, text))
     if numbers["attention"] and numbers.get("text_heard", 1.0) < DEAF and not numbers["recurrent"]:
         text = f"other tokens before the padding move the outputs by {numbers['text_heard']:.2g} of their size: attention passes"
         suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} over the text", **place))

@@ -1,17 +1,20 @@
-"""Do all ranks of a distributed run do the same number of steps with the same parameters on different data?
+"""Do all ranks take the same steps, on different data, with one average?
 
-Collectives wait for every rank: one rank that skips a batch leaves the others waiting for ever. The rank with fewest
-steps and the line where it stands tell which. Losses that are equal to the last digit on every rank mean that all got
-the same data; parameters that drift apart mean that gradients are not averaged.
+Collectives such as all_reduce wait for every rank: when one rank skips a batch, the others hang. The rank with the fewest steps
+and the line where it waits tell which. Losses that are equal to the last digit on every rank mean that all ranks got the same data.
+Parameters that drift apart mean that gradients are not averaged. DDP averages gradients over the ranks, so that each rank's loss is
+the plain mean over its own batch, ln C before any learning: `loss_factor` is the first loss over ln C times the backward passes of
+a step, and `loss_by_ranks` that times the number of ranks, about 1 where the script divides by the world size as well.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from bugzoo.diagnostics._example import Example
-from bugzoo.diagnostics._tools import column, pick
+from bugzoo.diagnostics._tools import column, median, pick
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.running.result import Run
 
@@ -33,11 +36,13 @@ dist.destroy_process_group()
 """
 SHOWN = {
     "ranks": ("ranks", ""),
-    "steps_fewest": ("steps of the rank with fewest", "equal"),
-    "steps_most": ("steps of the rank with most", "equal"),
-    "spread": ("spread of the losses at one step", "above 0"),
-    "parameter_spread": ("spread of the parameters at the end", "0"),
+    "steps_fewest": ("steps of the rank with the fewest", "equal"),
+    "steps_most": ("steps of the rank with the most", "equal"),
+    "spread": ("spread of the ranks' losses at one step", "above 0"),
+    "parameter_spread": ("spread of the ranks' parameters at the end", "0"),
+    "loss_factor": ("first loss over ln(classes)", "about 1"),
 }
+NEAR = 0.15
 HEALTHY = Example(_SCRIPT, ranks=2)
 SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)
 _PARTED = (
@@ -97,30 +102,53 @@ def measure(run: Run) -> dict[str, Any]:
         "stacks": [str(place.get("traceback") or place.get("stack") or "")[-2000:] for place in places],
         "file": place.get("file"),
         "line": place.get("line"),
+        **_average(traces),
     }
 
 
+def _average(traces: list[Any]) -> dict[str, float]:
+    """The first loss over that of guessing; empty for another loss than a cross-entropy over classes."""
+    classes = traces[0].graph.classes or 0
+    first = [column(trace.loss)[0] for trace in traces if len(column(trace.loss))]
+    if classes < 2 or len(first) < len(traces):
+        return {}
+    factor = float(np.mean(first)) / math.log(classes) * max(1.0, median(traces[0].backwards, 1.0))
+    averaged = traces[0].graph.reduction == "mean" and traces[0].graph.ops[:1] == (traces[0].graph.loss_op,)
+    return {"loss_factor": factor, "loss_by_ranks": factor * len(traces), "plain_mean": float(averaged)}
+
+
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a hang, on unequal steps, on losses equal to the last digit, and on parameters that differ."""
-    shown = pick(numbers, "hung", "steps_fewest", "steps_most", "spread", "parameter_spread")
-    place = {"file": numbers.get("file"), "line": numbers.get("line")}
-    if numbers["hung"]:
-        text = (
-            f"the ranks stopped taking steps: rank {numbers['rank_behind']:.0f} did {numbers['steps_fewest']:.0f}, "
-            f"another {numbers['steps_most']:.0f}; each waits for a collective that the other does not call"
-        )
-        return Verdict("rank_check", True, text, shown, (Suspect("distributed/skipped_batch", 0.85, text, **place),))
-    if numbers.get("parted"):
-        text = (
-            f"after {numbers['steps_fewest']:.0f} common steps the ranks' collectives no longer belonged together and "
-            "the connection broke, though no rank failed of itself: one of them left out a batch, or had fewer"
-        )
-        return Verdict("rank_check", True, text, shown, (Suspect("distributed/skipped_batch", 0.8, text, **place),))
-    if numbers["parameter_spread"] > 1e-5:
-        text = f"the ranks' parameters differ by {numbers['parameter_spread']:.2g} of their size after the run"
-        return Verdict("rank_check", True, text, shown, (Suspect("distributed/unsynchronised_model", 0.85, text),))
-    if numbers["spread"] == 0 and numbers["steps_fewest"] >= 3:
-        text = "every rank had exactly the same losses: they all got the same data"
-        return Verdict("rank_check", True, text, shown, (Suspect("distributed/same_shard_everywhere", 0.8, text),))
+    """Fires on a hang, unequal steps, losses equal to the last digit, different parameters, and a loss divided twice."""
+    shown = pick(numbers, "hung", "steps_fewest", "steps_most", "spread", "parameter_spread", "loss_factor")
+    suspects = [*_steps(numbers), *_averaged_twice(numbers)]
+    if suspects:
+        return Verdict("rank_check", True, suspects[0].evidence, shown, tuple(suspects))
     text = f"{numbers['ranks']:.0f} ranks, {numbers['steps_fewest']:.0f} steps each, equal parameters, different data"
     return Verdict("rank_check", False, text, shown)
+
+
+def _steps(numbers: dict[str, Any]) -> Iterator[Suspect]:
+    fewest = f"{numbers['steps_fewest']:.0f}"
+    place = {"file": numbers.get("file"), "line": numbers.get("line")}
+    if numbers["hung"]:
+        text = f"the ranks hang: rank {numbers['rank_behind']:.0f} took {fewest} steps, another {numbers['steps_most']:.0f}; "
+        text += "each waits for a collective that the other does not call"
+        yield Suspect("distributed/skipped_batch", 0.85, text, **place)
+    elif numbers.get("parted"):
+        text = f"after {fewest} common steps the ranks called different collectives, and the connection broke, though no rank "
+        text += "raised an error of its own: one rank skipped a batch, or had fewer"
+        yield Suspect("distributed/skipped_batch", 0.8, text, **place)
+    elif numbers["parameter_spread"] > 1e-5:
+        text = f"after the run the ranks' parameters differ by {numbers['parameter_spread']:.2g} of their size (usually 0)"
+        yield Suspect("distributed/unsynchronised_model", 0.85, text)
+    elif numbers["spread"] == 0 and numbers["steps_fewest"] >= 3:
+        text = "the losses of all ranks are equal to the last digit: every rank got the same data"
+        yield Suspect("distributed/same_shard_everywhere", 0.8, text)
+
+
+def _averaged_twice(numbers: dict[str, Any]) -> Iterator[Suspect]:
+    ranks = numbers["ranks"]
+    if not numbers.get("plain_mean", 1.0) and abs(numbers["loss_by_ranks"] - 1) < NEAR:
+        text = f"the first loss is {numbers['loss_factor']:.2g} of ln(classes), one part in {ranks:.0f}: the script divides it by "
+        text += "the world size, and DDP averages the gradients once more"
+        yield Suspect("distributed/loss_normalised_per_rank", 0.8, text)

@@ -1,0 +1,140 @@
+"""Does a sample's output depend on the rest of its batch?
+
+In eval mode it must not. Three questions are put to the trained model. `alone_gap`: a few samples go through it one at a time; how
+far do their outputs move, over the usual distance between two samples? `again_gap`: the same batch goes through twice; do the
+outputs differ, because the model keeps a hidden state? `batch_leak`: half of the batch is replaced; how far do the outputs of the
+other half move, over those of the replaced one? All three are 0 for independent samples. Otherwise a batch and a time axis are
+confused, rows are in another order, something is reduced over the batch, or outputs read the padding that the batch brought.
+"""
+
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._sequences import Call, changed, moved, shifted
+from bugzoo.diagnostics._tools import batches, model_of, pick
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import call, quiet, tensors
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "alone_gap": ("distance between a sample's outputs alone and in its batch", "0"),
+    "again_gap": ("distance between the outputs of the same batch, passed twice", "0"),
+    "batch_leak": ("movement of outputs when other samples change", "0"),
+    "alone": ("samples passed alone", ""),
+}
+HEALTHY = example()
+SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
+MOST = 8
+"""Samples that are passed alone."""
+LEAST, AGAIN = 0.01, 1e-3
+"""The second: of one batch passed twice, where no sum has another order."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Gaps and a leak, 0 is none; absent where the question makes no sense. Raises NotApplicable without any."""
+    batch = batches(run)[-1]
+    arguments = Call.of(batch)
+    main = arguments.main()
+    if main is None:
+        raise NotApplicable("the model was called with no tensor of tokens or numbers")
+    with quiet(model_of(run, batch)) as model:
+        out = call(model, batch.args, batch.kwargs)
+        if not torch.isfinite(out).all():
+            raise NotApplicable("the model's outputs are not finite, in eval mode, too")
+        numbers: dict[str, Any] = {
+            "recurrent": float(any(isinstance(part, torch.nn.RNNBase) for part in model.modules())),
+            "axes": float(arguments.leaves[main].ndim),
+            "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
+            "next_token": float(any(isinstance(x, torch.Tensor) and bool(shifted(x, batch.targets)) for x in arguments.leaves)),
+        }
+        reasons = []
+        try:
+            numbers |= _gaps(model, batch, arguments, main, out)
+        except NotApplicable as why:
+            reasons.append(str(why))
+        same = torch.equal(out, call(model, batch.args, batch.kwargs))
+        leak = _batch_leak(model, arguments, main, out) if same and not _one_graph(run, batch, out) else None
+        if leak is not None:
+            numbers["batch_leak"] = leak
+        elif reasons:
+            raise NotApplicable(reasons[0])
+    return numbers
+
+
+def _gaps(model: Any, batch: Any, arguments: Call, main: int, out: torch.Tensor) -> dict[str, float]:
+    """Gaps over the spread of the samples. Raises NotApplicable where rows are not samples with one output each."""
+    rows = arguments.leaves[main].shape[0]
+    if batch.targets is None or batch.targets.ndim != 1 or len(batch.targets) != rows or rows < 2:
+        raise NotApplicable("the batch has not one target for each of several samples")
+    if out.shape[0] != rows:
+        raise NotApplicable("the model does not give one output for each sample")
+    chosen = range(0, rows, max(1, rows // MOST))
+    try:
+        alone = [call(model, *arguments.alone(index, rows, -1, -1))[0] for index in chosen]
+    except Exception as error:  # a model that takes no single sample
+        raise NotApplicable(f"the model does not take one sample alone ({error})") from None
+    if alone[0].shape != out[0].shape:
+        raise NotApplicable("the model's output has another shape for a sample alone")
+    first, again = call(model, batch.args, batch.kwargs), call(model, batch.args, batch.kwargs)
+    spread = float(out.std(0).mean()) + 1e-12
+    apart = [float((one - first[index]).abs().mean()) for one, index in zip(alone, chosen, strict=True)]
+    return {
+        "alone_gap": sum(apart) / len(apart) / spread,
+        "again_gap": float((again - first).abs().mean()) / spread,
+        "alone": float(len(apart)),
+    }
+
+
+def _batch_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
+    """Relative movement of unchanged samples along the batch axis; None when input and output share no axis."""
+    x, found = arguments.leaves[place], []
+    for axis in (0, 1):
+        if axis >= min(x.ndim, out.ndim) or x.shape[axis] != out.shape[axis] or x.shape[axis] < 2:
+            continue
+        if axis == 1 and out.ndim < 3:
+            continue
+        start = x.shape[axis] // 2
+        after = call(model, *arguments.arguments({place: changed(x, axis, start)}))
+        still, usual = moved(out, after, axis, start)
+        found.append(still / usual if usual > 0 else 0.0)
+        if found[-1] < 1e-5:
+            break
+    return min(found, default=None)
+
+
+def _one_graph(run: Run, batch: Any, out: torch.Tensor) -> bool:
+    """Are the rows parts of one whole, not samples? The same rows come at every step, or the loss reads some only."""
+    if batch.targets is not None and batch.targets.ndim == 1 and out.ndim == 2 and len(batch.targets) < len(out):
+        return True
+    first = batches(run)[0]
+    pairs = list(zip(tensors(first.args), tensors(batch.args), strict=False))
+    return first.step != batch.step and bool(pairs) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on a gap of a hundredth of the distance between samples (a thousandth for the same batch twice), and on a leak."""
+    shown, suspects = pick(numbers, *SHOWN), []
+    again, alone, leak = (numbers.get(name, 0.0) for name in ("again_gap", "alone_gap", "batch_leak"))
+    recurrent = numbers["recurrent"]
+    if again > AGAIN:
+        text = f"the same batch, passed twice, gives outputs {again:.2g} of the samples' spread apart: the model keeps a state"
+        suspects.append(Suspect("recurrent/state_kept_between_batches", 0.7, text))
+    if leak > LEAST and not numbers["other_inputs"] and not numbers["next_token"]:
+        text = f"other samples of the batch move an output by {leak:.2g} of the usual movement (0 is right)"
+        cause, score = "shape/view_instead_of_permute", 0.6
+        if recurrent:
+            cause, score = "recurrent/batch_first_mismatch", 0.7
+        elif numbers["axes"] < 3:  # a table has no axes to mix up: something was reduced over the samples
+            cause, score = "loss/wrong_axis_reduction", 0.4
+        suspects.append(Suspect(cause, score, text))
+    if alone > LEAST and again <= AGAIN:
+        text = f"alone, a sample gets an output {alone:.2g} of the samples' spread away from the one in its batch (0 is right)"
+        names = ("batch_first_mismatch", "lengths_out_of_order", "output_for_hidden")
+        causes = [f"recurrent/{name}" for name in names] if recurrent else ["loss/wrong_axis_reduction"]
+        suspects += [Suspect(cause, 0.4, text) for cause in causes]
+    if suspects:
+        return Verdict("batch_independence", True, suspects[0].evidence, shown, tuple(suspects))
+    return Verdict("batch_independence", False, "a sample's output does not depend on its batch", shown)

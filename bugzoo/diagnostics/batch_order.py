@@ -1,0 +1,172 @@
+"""Are the batches shuffled, different from each other, and in a new order each epoch?
+
+Three things are looked at, each where it can be known. `mixed`: the entropy of the labels in a batch over that of batches drawn at
+random, near 1 with shuffling; sorted data without a shuffle gives batches of one or two classes, each step pulls toward them, and
+the last one wins. `same_batch_share`: the share of batches that are the first batch again, as when a one-batch overfit test stays
+in the script. `repeated_epoch_share`: the batches that the loader would give now, after training, are compared with those it gave
+first; 0 is right, and a DistributedSampler without set_epoch() gives 1. Batches are compared by their targets, which augmentation
+does not change.
+"""
+
+import gc
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, RandomSampler
+
+from bugzoo.diagnostics._data import training_loader
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import batches, need_steps, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import tensors
+from bugzoo.rerun.permit import permitted
+from bugzoo.rerun.restore import same_random
+from bugzoo.running.result import Run
+
+COST = 1
+SHOWN = {
+    "mixed": ("variety of the labels in a batch, over that of random batches", "near 1"),
+    "classes": ("classes in all batches together", ""),
+    "classes_in_batch": ("classes in one batch, on average", ""),
+    "same_batch_share": ("share of batches that repeat the first one", "0"),
+    "loader_batches": ("batches of the largest loader", ""),
+    "repeated_epoch_share": ("share of batches that the last epoch repeats from the first", "0"),
+    "epochs": ("epochs of training", ""),
+}
+HEALTHY = example()
+SICK = example(("torch.randperm(256).split(32)", "targets.argsort().split(32)"))
+LITTLE = 0.5
+LEAST = 8
+"""Targets in a batch below which two may be equal by chance."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Ratios, shares between 0 and 1 and counts; absent where they cannot be known. Raises NotApplicable without any."""
+    numbers: dict[str, Any] = {}
+    reasons = []
+    for part in (_mixed, _repeated_batches, _repeated_epochs):
+        try:
+            numbers |= part(run)
+        except NotApplicable as why:
+            reasons.append(str(why))
+    if not numbers:
+        raise NotApplicable("; ".join(dict.fromkeys(reasons)))
+    return numbers
+
+
+def _mixed(run: Run) -> dict[str, float]:
+    """Entropy of the labels of a batch. Raises NotApplicable below two batches of at least 8 class numbers each."""
+    found = [batch.targets for batch in batches(run) if batch.targets is not None]
+    labels = [y.detach().cpu().long() for y in found if not y.is_floating_point() and y.ndim == 1 and len(y) >= LEAST]
+    if len(labels) < 2:
+        raise NotApplicable("fewer than two batches with one class per sample were kept")
+    whole = torch.cat(labels)
+    if len(whole.unique()) < 2:
+        raise NotApplicable("all kept labels are the same")
+    # as many labels as a batch has can only show so much variety: the usual one is what drawing at random gives
+    generator = torch.Generator().manual_seed(0)
+    drawn = [whole[torch.randperm(len(whole), generator=generator)[: len(y)]] for y in labels]
+    usual = sum(map(_entropy, drawn)) / len(drawn)
+    own = sum(map(_entropy, labels)) / len(labels)
+    return {
+        "mixed": own / usual if usual > 0 else 1.0,
+        "classes": float(len(whole.unique())),
+        "classes_in_batch": sum(len(y.unique()) for y in labels) / len(labels),
+        "batches": float(len(labels)),
+    }
+
+
+def _entropy(labels: torch.Tensor) -> float:
+    """Nats."""
+    shares = torch.bincount(labels.clamp(min=0)).double() / len(labels)
+    shares = shares[shares > 0]
+    return float(-(shares * shares.log()).sum())
+
+
+def _repeated_batches(run: Run) -> dict[str, float]:
+    """How many of the kept batches equal the first one. Raises NotApplicable below 3 batches."""
+    found = [_compared(batch) for batch in batches(run)]
+    first = found[0]
+    later = [one for one in found[1:] if one is not None]
+    if first is None or first.numel() < LEAST or len(later) < 2:
+        raise NotApplicable(f"fewer than 3 batches of at least {LEAST} targets were kept")
+    same = [one.shape == first.shape and torch.equal(one, first) for one in later]
+    return {"same_batch_share": sum(same) / len(same), "loader_batches": float(_largest_loader())}
+
+
+def _compared(batch: Any) -> torch.Tensor | None:
+    """The targets of a batch, or else the first tensor that its model was called with."""
+    if batch.targets is not None and batch.targets.numel() > 1 and batch.targets.unique().numel() > 1:
+        return batch.targets
+    return next(iter(tensors((batch.args, batch.kwargs))), None)
+
+
+def _largest_loader() -> int:
+    """Batches of the largest loader that is alive; 0 where there is none, or where none has a length."""
+    most = 0
+    for one in gc.get_objects():
+        if issubclass(type(one), DataLoader):  # isinstance() asks a lazy module for its __class__
+            try:
+                most = max(most, len(one))
+            except TypeError:  # of a stream
+                continue
+    return most
+
+
+def _repeated_epochs(run: Run) -> dict[str, float]:
+    """How many of the first epoch's batches come again. Raises NotApplicable without a shuffling loader and 2 epochs."""
+    steps = need_steps(run, 2)
+    loader = training_loader(run)
+    if loader is None or loader.batch_sampler is None:
+        raise NotApplicable("the training loop reads no DataLoader with batches")
+    if not (isinstance(loader.sampler, RandomSampler) or getattr(loader.sampler, "shuffle", False)):
+        raise NotApplicable("the loader of the training loop does not shuffle")
+    epochs = steps / max(len(loader), 1)
+    if epochs < 2:
+        raise NotApplicable("training had fewer than 2 epochs")
+    kept = [
+        (batch.step, batch.targets.flatten().cpu())
+        for batch in permitted(run).first_batches
+        if batch.step <= len(loader) and batch.targets is not None and _tells(batch.targets)
+    ]
+    if not kept:
+        raise NotApplicable(f"no batch with {LEAST} different targets was kept")
+    now = _batches_now(loader, max(step for step, _ in kept))
+    same = [any(torch.equal(targets, x) for x in now[step - 1]) for step, targets in kept]
+    return {"repeated_epoch_share": sum(same) / len(same), "epochs": float(epochs)}
+
+
+def _tells(targets: torch.Tensor) -> bool:
+    return targets.numel() >= LEAST and targets.unique().numel() > 1
+
+
+def _batches_now(loader: Any, batches: int) -> list[list[torch.Tensor]]:
+    """The flattened tensors of the first batches that the loader would give now; generators stay as they are."""
+    own = [one for one in {loader.generator, getattr(loader.sampler, "generator", None)} if one is not None]
+    try:
+        with same_random(*own):
+            order = iter(loader.batch_sampler)
+            rows = [next(order) for _ in range(batches)]
+            fetched = [loader.collate_fn([loader.dataset[row] for row in some]) for some in rows]
+    except Exception as error:  # a data set may do anything
+        raise NotApplicable(f"the loader's batches cannot be fetched again ({type(error).__name__})") from None
+    return [[x.flatten().cpu() for x in tensors(batch)] for batch in fetched]
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on one batch repeated, on batches half as varied as random ones, and on epochs that repeat the first one."""
+    shown, suspects = pick(numbers, *SHOWN), []
+    if numbers.get("same_batch_share", 0.0) > 0.9 and numbers["loader_batches"] > 1:
+        text = f"{share(numbers['same_batch_share'])} of the batches repeat the first one (usually 0); "
+        text += f"the loader has {numbers['loader_batches']:.0f} batches"
+        suspects.append(Suspect("loop/same_batch_forever", 0.9, text))
+    if numbers.get("mixed", 1.0) < LITTLE:
+        text = f"a batch has {numbers['classes_in_batch']:.1f} of {numbers['classes']:.0f} classes on average, "
+        text += f"{numbers['mixed']:.0%} of the variety of random batches: the data is sorted by label"
+        suspects.append(Suspect("data/no_shuffle", 0.85, text))
+    if numbers.get("repeated_epoch_share", 0.0) > 0.9:
+        text = f"after {numbers['epochs']:.0f} epochs the loader still gives the batches of the first one, in the same order"
+        suspects.append(Suspect("distributed/set_epoch_missing", 0.85, text))
+    if suspects:
+        return Verdict("batch_order", True, suspects[0].evidence, shown, tuple(suspects))
+    return Verdict("batch_order", False, "batches are shuffled, and none repeats another", shown)

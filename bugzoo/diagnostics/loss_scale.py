@@ -1,0 +1,157 @@
+"""Do gradients underflow in float16, and does the GradScaler find and keep its scale?
+
+float16 holds nothing below 2**-24, about 6e-8. Without a GradScaler small gradients become exact zeros on their way
+through the autocast region; `underflow_share` is the share of gradient elements that are zero in float16 and not in float32, on
+the same batch. A scaler starts high, halves its scale at each step whose gradient overflows and skips that step, and doubles it
+after many good steps. A few skipped steps are usual, most of them skipped are not. Between two steps of one optimizer the scale at
+most doubles: `rise` is the largest ratio of two neighboring scales, at `rise_step`, from `rise_from`, and `skipped_after_rise`
+counts the skipped ones among the 20 steps after it. bfloat16 has the exponent range of float32 and needs no scaler.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import batches, column, model_of, need_steps, pick, share
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.loss import again
+from bugzoo.rerun.model import live, quiet
+from bugzoo.running.result import Run
+
+COST = 1
+_UNDER = "with torch.autocast('cpu', torch.{}):\n            logits = model(inputs[rows])"
+SHOWN = {
+    "underflow_share": ("share of gradient elements that float16 rounds to 0", "about 0"),
+    "overflow_share": ("share of gradient elements that are not finite in float16", "0"),
+    "skipped_share": ("share of steps that the GradScaler skipped", "about 0"),
+    "scale": ("loss scale at the end", ""),
+    "rise": ("largest ratio of the loss scales of two neighboring steps", "1 or 2"),
+    "rise_from": ("loss scale before that rise", ""),
+    "rise_step": ("step of that rise", ""),
+    "skipped_after_rise": ("skipped steps among the 20 after it", "0"),
+}
+HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
+SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
+JUMP, AFTER = 4.0, 20
+"""A scaler that is told to grow faster than by 2 hardly grows by more; and how many steps after it are looked at."""
+
+
+def _gradients(model: torch.nn.Module, batch: Any, operation: str, half: bool, factor: float) -> torch.Tensor:
+    """(elements,) gradient of the loss times `factor`, divided by it again."""
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    torch.manual_seed(0)
+    with torch.autocast(trainable[0].device.type, dtype=torch.float16, enabled=half):
+        loss = again(model, batch, operation).float()
+        if math.isfinite(batch.loss) and float(loss.detach()) > 0:
+            loss = loss * abs(
+                batch.loss / float(loss.detach())
+            )  # as large as the script's own: divided, summed, weighted
+    gradients = torch.autograd.grad(loss * factor, trainable, allow_unused=True)
+    return torch.cat([g.float().flatten() / factor for g in gradients if g is not None])
+
+
+def _underflow(run: Run, factor: float) -> tuple[float, float]:
+    """(share of elements lost to zero, share not finite) of the float16 gradient on the latest batch."""
+    batch = batches(run)[-1]
+    with quiet(model_of(run, batch), training=True) as model, torch.enable_grad():
+        operation = run.trace.graph.loss_op
+        half = _gradients(model, batch, operation, True, factor)
+        single = _gradients(model, batch, operation, False, 1.0)
+    there = single != 0
+    lost = (there & (half == 0)).sum() / there.sum().clamp(min=1)
+    return float(lost), float((~torch.isfinite(half)).float().mean())
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Shares between 0 and 1, scales and counts. Raises NotApplicable where nothing ran in float16 or bfloat16."""
+    steps = need_steps(run, 1)
+    trace = run.trace
+    scale = column(trace.scale)
+    scaled = bool(np.isfinite(scale).any())
+    autocast = trace.graph.autocast or ""
+    halves = {p.dtype for p in trace.parameters if p.trainable} & {"float16"}
+    if not scaled and not autocast and not halves:
+        raise NotApplicable("nothing ran in float16 or bfloat16")
+    skipped = sum(event.kind == "skipped_step" for event in trace.events)
+    zeros = np.asarray(trace.grad_zeros, dtype=np.float64)
+    half = autocast == "float16"
+    numbers: dict[str, Any] = {
+        "autocast": autocast,
+        "half_without_scaler": float(half and not scaled),
+        "half_parameters": float(bool(halves)),
+        "skipped_share": skipped / steps,
+        "scale": float(scale[np.isfinite(scale)][-1]) if scaled else math.nan,
+        "scale_changes": float((np.diff(scale[np.isfinite(scale)]) != 0).sum()) if scaled else 0.0,
+        "zero_share": float(np.nanmean(zeros)) if np.isfinite(zeros).any() else math.nan,
+        "non_finite_share": float((~np.isfinite(column(trace.grad_norm))).mean()),
+        "steps": float(steps),
+    }
+    if half:
+        try:
+            live(run)
+            factor = numbers["scale"] if scaled and math.isfinite(numbers["scale"]) and numbers["scale"] > 0 else 1.0
+            numbers["underflow_share"], numbers["overflow_share"] = _underflow(run, factor)
+        except NotApplicable as why:
+            numbers["why_no_comparison"] = str(why)
+    numbers.setdefault("underflow_share", numbers["zero_share"])
+    numbers.setdefault("overflow_share", numbers["non_finite_share"])
+    return numbers | (_rise(trace, scale) if scaled and steps > 1 else {})
+
+
+def _rise(trace: Any, scale: np.ndarray) -> dict[str, float]:
+    """The largest rise of the (S,) loss scale between two steps of one optimizer."""
+    optimizer = column(trace.optimizer)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rises = scale[1:] / scale[:-1]
+    rises[~np.isfinite(rises) | (optimizer[1:] != optimizer[:-1])] = 1.0  # another optimizer: another training
+    place = int(np.argmax(rises))
+    skipped = {event.step for event in trace.events if event.kind == "skipped_step"}
+    first = place + 2  # steps count from 1, and it rose after the one at `place`
+    return {
+        "rise": float(rises[place]),
+        "rise_from": float(scale[place]),
+        "rise_step": float(first),
+        "skipped_after_rise": float(sum(first <= step < first + AFTER for step in skipped)),
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on float16 without a scaler, on float16 parameters, on most steps skipped, and on a scale that is found anew."""
+    shown = pick(numbers, "half_without_scaler", *SHOWN)
+    suspects = [*_format(numbers), *_search(numbers)]
+    if suspects:
+        return Verdict("loss_scale", True, suspects[0].evidence, shown, tuple(suspects))
+    if numbers["autocast"] == "bfloat16":
+        return Verdict("loss_scale", False, "bfloat16 has the range of float32 and needs no GradScaler", shown)
+    text = f"{share(numbers['underflow_share'])} of the gradient elements underflow at this loss scale; "
+    text += f"{share(numbers['skipped_share'])} of the steps were skipped"
+    return Verdict("loss_scale", False, text, shown)
+
+
+def _format(numbers: dict[str, Any]) -> Iterator[Suspect]:
+    under, over = numbers["underflow_share"], numbers["overflow_share"]
+    if numbers["half_without_scaler"]:
+        text = f"float16 autocast without a GradScaler: {share(under)} of the gradient elements underflow to zero"
+        text += f", {share(over)} are not finite" if over > 0 else ""
+        score = 0.9 if under > 0.02 or over > 0 or numbers["non_finite_share"] > 0 else 0.55
+        yield Suspect("precision/no_grad_scaler", score, text)
+    elif numbers["half_parameters"]:
+        text = "the trained parameters are float16: small updates and the optimizer's state underflow"
+        yield Suspect("precision/half_parameters", 0.7, text)
+
+
+def _search(numbers: dict[str, Any]) -> Iterator[Suspect]:
+    if numbers.get("rise", 1.0) > JUMP:
+        text = f"at step {numbers['rise_step']:.0f} the loss scale is {numbers['rise']:.3g} times that of the step before "
+        text += f"({numbers['rise_from']:.3g}), and {numbers['skipped_after_rise']:.0f} of the next {AFTER} steps are skipped"
+        yield Suspect("resume/scaler_state_lost", 0.8, text)
+    half = numbers["half_without_scaler"] or numbers["half_parameters"]
+    if numbers["skipped_share"] > 0.5 and numbers["steps"] >= 10 and not half:
+        text = f"the GradScaler skipped {share(numbers['skipped_share'])} of the steps (usually about 0)"
+        text += " and never changed its scale" if not numbers["scale_changes"] else ""
+        cause = "precision/half_softmax" if numbers["scale_changes"] else "precision/scaler_never_updated"
+        yield Suspect(cause, 0.6, text)

@@ -1,0 +1,114 @@
+"""Does the script keep computation graphs that no backward pass will use?
+
+A forward pass with gradients saves its activations until backward() frees them, or until the last reference to its output is
+gone. Two things are looked at. In the trace: forward passes in eval mode with gradients on that no backward() followed, which
+torch.no_grad() would have spared (`evaluations_with_graph`; the first one since the last backward() stands for all of them). One
+that a backward() follows may be meant: frozen batch norm, saliency, adversarial examples. At the end of the script: how many
+forward passes still hold their activations (`passes`, by the weight that is used least often; `held_mib` beside the parameters).
+One such pass is usual. Several mean that a list collects outputs with their graphs: a memory leak.
+"""
+
+import gc
+from collections import Counter
+from typing import Any
+
+import torch
+
+from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._tools import need_steps, pick
+from bugzoo.diagnostics.retain_graph import held
+from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
+from bugzoo.rerun.model import live
+from bugzoo.running.result import Run
+
+COST = 0
+SHOWN = {
+    "evaluations_with_graph": ("forward passes in eval mode that built a graph for nothing", "0"),
+    "evaluations_without": ("forward passes in eval mode without a graph", "all of them"),
+    "passes": ("forward passes that still hold their activations at the end", "0 or 1"),
+    "held_mib": ("MiB of activations held at the end", "0"),
+}
+_EVALUATION = "    with torch.no_grad():\n        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
+HEALTHY = example()
+SICK = example(
+    ("for epoch", "outputs = []\nfor epoch"),
+    (_EVALUATION, "    outputs += [model(inputs[:64]), model(inputs[64:])]\n"),
+)
+MOST = 20_000
+"""Operations that are looked at."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Counts and MiB; absent where they cannot be known. Raises NotApplicable without an evaluation and live objects."""
+    need_steps(run, 1)
+    numbers: dict[str, Any] = {}
+    why = ""
+    for part in (_evaluations, _left):
+        try:
+            numbers |= part(run)
+        except NotApplicable as error:
+            why = why or str(error)
+    if not numbers:
+        raise NotApplicable(why)
+    return numbers
+
+
+def _evaluations(run: Run) -> dict[str, float]:
+    """Forward passes of the trained model in eval mode, with a graph that no backward() used, and without."""
+    judged = [one for one in run.trace.forwards if one.learns and not one.training and not one.followed_by_backward]
+    without = sum(one.count for one in run.trace.forwards if one.learns and not one.training and not one.grad)
+    wanted = any(one.trainable for one in run.trace.parameters)  # where no parameter wants a gradient no graph is built
+    kept = sum(one.count for one in judged if one.grad and wanted)
+    if not kept and not without and wanted:
+        raise NotApplicable("the trained model was not evaluated")
+    return {"evaluations_with_graph": float(kept), "evaluations_without": float(without)}
+
+
+def _left(run: Run) -> dict[str, float]:
+    """Forward passes whose activations are still in memory, and their size. Raises NotApplicable without live objects."""
+    own = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
+    weights = {id(p) for model in live(run).models for p in model.parameters()}
+    users: dict[int, Counter[bool]] = {}
+    storages: dict[int, int] = {}
+    seen: set[Any] = set()
+    waiting = [one.grad_fn for one in gc.get_objects() if type(one) is torch.Tensor and one.grad_fn is not None]
+    while waiting and len(seen) < MOST:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        state = held(node)
+        if state is not None:
+            tensors = state[1]
+            sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in tensors}
+            storages |= {place: size for place, size in sizes.items() if place not in own}
+        for parent, _ in node.next_functions:
+            if parent is None:
+                continue
+            weight = getattr(parent, "variable", None)
+            if weight is None:
+                waiting.append(parent)
+            elif state is not None and id(weight) in weights:
+                users.setdefault(id(weight), Counter())[state[0]] += 1
+    return {
+        "passes": float(min((count[True] for count in users.values()), default=0)),
+        "held_mib": sum(storages.values()) / 2**20,
+    }
+
+
+def judge(numbers: dict[str, Any]) -> Verdict:
+    """Fires on evaluations with a graph, and where more than one forward pass still holds its activations."""
+    shown, suspects = pick(numbers, *SHOWN), []
+    passes, with_graph = numbers.get("passes", 0.0), numbers.get("evaluations_with_graph", 0.0)
+    if passes > 1:
+        text = f"{passes:.0f} forward passes still hold their activations at the end: {numbers['held_mib']:.2g} MiB"
+        suspects.append(Suspect("memory/evaluation_keeps_graph", 0.7, text))
+        suspects.append(Suspect("memory/retain_graph_left_on", 0.3, text))
+    if with_graph > 0:
+        text = f"{with_graph:.0f} forward passes in eval mode built a graph, and no backward() followed (usually 0)"
+        # it costs memory and no accuracy: whatever keeps a model from learning stands before it
+        suspects.append(Suspect("modes/no_grad_missing", 0.6, text))
+        suspects.append(Suspect("memory/evaluation_keeps_graph", 0.4, text))
+    if suspects:
+        return Verdict("retained_graphs", True, suspects[0].evidence, shown, tuple(suspects))
+    return Verdict("retained_graphs", False, "evaluation ran without a graph, and none is left at the end", shown)
