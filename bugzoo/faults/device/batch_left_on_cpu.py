@@ -1,4 +1,4 @@
-"""The first forward pass fails: a tensor "is not on the expected device". The script names one device, the CPU."""
+"""The first forward pass fails with an error message that names two devices, although only one was chosen."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead

@@ -25,8 +25,8 @@ FAULT = Fault(
         "forever. PyTorch calls this problem uneven inputs."
     ),
     fix=(
-        "Every rank must make the same collective calls. Let all ranks skip the batch together, or train inside "
-        "`with model.join():`."
+        "Every rank must make the same collective calls: take the branch out, so that no rank skips a batch. For uneven "
+        "inputs, train inside `with model.join():`."
     ),
     repairs=instead(
         GONE,

@@ -27,8 +27,8 @@ FAULT = Fault(
     why=(
         "A mask (N, 1) times losses (N,) does not give N products. Broadcasting stretches both to (N, N), every "
         "loss times every mask value. The sum holds each loss N times and is divided by N, so 32 samples cost 32 "
-        "times as much. Nothing is left out either: a 0 in the mask removes a share of every loss. With mean() in "
-        "place of the division, the size is right and only the masking is wrong."
+        "times as much. Nothing is left out either: each loss is multiplied by the sum of the mask, and the division "
+        "takes that factor back. With mean() in place of the division, the size is right and only the masking is wrong."
     ),
     fix=(
         "Give both tensors the same shape by dropping unsqueeze(-1). Write assert losses.shape == counted.shape "

@@ -17,7 +17,7 @@ FAULT = Fault(
         "Adam divides by sqrt(v) + eps, where v is the mean squared gradient and eps = 1e-8. In float16 there is "
         "no positive number below 6e-8, so eps is rounded to 0. The square of every gradient below 0.0002 is "
         "rounded to 0 as well. The update is then 0/0 or x/0, and the parameter becomes NaN. A larger eps hides "
-        "the NaN, but updates below a thousandth of a weight are still rounded away."
+        "the NaN, but updates below 0.0002 to 0.0005 of a weight are still rounded away."
     ),
     fix=(
         "Keep the parameters in float32. Compute in half precision under torch.autocast, with a GradScaler for float16."

@@ -44,9 +44,9 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "reproducibility/one_generator_unseeded",
-            "Run the script twice. At which step do the losses of the two runs first differ?",
-            "The losses differ at the very first step.",
-            "The losses differ later, because the weights were the same.",
+            "Save the weights of two runs before the first step, and compare them.",
+            "The weights already differ.",
+            "The weights are the same, but the first batch differs.",
         ),
         LookAlike(
             "reproducibility/nondeterministic_kernel",

@@ -22,8 +22,8 @@ FAULT = Fault(
     why=(
         "A max_norm above the usual gradient norm leaves most steps unchanged. Here it shortens one gradient in a "
         "hundred and keeps its direction. Such clipping is a safety belt, not a sign of unstable training: the losses "
-        "with and without clipping are almost the same. A max_norm far below every gradient would act like another "
-        "learning rate."
+        "with and without clipping are almost the same. With SGD, a max_norm far below every gradient would act like "
+        "another learning rate."
     ),
     fix="Nothing needs repair. Measure how often clipping acts before you call it good or bad.",
     repairs={
