@@ -33,7 +33,7 @@ def walk(package: ModuleType, prefix: str = "") -> dict[str, Fault]:
         if not module.__doc__:
             raise ValueError(f"{info.name} has no docstring: it is the symptom as a learner would report it")
         if fault.symptom not in SYMPTOMS:
-            raise ValueError(f"{info.name}: symptom {fault.symptom!r} is none of {', '.join(SYMPTOMS)}")
+            raise ValueError(f"{info.name}: symptom {fault.symptom!r} is not one of {', '.join(SYMPTOMS)}")
         fault_id = prefix + tail.replace(".", "/")
         found[fault_id] = replace(fault, id=fault_id, report=module.__doc__.strip())
     return found

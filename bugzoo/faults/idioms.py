@@ -1,4 +1,4 @@
-"""The places that training scripts have: what a fault is written against.
+"""The places that training scripts have, which faults are written against.
 
 A way of writing that somebody's script uses is added to the idiom, once, and serves every fault. The line behind an idiom
 lists its metavariables; `PLACE` (all of it) and `RESULT` (the name it is assigned to) are always there as well.

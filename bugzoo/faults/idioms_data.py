@@ -77,7 +77,7 @@ _OF_DATA = any_of(
 
 NORMALISE = Idiom(
     "NORMALISE",
-    "a normalisation of the inputs: Normalize(mean, std), (x - mean) / std, or scaler.transform(x) of scikit-learn",
+    "a normalization of the inputs: Normalize(mean, std), (x - mean) / std, or scaler.transform(x) of scikit-learn",
     (
         Call(r"(?:.*\.)?Normalize", ("MEAN=mean", "STD=std")),
         Pattern("($INPUTS - $MEAN) / $STD", where=(_OF_DATA,)),

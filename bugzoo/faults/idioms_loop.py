@@ -95,7 +95,7 @@ LEFT_OUT = Idiom(
 
 ZERO_GRAD = Idiom(
     "ZERO_GRAD",
-    "a call of an optimiser's or a model's zero_grad(), or a loop that sets .grad to None or zero",
+    "a call of an optimizer's or a model's zero_grad(), or a loop that sets .grad to None or zero",
     (
         Call(r"(?P<OPTIMIZER>.+)\.zero_grad"),
         Pattern("for $P in $PARAMETERS:\n    $P.grad = None"),
@@ -157,7 +157,7 @@ _NO_OPTIMISER = r".*(sched|env|prof|scaler|timer|meter|bar|logger|writer|simulat
 
 STEP = Idiom(
     "STEP",
-    "a call of an optimiser's step(), also through a gradient scaler",
+    "a call of an optimizer's step(), also through a gradient scaler",
     (
         Call(_SCALER + r"\.step", ("OPTIMIZER=optimizer",), where=(has("OPTIMIZER"),)),
         Call(r"(?P<OPTIMIZER>.+)\.step", where=(text_is_not("OPTIMIZER", _NO_OPTIMISER),)),

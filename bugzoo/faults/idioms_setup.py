@@ -1,4 +1,4 @@
-"""What is optimised, with which numbers, in which mode, and what is kept of it. `idioms` has them all."""
+"""What the optimizer trains, with which settings, in which mode, and what the script keeps of it. `idioms` has them all."""
 
 from bugzoo.faults.conditions import (
     any_of,
@@ -36,7 +36,7 @@ _OPTIMISER_ARGUMENTS = ("PARAMETERS=params|parameters", "LR=lr|learning_rate")
 
 OPTIMIZER = Idiom(
     "OPTIMIZER",
-    "an optimiser made from a model's parameters: torch.optim.Adam(model.parameters(), ...)",
+    "an optimizer made from a model's parameters: torch.optim.Adam(model.parameters(), ...)",
     (
         Call(rf"(?:(?P<OPTIM>[\w.]+)\.)?(?P<CLASS>{_NAMES})", _OPTIMISER_ARGUMENTS, inside=_MODEL,
              where=(any_of(has("MODEL"), has("PARAMETERS")),)),
@@ -53,7 +53,7 @@ OPTIMIZER = Idiom(
 
 DEFAULT_RATE = Idiom(
     "DEFAULT_RATE",
-    "an optimiser that is given no learning rate: torch.optim.Adam(model.parameters())",
+    "an optimizer that is given no learning rate: torch.optim.Adam(model.parameters())",
     narrowed(
         OPTIMIZER.forms[:3],
         has("PARAMETERS"),
@@ -66,7 +66,7 @@ DEFAULT_RATE = Idiom(
 
 LEARNING_RATE = Idiom(
     "LEARNING_RATE",
-    "a learning rate: learning_rate = ..., lr = ..., an option --lr with a number as default, or lr=... of an optimiser",
+    "a learning rate: learning_rate = ..., lr = ..., an option --lr with a number as default, or lr=... of an optimizer",
     (
         Number(r"(\w*_)?(lr|learning_?rate|base_lr|step_size)|lrate", "LR"),
         Call(rf"(?:[\w.]+\.)?(?:{_NAMES})", _OPTIMISER_ARGUMENTS, where=(has("LR"),)),

@@ -178,7 +178,7 @@ class Fault:
     repairs: Mapping[str, Written] = field(default_factory=dict)
     """Name -> edits of the *broken* text: other correct repairs than taking the fault back."""
     pretences: Mapping[str, Written] = field(default_factory=dict)
-    """Name -> edits of the *broken* text that look like a repair and are none. Generic ones stand beside the attacks."""
+    """Name -> edits of the *broken* text that look like a repair and repair nothing. Generic ones are in `attacks`."""
     look_alikes: tuple[LookAlike, ...] = ()
     sources: tuple[str, ...] = ()
     needs: Needs = Needs()
@@ -195,7 +195,7 @@ class Fault:
     ignore: tuple[str, ...] = ()
     """Instruments that stay out of the grading: a correct repair may set them off."""
     shown_by: tuple[str, ...] = ()
-    """Instruments that show it as well, beside those of `evidence` and `effect`: whoever looked at one has looked well."""
+    """Instruments that show the fault as well, beside those of `evidence` and `effect`; as evidence, each of them counts."""
     trap: bool = False
     """Looks wrong, is right: every instrument must stay quiet."""
     id: str = ""

@@ -1,4 +1,4 @@
-"""The language model's loss falls far below what anybody reports, but the text that it writes is nonsense."""
+"""The language model's loss falls far below any published value, but the text that it generates is nonsense."""
 
 from bugzoo.faults.idioms import MASK
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,18 +7,27 @@ from bugzoo.faults.verbs import instead, remove
 SOFT, USE = "weights = F.softmax($SCORES, dim=-1)", "attended = weights @ values"
 
 FAULT = Fault(
-    title="Attention that sees the tokens it should predict",
+    title="Missing causal mask",
     level=2,
     symptom="too_good",
     edits=remove(MASK),
-    not_on={"sequence_classifier": "its mask hides padding, not the future: a review may be read in both directions."},
+    not_on={
+        "sequence_classifier": (
+            "its mask hides padding tokens, not future tokens: a review may be read in both directions."
+        ),
+    },
     evidence=("dependency.future_leak > 0.01",),
     effect="loss_curve.final_loss < healthy",
     why=(
-        "In training, position t is asked for the token at t + 1, which stands in the input at t + 1. Without the causal "
-        "mask attention simply copies it. The loss falls below the entropy of the text, which no honest model can."
+        "At position t the target is the token at t + 1, and the input contains that token at t + 1. Without a "
+        "causal mask, attention reads the target from the input and copies it. The training loss falls below the "
+        "entropy of the text, which a model that sees only the past cannot reach. During generation the next "
+        "token does not exist yet, so the model cannot copy it."
     ),
-    fix="Mask the scores of later positions with -inf before the softmax.",
+    fix=(
+        'Hide later positions before the softmax: `scores.masked_fill(mask == 0, float("-inf"))`. The mask is '
+        "`torch.tril(torch.ones(time, time))`."
+    ),
     repairs=instead(
         SOFT,
         {
@@ -46,22 +55,25 @@ FAULT = Fault(
     ),
     same_forward=True,
     hints=(
-        "Is the loss possible? Compare it with the entropy floor that the program states.",
-        "Change the last token of an input. Which outputs change, and which should?",
-        "Read the attention: at which positions may position t look?",
+        "Is this loss possible? Compare the training loss with the entropy floor that the program states.",
+        "Change the last token of an input. At which positions do the logits change, and at which should they change?",
+        (
+            "Print the attention weights for four tokens. Which positions does position t look at, and which may "
+            "it look at?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "loss/next_token_not_shifted",
-            "Change the last token of an input, and see which of the outputs change with it.",
-            "All of them change.",
-            "Only the last one changes.",
+            "Change the last token of an input, and check at which positions the logits change.",
+            "The logits change at all positions.",
+            "Only the logits of the last position change.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows add up to 1, and the loss is below what is possible.",
-            "Rows fall short of 1.",
+            "Sum each row of the attention weights, before the weights multiply the values.",
+            "Each row sums to 1, and the loss is below what is possible.",
+            "Some rows sum to less than 1.",
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762",),

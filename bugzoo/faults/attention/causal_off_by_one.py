@@ -1,4 +1,4 @@
-"""The language model's loss falls well below what its size can reach, and what it writes is no better for it."""
+"""The language model's loss falls well below what its size can reach, but the generated text is no better."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import either, instead
 LINE, USE = "torch.tril($ONES, diagonal=1)", "attended = weights @ values"
 
 FAULT = Fault(
-    title="A causal mask that is one place too generous",
+    title="Causal mask off by one",
     level=3,
     symptom="too_good",
     edits=either(
@@ -17,11 +17,15 @@ FAULT = Fault(
     evidence=("dependency.future_leak > 0.01",),
     effect="loss_curve.final_loss < healthy",
     why=(
-        "Position t is asked for the token at t + 1. A triangle whose diagonal begins one place to the right lets it look at "
-        "exactly that token, which stands in the input at t + 1. Each layer adds one place more: with two layers the answer "
-        "and the token behind it are in reach. When text is written there is no next token yet, and the skill is gone."
+        "At position t the target is the token at t + 1. A mask with one diagonal too many, such as "
+        "`torch.tril(ones, diagonal=1)`, lets position t attend to exactly that token. Each layer adds one more "
+        "position: with two layers, position t sees the target and the token after the target. During generation "
+        "the next token does not exist yet, so the low loss does not carry over."
     ),
-    fix="The causal triangle holds the diagonal and what is below it: torch.tril(ones), or hide torch.triu(ones, diagonal=1).",
+    fix=(
+        "Keep the diagonal and everything below it: `torch.tril(ones)`. Or hide everything above the diagonal: "
+        "`torch.triu(ones, diagonal=1)`."
+    ),
     repairs=instead(
         LINE,
         {
@@ -52,28 +56,34 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "Is the loss possible? Compare it with the entropy floor that the program states.",
-        "Change one token of an input. Which is the first output that changes, and which should it be?",
-        "Print the mask for four positions, and say for each row what it may see and what it is asked for.",
+        "Is this loss possible? Compare the training loss with the entropy floor that the program states.",
+        (
+            "Change one token of an input. At which position do the logits change first, and at which should they "
+            "change first?"
+        ),
+        (
+            "Print the mask for four positions. Next to each row, write which tokens the row may see and which "
+            "token is its target."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "attention/causal_mask_missing",
-            "Change the last token of an input: how many places before it does an output change?",
-            "At most one place for each layer, two here: `dependency.future_reach < 3`.",
-            "All of them: `dependency.future_reach > 3`.",
+            "Change the last token of an input: at how many earlier positions do the logits change?",
+            "The logits change at two earlier positions at most, one per layer: `dependency.future_reach < 3`.",
+            "The logits change at all earlier positions: `dependency.future_reach > 3`.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows add up to 1: `dependency.attention_partial_rows < 0.05`.",
-            "Rows fall short of 1: `dependency.attention_partial_rows > 0.05`.",
+            "Sum each row of the attention weights, before the weights multiply the values.",
+            "Each row sums to 1: `dependency.attention_partial_rows < 0.05`.",
+            "Some rows sum to less than 1: `dependency.attention_partial_rows > 0.05`.",
         ),
         LookAlike(
             "loss/next_token_not_shifted",
-            "Look at a row of inputs and targets side by side: what is the distance between them?",
-            "One place, as it should be.",
-            "None: each place is asked for itself.",
+            "Print a row of inputs above its row of targets: by how many positions are they shifted?",
+            "The targets are shifted by one position, as they should be.",
+            "The targets are not shifted: the target of each position is its own input token.",
         ),
     ),
     sources=("https://github.com/RVC-Boss/GPT-SoVITS/issues/965", "https://arxiv.org/abs/1706.03762"),

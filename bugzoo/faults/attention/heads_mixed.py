@@ -1,4 +1,4 @@
-"""All shapes are as they should be, it trains without a complaint, and what it learns has nothing to do with the text."""
+"""All shapes are correct and training runs without an error. What the model learns has nothing to do with the text."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,19 +6,22 @@ from bugzoo.faults.verbs import instead
 LINE = "$ALL.view(size, 3, heads, time, head_size).transpose(0, 1)"
 
 FAULT = Fault(
-    title="Heads that are cut out of several tokens",
+    title="Attention heads split with the wrong view()",
     level=4,
     symptom="degraded",
     edits=Swap("$ALL.view(size, time, 3, heads, head_size).permute(2, 0, 3, 1, 4)", LINE),
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",
     why=(
-        "view() reads the numbers on in the order in which they lie in memory, and here that is token by token. Asked for heads "
-        "before time it cuts the row of all tokens into pieces of the right size: what is called token 3 of head 0 comes from "
-        "another token, and the mask hides places that hold other tokens than it thinks. view() renames, it never moves; "
-        "moving an axis takes permute or transpose."
+        "view() never moves a number. Instead, view() cuts the memory of the tensor, token after token, into the "
+        "axes that you name. With heads before time, view() cuts pieces of the right size out of the wrong "
+        "tokens. The vector called token 3 of head 0 then comes from another token, and the mask hides positions "
+        "that hold other tokens. Moving an axis needs permute() or transpose()."
     ),
-    fix="First view() along the order that is there, (size, time, 3, heads, head_size), then permute the axes.",
+    fix=(
+        "First call view() in the order of the memory: `view(size, time, 3, heads, head_size)`. Then move the "
+        "axes: `permute(2, 0, 3, 1, 4)`."
+    ),
     repairs=instead(
         LINE,
         {
@@ -39,28 +42,34 @@ FAULT = Fault(
     ),
     same_forward=True,
     hints=(
-        "From which tokens may an output draw, and from which does it?",
-        "Give every token a number of its own for a vector, and look where the numbers are after each line of the attention.",
-        "Which operations rename the axes of a tensor, which move them, and which is meant where heads are made?",
+        "Change one token of an input. Which outputs change, and which of them may change?",
+        (
+            "Set the vector of token i to the number i, and print the tensor after each line of the attention. "
+            "Where do two tokens mix?"
+        ),
+        (
+            "Which tensor operations only rename the axes, and which move the numbers? Check the line that "
+            "creates the heads."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "shape/view_instead_of_permute",
-            "Send numbered tokens through the attention, and look where the numbers first are out of order.",
-            "Where the heads are taken apart.",
-            "Where the heads are put together.",
+            "Send numbered tokens through the attention, and find where the numbers first get out of order.",
+            "The numbers first get out of order where the heads are split.",
+            "The numbers first get out of order where the heads are merged.",
         ),
         LookAlike(
             "attention/causal_mask_missing",
-            "Give every token a number for a vector, and see whether a head's row holds one token.",
-            "It holds pieces of several.",
-            "It holds one, and looks at all the others.",
+            "Set each token's vector to its number, and check whether a row of a head holds one token.",
+            "A row holds pieces of several tokens.",
+            "A row holds one token, and that token attends to all other tokens.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows add up to 1: `dependency.attention_partial_rows < 0.05`.",
-            "Rows fall short of 1: `dependency.attention_partial_rows > 0.05`.",
+            "Sum each row of the attention weights, before the weights multiply the values.",
+            "Each row sums to 1: `dependency.attention_partial_rows < 0.05`.",
+            "Some rows sum to less than 1: `dependency.attention_partial_rows > 0.05`.",
         ),
     ),
     sources=(

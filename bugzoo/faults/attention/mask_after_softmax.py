@@ -1,4 +1,4 @@
-"""It trains, but scores worse the more the lengths in a batch differ, and a text's score depends on its padding."""
+"""The model does worse the more the lengths in a batch differ. The prediction for a text depends on its padding."""
 
 from bugzoo.faults.idioms import MASKED_SOFTMAX
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -6,10 +6,10 @@ from bugzoo.faults.verbs import instead, rewrite
 
 SOFT, AFTER = "$WEIGHTS = F.softmax($SCORES, dim=-1)", "$WEIGHTS = $WEIGHTS.masked_fill($MASK == 0, 0.0)"
 BOTH, USE = f"{SOFT}\n{AFTER}", "attended = weights @ values"
-PADDED = "mask = words[:, None, None, :]"  # where a mask hides padding, not the future
+PADDED = "mask = words[:, None, None, :]"  # where a mask hides padding tokens, not future tokens
 
 FAULT = Fault(
-    title="Attention weights masked after the softmax",
+    title="Attention mask applied after the softmax",
     level=3,
     symptom="degraded",
     edits=rewrite(
@@ -19,11 +19,15 @@ FAULT = Fault(
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",
     why=(
-        "The softmax divides by a sum that still contains the positions to be hidden. Zeroing them afterwards leaves "
-        "rows that add up to less than one, by an amount that depends on the hidden positions: padding dilutes short "
-        "texts, and under a causal mask the future speaks through the denominator."
+        "The softmax divides by a sum over all positions, including the positions that the mask should hide. "
+        "Setting the hidden weights to 0 afterwards leaves rows that sum to less than 1. How much is missing "
+        "depends on the hidden positions. So padding tokens dilute short texts, and under a causal mask future "
+        "tokens leak through the denominator."
     ),
-    fix="Set the hidden scores to -inf before the softmax, or divide each row by its sum after masking.",
+    fix=(
+        "Set the hidden scores to -inf before the softmax. Or divide each row by its sum after masking: `weights "
+        "/ weights.sum(-1, keepdim=True)`."
+    ),
     repairs=instead(
         BOTH,
         {
@@ -63,28 +67,31 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "What should a text's score depend on, and what else could reach it in a batch?",
-        "Take the attention weights of a short text beside a long one. What does each row add up to?",
-        "Read the attention from the scores to the weighted values, and note the order of the operations.",
+        "What should the prediction for a text depend on? What else in the batch can change the prediction?",
+        (
+            "Put a short text next to a long one in a batch. What does each row of the short text's attention "
+            "weights sum to?"
+        ),
+        "Read the attention from the scores to the weighted values. Write down the order of the operations.",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Score one short text twice when it is alone, and then once more beside a long one.",
-            "Alone it stays the same: `mode_watch.eval_in_train_mode < 0.5`.",
-            "It differs even when alone: `mode_watch.eval_in_train_mode > 0.5`.",
+            "Predict one short text twice in a batch of its own, then once next to a long text.",
+            "In a batch of its own, the text gets the same prediction twice: `mode_watch.eval_in_train_mode < 0.5`.",
+            "Even in a batch of its own, the text gets two predictions: `mode_watch.eval_in_train_mode > 0.5`.",
         ),
         LookAlike(
             "attention/causal_mask_missing",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows fall short of 1.",
-            "Rows add up to 1.",
+            "Sum each row of the attention weights, before the weights multiply the values.",
+            "Some rows sum to less than 1.",
+            "Each row sums to 1.",
         ),
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Look whether the state that the answer is made from stands at a word or at a pad.",
-            "There is no such state: every word counts.",
-            "At a pad.",
+            "Find the hidden state that the head reads: does it come from a word or from a padding token?",
+            "The model has no such state: the head reads every word.",
+            "The hidden state comes from a padding token.",
         ),
     ),
     sources=("https://nlp.seas.harvard.edu/annotated-transformer/",),

@@ -1,4 +1,4 @@
-"""The mask is there, at the right place, and the numbers are wrong all the same: too good, or no better than a guess."""
+"""No part of the attention is missing. Still, the results are wrong: far too good, or no better than guessing."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,19 +6,23 @@ from bugzoo.faults.verbs import instead
 LINE, SOFT = "$SCORES = $SCORES.masked_fill($MASK != 0, -1e4)", "weights = F.softmax($SCORES, dim=-1)"
 
 FAULT = Fault(
-    title="The mask hides what it should show",
+    title="Inverted attention mask",
     level=2,
     symptom="degraded",
     edits=Swap("$SCORES = $SCORES.masked_fill($MASK == 0, $LOW)", "$SCORES = $SCORES.masked_fill($MASK != 0, -1e4)"),
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",
     why=(
-        "Some masks say where to look, some what to hide: nn.MultiheadAttention's True hides, scaled_dot_product_attention's "
-        "True shows. Turned round, a language model reads nothing but the future, with the answer in it; a text reads nothing "
-        "but its padding. A fill of -1e4 leaves a row in which everything is hidden with ordinary weights, where -inf would "
-        "have said so with a nan."
+        "Mask conventions differ: True hides a position in nn.MultiheadAttention, but keeps it in "
+        "scaled_dot_product_attention. With an inverted mask, a language model attends only to future tokens, and "
+        "the target is one of them. A text classifier attends only to padding tokens. A fill value of -1e4 hides "
+        "the mistake: a row with only hidden positions still gets ordinary weights. With -inf, that row would be "
+        "nan."
     ),
-    fix="Fill where nothing may be seen: scores.masked_fill(mask == 0, -inf). Test a mask with four tokens, by eye.",
+    fix=(
+        'Fill the scores of the positions to hide: `scores.masked_fill(mask == 0, float("-inf"))`. Print the mask '
+        "for four tokens and check each row."
+    ),
     repairs=instead(
         LINE,
         {
@@ -38,28 +42,28 @@ FAULT = Fault(
     | {"hidden behind the softmax as well": Swap(SOFT, f"{SOFT}\nweights = weights.masked_fill(mask == 0, 0.0)")},
     same_forward=True,
     hints=(
-        "From which tokens may an output draw, and from which does it?",
-        "Take one row of the attention weights and print it below the mask. Where is the weight?",
-        "Read the line that fills the scores aloud: where the mask is what, the score becomes what?",
+        "Change one token of an input. Which outputs change, and which of them may change?",
+        "Print one row of the attention weights below the same row of the mask. Where are the large weights?",
+        "Read the line that fills the scores aloud: where the mask is 1, what does the score become?",
     ),
     look_alikes=(
         LookAlike(
             "attention/causal_mask_missing",
-            "Change the first token of an input, and see whether the outputs behind it change.",
-            "They hardly do: only what comes later is read.",
-            "They do: everything is read.",
+            "Change the first token of an input, and check whether the logits after it change.",
+            "The later logits hardly change: each position attends only to later tokens.",
+            "The later logits change: each position attends to all tokens.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows add up to 1: `dependency.attention_partial_rows < 0.05`.",
-            "Rows fall short of 1: `dependency.attention_partial_rows > 0.05`.",
+            "Sum each row of the attention weights, before the weights multiply the values.",
+            "Each row sums to 1: `dependency.attention_partial_rows < 0.05`.",
+            "Some rows sum to less than 1: `dependency.attention_partial_rows > 0.05`.",
         ),
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Look where in the model padding and words come together: in a state, or in weights.",
-            "In the weights of the attention.",
-            "In the state that is read at the end.",
+            "Find where padding tokens mix with words: in a hidden state, or in attention weights?",
+            "Padding tokens mix with words in the attention weights.",
+            "Padding tokens mix with words in the hidden state that the model reads at the end.",
         ),
     ),
     sources=(

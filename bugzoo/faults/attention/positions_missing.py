@@ -1,4 +1,4 @@
-"""A classifier with attention that gives the same answer for a sentence and for its words in any other order."""
+"""An attention classifier makes the same prediction for a sentence and for the same words in any other order."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,19 +8,24 @@ BARE = "self.dropout(self.words(inputs))"
 PLACES = "torch.arange(inputs.shape[1], device=inputs.device)"
 
 FAULT = Fault(
-    title="Positions are never added",
+    title="Missing positional embeddings",
     level=3,
     symptom="degraded",
     edits=Swap("self.dropout(self.words(inputs) + self.positions($PLACES))", BARE),
     evidence=("parameter_audit.unchanged_share > 0.1",),
     effect="parameter_audit.unchanged_share > healthy",
     why=(
-        "Attention takes a weighted mean, and a mean does not ask for the order: without positions a sentence is a bag of words, "
-        "and `not good but cheap` is `cheap but not good`. The table of positions is still there and in the optimiser; it "
-        "gets no gradient, as nothing reads it. Where most labels hang on single words the accuracy falls by little. Under a "
-        "causal mask even less is lost, as each place sees another number of words before it."
+        "Attention computes a weighted mean, and a mean ignores order. Without positional embeddings, a sentence "
+        "is a bag of words: `not good but cheap` equals `cheap but not good`. The optimizer still has the table "
+        "of positional embeddings, but the table gets no gradient, because the forward pass never reads it. Where "
+        "most labels depend on single words, accuracy falls only a little. Under a causal mask even less is lost, "
+        "because each position sees a different number of earlier words."
     ),
-    fix="Add the positions to the words, in front of the first layer; look for parameters that get no gradient.",
+    fix=(
+        "Add the positional embeddings to the word embeddings before the first layer: `self.words(inputs) + "
+        "self.positions(torch.arange(inputs.shape[1], device=inputs.device))`. Then look for parameters that get "
+        "no gradient."
+    ),
     repairs=instead(
         "self.words(inputs)",
         {
@@ -41,22 +46,28 @@ FAULT = Fault(
     same_forward=True,
     shown_by=("dependency", "gradient_health"),
     hints=(
-        "What should the answer to a sentence hang on, beside its words?",
-        "Shuffle the words of a sentence and ask again.",
-        "List the parameters that have not moved, and look for the lines that should read them.",
+        "What should the prediction for a sentence depend on, besides its words?",
+        "Shuffle the words of one sentence, and compare the two predictions.",
+        (
+            "List the parameters whose .grad stays None after backward(). Which line of forward() should read "
+            "these parameters?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the parameters that do not move whether they are trainable.",
-            "They are, and no gradient reaches them: `parameter_audit.frozen_share < 0.05`.",
-            "They are not: `parameter_audit.frozen_share > 0.05`.",
+            "Print requires_grad of each parameter that does not change during training.",
+            (
+                "The parameters have requires_grad=True, but no gradient reaches them: "
+                "`parameter_audit.frozen_share < 0.05`."
+            ),
+            "The parameters have requires_grad=False: `parameter_audit.frozen_share > 0.05`.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Score one short text twice, alone and beside a long one.",
-            "The same answer: `dependency.padding_leak < 0.001`.",
-            "Another one: `dependency.padding_leak > 0.001`.",
+            "Predict one short text twice: alone, and next to a long text.",
+            "Both predictions are the same: `dependency.padding_leak < 0.001`.",
+            "The two predictions differ: `dependency.padding_leak > 0.001`.",
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762", "https://arxiv.org/abs/2203.16634"),

@@ -1,4 +1,4 @@
-"""Attention that settles on one place at once. It trains, and the wider the heads, the worse."""
+"""From the start, attention puts nearly all weight on one token. The wider the heads, the worse the model trains."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,19 +7,23 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "scores = queries @ keys.transpose(-2, -1)"
 
 FAULT = Fault(
-    title="Scores of attention that nobody divides by the root of their width",
+    title="Attention scores not scaled by 1/sqrt(d)",
     level=4,
     symptom="degraded",
     edits=Swap(f"{LINE} / math.sqrt(head_size)", LINE),
     evidence=("attention_scale.factor > 0.9",),
     effect="attention_scale.factor > healthy",
     why=(
-        "A score is a sum of head_size products, and a sum of d numbers of size 1 has the size of the root of d: 4 for 16, 8 "
-        "for 64. exp() makes that a matter of life and death: a score that lies 4 behind gets a fiftieth of the weight. "
-        "Rows that are nearly all on one place have a gradient of nearly nothing, so it stays as it was drawn. Heads as "
-        "narrow as these forgive it, and the loss shows it late or never; those of a large model do not."
+        "An attention score is a sum of head_size products. If each product has size 1, the sum has size "
+        "sqrt(head_size): 4 for 16, 8 for 64. The softmax makes such differences extreme: a score that is 4 lower "
+        "gets a fiftieth of the weight. The gradient of a saturated softmax is almost 0, so the attention stays "
+        "as it was initialized. Narrow heads like these tolerate the mistake, and the loss shows it late or "
+        "never. The wide heads of a large model do not tolerate it."
     ),
-    fix="Divide the scores by math.sqrt(head_size), or call F.scaled_dot_product_attention, which does it itself.",
+    fix=(
+        "Divide the scores by `math.sqrt(head_size)`. Or call `F.scaled_dot_product_attention`, which divides "
+        "them itself."
+    ),
     repairs=instead(
         LINE,
         {
@@ -40,22 +44,25 @@ FAULT = Fault(
     same_forward=True,
     shown_by=("gradient_health",),
     hints=(
-        "How evenly does an untrained model spread its attention, and how evenly should it?",
-        "Print the spread of the scores in front of the softmax for heads of 4, 16 and 64 numbers.",
-        "Lay the formula of attention beside the line that makes the scores, sign by sign.",
+        (
+            "Print a row of attention weights before the first step. How even are the weights, and how even "
+            "should the weights be?"
+        ),
+        "Print the standard deviation of the scores right before the softmax, for heads of width 4, 16 and 64.",
+        "Compare the line that computes the scores with the formula in the attention paper, symbol by symbol.",
     ),
     look_alikes=(
         LookAlike(
             "attention/heads_mixed",
-            "Change one token of a text and see at which places the outputs move.",
-            "Those that may: only their size is off, `attention_scale.factor > 0.9`.",
-            "Outputs of other places as well: `attention_scale.factor < 0.9`.",
+            "Change one token of a text, and check at which positions the outputs change.",
+            "The outputs change only where they may, and only their size is off: `attention_scale.factor > 0.9`.",
+            "The outputs change at other positions as well: `attention_scale.factor < 0.9`.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the spread of the scores before the first step.",
-            "It is too large already: `attention_scale.factor > 0.9`.",
-            "It is as usual, and grows: `attention_scale.factor < 0.9`.",
+            "Print the standard deviation of the attention scores before the first step.",
+            "The standard deviation is already too large: `attention_scale.factor > 0.9`.",
+            "The standard deviation is normal at first, and grows in training: `attention_scale.factor < 0.9`.",
         ),
     ),
     sources=("https://arxiv.org/abs/1706.03762",),

@@ -1,4 +1,4 @@
-"""The attention looks right line by line, and yet the loss of the language model falls below what is possible."""
+"""Each line of the attention looks right. Still, the loss of the language model falls below what is possible."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,22 +6,28 @@ from bugzoo.faults.verbs import instead
 LINE = "F.softmax($SCORES, dim=-2)"
 
 FAULT = Fault(
-    title="Attention weights that add up to one along the wrong axis",
+    title="Attention softmax over the wrong axis (dim=-2)",
     level=3,
     symptom="degraded",
     edits=Swap("F.softmax($SCORES, dim=-1)", "F.softmax($SCORES, dim=-2)"),
     not_on={
-        "sequence_classifier": "the column of a padded place is -inf from top to bottom, and its softmax is nan at step 1: "
-        "another symptom, measured."
+        "sequence_classifier": (
+            "the column of a padding token is -inf in every row. Its softmax is nan at step 1, which is another "
+            "symptom (measured)."
+        ),
     },
     evidence=("dependency.softmax_over_queries > 0.5",),
     effect="dependency.masked_leak > healthy",
     why=(
-        "Scores are (queries, keys); a query shares out one unit of attention among the keys, so that the softmax runs over the "
-        "last axis. Over the one before, every key shares itself out among the queries: the weights of a query add up to "
-        "anything, and its share of a key depends on what all later queries made of it. Nothing crashes: the matrix is square."
+        "Attention scores have the shape (queries, keys). Each query shares a weight of 1 among the keys, so the "
+        "softmax must run over the last axis. With dim=-2, each key shares a weight of 1 among the queries. The "
+        "weights of one query then no longer sum to 1. A query's weight for a key also depends on all later "
+        "queries, so the future leaks. Nothing crashes, because the matrix is square."
     ),
-    fix="softmax(scores, dim=-1): the axis of the keys, which the product with the values sums over.",
+    fix=(
+        "Write `F.softmax(scores, dim=-1)`. The last axis holds the keys, and the product with the values sums "
+        "over the keys."
+    ),
     repairs=instead(
         LINE,
         {
@@ -49,22 +55,25 @@ FAULT = Fault(
     ),
     same_forward=True,
     hints=(
-        "What is shared out in attention, and among whom?",
-        "Print the weights of one head for four tokens. Which add up to one: the rows or the columns?",
-        "Read the attention from the scores to the weighted values, and name both axes at each line.",
+        "Each token distributes a total attention of 1. Over which tokens should this total be distributed?",
+        "Print the attention weights of one head for four tokens. Which of them sum to 1: the rows or the columns?",
+        (
+            "Read the attention from the scores to the weighted values. At each line, write down what the last "
+            "two axes mean."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "attention/causal_mask_missing",
-            "Add up the attention weights of one query over the keys, and of one key over the queries.",
-            "Those of a key add up to 1: `dependency.softmax_over_queries > 0.5`.",
-            "Those of a query do: `dependency.softmax_over_queries < 0.5`.",
+            "Sum the attention weights of one query over the keys, and of one key over the queries.",
+            "The weights of one key sum to 1: `dependency.softmax_over_queries > 0.5`.",
+            "The weights of one query sum to 1: `dependency.softmax_over_queries < 0.5`.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up the columns of the attention weights, before anything is done with the values.",
-            "Columns add up to 1: `dependency.softmax_over_queries > 0.5`.",
-            "They add up to anything: `dependency.softmax_over_queries < 0.5`.",
+            "Sum each column of the attention weights, before the weights multiply the values.",
+            "Each column sums to 1: `dependency.softmax_over_queries > 0.5`.",
+            "The sums of the columns are arbitrary: `dependency.softmax_over_queries < 0.5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Gradients that are limited at the wrong moment, by the wrong amount, or not at all."""
+"""Gradient clipping at the wrong moment, with the wrong limit, or missing."""
 
 from bugzoo.faults.idioms import CLIP, STEP
 from bugzoo.faults.verbs import before, remove
@@ -18,4 +18,4 @@ BEHIND_BACKWARD = {
     ),
     "clipping": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)"),
 }
-"""Repairs of whatever clips at another moment than between backward() and step()."""
+"""Repairs of clipping that does not happen between backward() and step()."""

@@ -1,4 +1,4 @@
-"""Clipping is on, and each of its calls finds something to cut; but the training is as restless as without."""
+"""Clipping is on, and each call finds a gradient to shorten. Still, training is as unstable as without clipping."""
 
 from bugzoo.faults.clipping import BEHIND_BACKWARD
 from bugzoo.faults.idioms import BACKWARD, CLIP, LEARNING_RATE, STEP
@@ -6,18 +6,18 @@ from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
-    title="Clipping behind the step",
+    title="Gradients clipped after optimizer.step()",
     level=3,
     symptom="degraded",
     edits=(remove(CLIP), after(STEP, "$CLIP_STATEMENT")),
     evidence=("clip_rate.used_share < 0.1", "clip_rate.late_share > 0.5"),
     effect="clip_rate.used_share < healthy",
     why=(
-        "The optimiser has read the gradient by the time it is shortened, and the next zero_grad() throws it away: the call "
-        "works, returns a true length, and nobody ever uses what it leaves. Steps on a batch that is out of the ordinary "
-        "are as long as if there were no limit."
+        "optimizer.step() reads the gradient before the clipping shortens it. The next zero_grad() deletes the "
+        "clipped gradient. The call works and returns the true norm, but the optimizer never uses the clipped "
+        "gradient. Steps on unusual batches are as large as without a limit."
     ),
-    fix="Clip between backward() and step().",
+    fix="Call `clip_grad_norm_(model.parameters(), max_norm)` between backward() and step().",
     repairs=BEHIND_BACKWARD,
     pretences={
         "a lower limit": rewrite(CLIP, LIMIT="0.1"),
@@ -29,22 +29,22 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "How long is the longest gradient that the optimiser gets, and how long may it be?",
-        "Print the gradient's length in the line before each call of the loop's body.",
-        "Who reads .grad, in which line, and who has changed it by then?",
+        "What is the largest gradient norm that reaches the optimizer, and what is the limit?",
+        "Print the gradient norm before each line of the training loop's body.",
+        "Which line reads parameter.grad, and which lines have changed parameter.grad by then?",
     ),
     look_alikes=(
         LookAlike(
             "clipping/clipped_before_backward",
-            "Print the length that the clipping finds, at each of ten steps.",
-            "That of the gradient which was just followed: `clip_rate.before > 1e-9`.",
-            "Nothing, each time: `clip_rate.before < 1e-9`.",
+            "Print the norm that clip_grad_norm_ returns at each of ten steps.",
+            "The call returns the norm of the gradient that step() has already used: `clip_rate.before > 1e-9`.",
+            "The call returns 0 every time: `clip_rate.before < 1e-9`.",
         ),
         LookAlike(
             "clipping/clipping_missing",
             "Search the training loop for a call that limits the gradients.",
-            "There is one.",
-            "There is none.",
+            "The loop contains such a call.",
+            "The loop contains no such call.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Gradients are clipped to 1, says the code. The log of their lengths shows threes and fives all the same."""
+"""According to the code, gradients are clipped to a norm of 1. The log still shows gradient norms of 3 and 5."""
 
 from bugzoo.faults.clipping import BEHIND_BACKWARD
 from bugzoo.faults.idioms import BACKWARD, CLIP, LEARNING_RATE, STEP
@@ -6,18 +6,22 @@ from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
-    title="Clipping before there is a gradient",
+    title="Gradients clipped before loss.backward()",
     level=3,
     symptom="degraded",
     edits=(remove(CLIP), before(BACKWARD, "$CLIP_STATEMENT")),
     evidence=("clip_rate.used_share < 0.1",),
     effect="clip_rate.used_share < healthy",
     why=(
-        "clip_grad_norm_ shortens what lies in .grad just then. Behind zero_grad() and before backward() nothing lies there: "
-        "it finds no gradient, returns a norm of 0 and changes nothing. backward() then writes the gradient in its full "
-        "length, and the optimiser follows it. No call fails, so that only the lengths tell."
+        "clip_grad_norm_ shortens the gradients that are in parameter.grad at that moment. Between zero_grad() "
+        "and backward() there are no gradients: the call returns a norm of 0 and changes nothing. Then backward() "
+        "writes the gradient at its full length, and the optimizer follows it. No call fails, so only the "
+        "gradient norms show the mistake."
     ),
-    fix="Clip between backward() and step(), behind scaler.unscale_(optimizer) where there is a scaler.",
+    fix=(
+        "Call `clip_grad_norm_(model.parameters(), max_norm)` between backward() and step(). With a GradScaler, "
+        "clip after `scaler.unscale_(optimizer)`."
+    ),
     repairs=BEHIND_BACKWARD,
     pretences={
         "a lower limit": rewrite(CLIP, LIMIT="0.1"),
@@ -26,22 +30,22 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "How long is the longest gradient that the optimiser gets, and how long may it be?",
-        "Print what the clipping returns: the length that it found.",
-        "Which calls does a gradient pass on its way from backward() to step()?",
+        "What is the largest gradient norm that reaches the optimizer, and what is the limit?",
+        "Print the norm that clip_grad_norm_ returns. This is the norm that the call found.",
+        "List all calls between backward() and step(). Which of these calls change the gradient?",
     ),
     look_alikes=(
         LookAlike(
             "clipping/clipped_after_step",
-            "Print the length that the clipping finds, at each of ten steps.",
-            "Nothing, each time: `clip_rate.before < 1e-9`.",
-            "That of the gradient which was just followed: `clip_rate.before > 1e-9`.",
+            "Print the norm that clip_grad_norm_ returns at each of ten steps.",
+            "The call returns 0 every time: `clip_rate.before < 1e-9`.",
+            "The call returns the norm of the gradient that step() has already used: `clip_rate.before > 1e-9`.",
         ),
         LookAlike(
             "clipping/clipping_missing",
             "Search the training loop for a call that limits the gradients.",
-            "There is one.",
-            "There is none.",
+            "The loop contains such a call.",
+            "The loop contains no such call.",
         ),
     ),
     sources=(

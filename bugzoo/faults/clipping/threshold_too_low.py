@@ -1,23 +1,27 @@
-"""Every gradient has the same length, to the last digit, from the first step to the last."""
+"""The gradient norm is the same at every step, to the last digit, from the first step to the last."""
 
 from bugzoo.faults.idioms import CLIP, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Param
 from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
-    title="A clipping limit below every gradient",
+    title="max_norm too small in clip_grad_norm_()",
     level=4,
     symptom="degraded",
-    params={"limit": Param(1e-3, 1e-9, 2e-3, "the largest norm that a gradient may have")},
+    params={"limit": Param(1e-3, 1e-9, 2e-3, "max_norm: the largest gradient norm that is not cut")},
     edits=rewrite(CLIP, LIMIT="$limit"),
     evidence=("clip_rate.bites_share > 0.9", "clip_rate.times_over > 20"),
     effect="gradient_health.total_norm < healthy",
     why=(
-        "A limit that every gradient exceeds makes all of them equally long: a batch that is all wrong pulls no harder than one "
-        "that is nearly right, and the loss can no longer come to rest. For SGD it is a learning rate a hundred times "
-        "lower; Adam divides the length out again, and what is left of it is the balance between batches, until its eps is felt."
+        "A max_norm below every gradient norm makes all gradients equally long. A completely wrong batch then "
+        "pulls no harder than a nearly right one, and the loss cannot settle. With SGD this acts like a learning "
+        "rate that is a hundred times lower. Adam divides the length out again, so only the balance between "
+        "batches changes, until eps matters."
     ),
-    fix="Write down the norms of some hundred steps and take a limit that a few of them exceed.",
+    fix=(
+        "Log the norm that clip_grad_norm_ returns for some hundred steps. Then choose a max_norm that only a few "
+        "steps exceed."
+    ),
     repairs={
         "as it was meant": rewrite(CLIP, LIMIT="1.0"),
         "twice that": rewrite(CLIP, LIMIT="2 * max_norm"),
@@ -30,22 +34,22 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "Draw the lengths of the gradients over the steps. Is there anything to see?",
-        "Print the length that the clipping finds, beside the one that it leaves.",
-        "At how many steps in a hundred is the limit met, and at how many should it be?",
+        "Plot the gradient norm over the steps. Does the curve change at all?",
+        "Print the gradient norm right before the clipping and right after it.",
+        "At how many of 100 steps does the clipping shorten the gradient, and at how many should it?",
     ),
     look_alikes=(
         LookAlike(
             "clipping/clipped_by_value",
             "Compute the cosine between the gradient before and after it is clipped.",
-            "1: it is shorter, and nothing else: `clip_rate.cosine > 0.9`.",
-            "Well below 1: `clip_rate.cosine < 0.9`.",
+            "The cosine is 1, because only the length changes: `clip_rate.cosine > 0.9`.",
+            "The cosine is well below 1: `clip_rate.cosine < 0.9`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Look whether the gradient that the optimiser gets has the same length at every step.",
-            "The same, to the last digit.",
-            "It differs from step to step.",
+            "Print the gradient norm right before step(): does it have the same value at every step?",
+            "The norm is the same at every step, to the last digit.",
+            "The norm differs from step to step.",
         ),
     ),
     sources=("https://arxiv.org/abs/1211.5063",),

@@ -1,4 +1,4 @@
-"""The validation accuracy is a little low, and another one each time the same weights are evaluated, in eval mode too."""
+"""Each evaluation of the same weights gives another accuracy, a little too low, even in eval mode."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,18 +7,22 @@ BOTH = "inputs, targets = normalise(augment(inputs)).to(device), targets.to(devi
 PLAIN = "inputs, targets = normalise(inputs).to(device), targets.to(device)\nlogits = model(inputs)\nsummed += $LOSS"
 
 FAULT = Fault(
-    title="The augmentation is left on in the evaluation",
+    title="Data augmentation left on during validation",
     level=3,
     symptom="noisy_eval",
     edits=Swap(PLAIN, BOTH),
     evidence=("validation_shift.redrawn > 0.4",),
     effect="validation_shift.redrawn > healthy",
     why=(
-        "Augmentation makes new samples out of old ones, so that training never sees the same twice. In an evaluation it makes a "
-        "harder test that is drawn anew each time: pictures are moved by a pixel and lose what stood at the edge. eval() does "
-        "not switch it off, as it is no part of the model."
+        "Data augmentation draws new samples from old ones, so training never sees the same input twice. In "
+        "validation, augmentation draws another and harder test set each time. Here the random crop shifts the "
+        "images by up to one pixel and cuts off what was at the edge. Calling `model.eval()` does not switch "
+        "augmentation off, because augmentation is not part of the model."
     ),
-    fix="Two chains of transforms: one with chance in it for training, one without for everything that is judged.",
+    fix=(
+        "Use two transforms: a random one for training, and a deterministic one for validation and test. Here the "
+        "evaluation needs `normalise(inputs)` without `augment`."
+    ),
     repairs=instead(
         BOTH,
         {
@@ -49,22 +53,22 @@ FAULT = Fault(
         "eval once more": Swap("model.eval()", "model.eval()\nmodel.train(False)"),
     },
     hints=(
-        "Evaluate the same weights twice. What differs between the two, before the model is called?",
-        "Show the same validation picture twice, as it goes into the model.",
-        "Compare what happens to a picture in the two loops, word by word.",
+        "Evaluate the same weights twice. Are the inputs of the model the same both times?",
+        "Run the evaluation twice. Plot the same validation image from both runs, right before it enters the model.",
+        "Compare the training loop and the evaluation loop. What happens to an image in each, before `model(inputs)`?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Evaluate twice and compare: are the inputs the same, and are the answers to them?",
-            "The inputs differ already: `validation_shift.redrawn > 0.4`.",
-            "The same inputs get other answers: `validation_shift.redrawn < 0.4`.",
+            "Evaluate the same weights twice. Compare the inputs, then the outputs, of both evaluations.",
+            "The inputs already differ: `validation_shift.redrawn > 0.4`.",
+            "The inputs are the same, but the outputs differ: `validation_shift.redrawn < 0.4`.",
         ),
         LookAlike(
             "data/wrong_normalisation",
-            "Evaluate the same weights twice, and compare the inputs of both times.",
-            "They differ: `validation_shift.redrawn > 0.4`.",
-            "They are the same: `validation_shift.redrawn < 0.4`.",
+            "Evaluate the same weights twice, and compare the inputs of the two evaluations.",
+            "The inputs differ: `validation_shift.redrawn > 0.4`.",
+            "The inputs are the same: `validation_shift.redrawn < 0.4`.",
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html",),

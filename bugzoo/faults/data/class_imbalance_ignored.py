@@ -1,4 +1,4 @@
-"""Half of the classes are recognised nearly always, the other half hardly ever. More epochs help slowly."""
+"""The model gets half of the classes right almost always and the others almost never. More epochs help slowly."""
 
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import either, instead
@@ -21,24 +21,23 @@ OF_TEXTS = Swap(
 DRAWN = PICKED.format("frequency[$WHICH]")
 
 FAULT = Fault(
-    title="Rare classes count as little as they come",
+    title="Class imbalance without class weights or resampling",
     level=3,
     symptom="degraded",
     edits=either(OF_DIGITS, OF_TEXTS),
-    params={"ratio": Param(10, 10, 20, "how many times as often a common class comes as a rare one")},
-    not_on={
-        "word_lines": "its classes are words, and what the edit does to ten classes ends the run, measured on 5 seeds."
-    },
+    params={"ratio": Param(10, 10, 20, "samples of a common class for each sample of a rare class")},
+    not_on={"word_lines": "its classes are words, and the edit for ten classes ends the run (measured on 5 seeds)."},
     evidence=("class_balance.recall_gap > 0.2",),
     effect="metrics.accuracy < healthy",
     why=(
-        "The mean loss of a batch is a vote in which every sample has one voice. A class that comes ten times as seldom has a "
-        "tenth of the gradient, and it is cheaper to answer with a common class in every doubtful case. With two classes this "
-        "moves the border by ln 10 = 2.3 nats; with little training the rare ones are hardly learnt at all."
+        "The loss is a mean over the samples of a batch, so every sample counts the same. A class that is ten times "
+        "rarer contributes a tenth of the gradient. In a doubtful case, predicting a common class is cheaper. With "
+        "two classes this shifts the decision boundary by ln 10 = 2.3 nats. With little training the model hardly "
+        "learns the rare classes at all."
     ),
     fix=(
-        "Weigh the loss by how rare a class is (`weight=1 / frequency`), or draw the classes equally often. Either way look at "
-        "the recall of each class."
+        "Weight the loss by class frequency: `F.cross_entropy(logits, targets, weight=1 / frequency)`. Or draw all "
+        "classes equally often. In both cases, report the recall of each class."
     ),
     room=2.0,
     repairs={
@@ -62,28 +61,34 @@ FAULT = Fault(
         "twice the rate": Swap("learning_rate = $RATE", "learning_rate = fold($RATE * 2)"),
     },
     hints=(
-        "One number for all classes is an average. Which classes does it go wrong on?",
-        "Count how often each class comes in the batches, and how often it is recognised.",
-        "Read how samples are picked for a batch, and what each of them weighs in the loss.",
+        "Accuracy is one average over all classes. Plot a confusion matrix: which classes does the model get wrong?",
+        "Count how often each class occurs in the training batches. Then compute the recall of each class.",
+        (
+            "Find the line that draws the samples of a batch. How often is each class drawn? Then read what one "
+            "sample adds to the loss."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "data/ordered_split",
-            "Count the classes among all samples of the training half and of the other one.",
-            "They agree: what differs is how often they are drawn, `validation_shift.label_distance < 0.3`.",
-            "Some are in one half alone: `validation_shift.label_distance > 0.3`.",
+            "Count the samples of each class in the training set and in the validation set.",
+            (
+                "Both sets hold all classes. Only the sampling in training differs: "
+                "`validation_shift.label_distance < 0.3`."
+            ),
+            "Some classes are in one of the two sets only: `validation_shift.label_distance > 0.3`.",
         ),
         LookAlike(
             "metrics/accuracy_on_imbalance",
-            "Average the recalls of the classes, each counted once, and lay the accuracy of the report beside it.",
-            "They agree: `class_balance.flattery < 0.05`.",
-            "The report is far higher: `class_balance.flattery > 0.05`.",
+            "Compute the mean recall over the classes, and compare it with the reported accuracy.",
+            "Both numbers agree: `class_balance.flattery < 0.05`.",
+            "The reported accuracy is far higher: `class_balance.flattery > 0.05`.",
         ),
         LookAlike(
             "data/no_shuffle",
-            "Count the classes in a few single batches, the first of the run and the last.",
-            "Each batch is alike, with few of the rare ones: `batch_mix.mixed > 0.5`.",
-            "A batch holds one or two, and the next one others: `batch_mix.mixed < 0.5`.",
+            "Count the classes in a few batches, from the first and the last steps of the run.",
+            "All batches are alike, with few samples of the rare classes: `batch_mix.mixed > 0.5`.",
+            "One batch holds one or two classes, and the next batch holds others: `batch_mix.mixed < 0.5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The loss falls as it should; then a single step shoots up, and it takes a while until all is as good as it had been."""
+"""The loss falls as it should, then spikes in a single step and needs a while to recover."""
 
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead
@@ -6,7 +6,7 @@ from bugzoo.faults.verbs import instead
 SPOILT = "if step == $STEP:\n    inputs = inputs * 255"
 
 FAULT = Fault(
-    title="A batch in another unit",
+    title="One batch with unscaled inputs (0-255)",
     level=4,
     symptom="degraded",
     edits=Swap(
@@ -14,21 +14,24 @@ FAULT = Fault(
         "if step == $step:\n    inputs = inputs * 255\noptimizer.zero_grad()",
         where="torch.tensor($DATA, dtype=torch.float32) / 16",
     ),
-    params={"step": Param(60, 40, 70, "the step whose batch comes as it was stored, 255 times as large")},
+    params={"step": Param(60, 40, 70, "step whose batch is not scaled, so that its inputs are 255 times too large")},
     not_on={
-        "data_parallel": "a rank's share of the batch stands out on 4 of 5 seeds only, measured.",
-        "finetune": "no spike stands out on 4 of 5 seeds, measured.",
-        "checkpointed_mlp": "no spike stands out on 1 of 5 seeds, measured.",
+        "data_parallel": "in one rank's part of the batch the spike is clear on 4 of 5 seeds only (measured).",
+        "finetune": "the loss has no clear spike on 4 of 5 seeds (measured).",
+        "checkpointed_mlp": "the loss has no clear spike on 1 of 5 seeds (measured).",
     },
     evidence=("loss_spikes.spikes > 0.5",),
     effect="loss_spikes.height > healthy",
     why=(
-        "One batch was not scaled: its pictures reach 255 and not 1. The logits of a network without normalisation grow with its "
-        "input, so that every wrong answer costs a hundred times as much, and the gradient of that one step is as much larger. "
-        "Adam's step is bounded, but its mean of squared gradients takes a thousand steps to forget such a number, and makes "
-        "every step after it too small."
+        "One batch was not scaled: its pixels reach 255 instead of 1. Without normalization layers, the logits grow "
+        "with the inputs. Each wrong prediction then costs a hundred times as much, and the gradient of that step "
+        "grows as much. Adam's step size is bounded, but its second moment (the running mean of squared gradients) "
+        "needs a thousand steps to forget such a gradient. Until then, every step is too small."
     ),
-    fix="Keep the batch of such a step and look at its range; refuse what is out of range where it is loaded.",
+    fix=(
+        "Save the batch of that step and check its range. Reject a batch with values out of range where the data is "
+        "loaded."
+    ),
     repairs=instead(
         SPOILT,
         {
@@ -50,22 +53,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "One step sticks out. Is it the weights that are special there, or what they were given?",
-        "Keep the batch of the worst step, and compare its numbers with those of an ordinary one.",
-        "Read the loop from the top to the call of the model, and ask of each line what it does to the numbers.",
+        "Find the step where the loss spikes. Are the weights unusual at that step, or is the input of the model?",
+        "Save the batch of that step. Compare its min, max and mean with those of an ordinary batch.",
+        "Read the training loop from the top to `model(inputs)`. What does each line do to the values of `inputs`?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Count the steps at which the loss is several times that of its neighbours.",
-            "One, or very few: `loss_spikes.spikes > 0.5`.",
-            "None: all of them swing, `loss_spikes.spikes < 0.5`.",
+            "Count the steps whose loss is several times as large as in the steps around them.",
+            "Only one step or a few steps stick out: `loss_spikes.spikes > 0.5`.",
+            "No single step sticks out, because the loss swings at all steps: `loss_spikes.spikes < 0.5`.",
         ),
         LookAlike(
             "data/no_shuffle",
-            "Count the classes among the targets of the batches before and after the jump.",
-            "All of them: `batch_mix.mixed > 0.5`.",
-            "One or two, and another one after it: `batch_mix.mixed < 0.5`.",
+            "Count the classes among the targets of the batches before and after the spike.",
+            "Each batch holds all classes: `batch_mix.mixed > 0.5`.",
+            "Each batch holds one or two classes, and another class comes after the spike: `batch_mix.mixed < 0.5`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/", "https://arxiv.org/abs/2204.02311"),

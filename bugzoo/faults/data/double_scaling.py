@@ -1,4 +1,4 @@
-"""The loss hardly leaves the value of guessing. Every layer has a gradient, and a larger learning rate helps a little."""
+"""The loss barely drops below that of guessing. Every layer has a gradient. A larger learning rate helps a little."""
 
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead
@@ -6,21 +6,25 @@ from bugzoo.faults.verbs import instead
 TWICE = "torch.tensor($DATA, dtype=torch.float32) / 16 / $BY"
 
 FAULT = Fault(
-    title="Inputs that are scaled down twice",
+    title="Pixel values scaled to [0, 1] twice",
     level=2,
     symptom="stuck",
     edits=Swap(
         "torch.tensor($DATA, dtype=torch.float32) / 16", "torch.tensor($DATA, dtype=torch.float32) / 16 / $factor"
     ),
-    params={"factor": Param(255, 64, 1000, "what the inputs are divided by a second time")},
+    params={"factor": Param(255, 64, 1000, "divisor of the second scaling")},
     evidence=("data_inspection.max < 0.1",),
     effect="metrics.accuracy < healthy",
     why=(
-        "The grey values were brought to 0 to 1, and then divided by 255, as one does with bytes. At most 0.004 arrives at a "
-        "layer whose weights begin at about 0.1: its outputs hardly differ between one picture and the next, its gradient is "
-        "smaller by the same factor, and most of the early training goes into making the weights large. No shape is wrong."
+        "The gray values were scaled to 0-1, and then divided by 255 again, as if they were bytes. The first layer "
+        "receives at most 0.004, and its weights start at about 0.1. The outputs of this layer hardly differ from "
+        "one image to the next, and its gradient shrinks by the same factor. Most of the early training goes into "
+        "growing the weights. All shapes are right, so PyTorch raises no error."
     ),
-    fix="Scale at one place, and look at the range of what enters the model: about 1, mean near 0.",
+    fix=(
+        "Scale the inputs in one place only. Then print the range of the inputs right before the model: values of "
+        "about 1, and a mean near 0."
+    ),
     repairs=instead(
         TWICE,
         {
@@ -39,22 +43,22 @@ FAULT = Fault(
     )
     | {"twice the rate": Swap("learning_rate = $RATE", "learning_rate = fold($RATE * 2)")},
     hints=(
-        "Is it wrong, or is it slow? Compare how far the first hundred steps come with how far they usually do.",
-        "Print the smallest and the largest number of a batch, right before it enters the model.",
-        "Follow one picture from the file to the model, and write down its range after every line.",
+        "Is training broken or only slow? Compare the loss drop of the first hundred steps with the usual one.",
+        "Print `inputs.min()` and `inputs.max()` of one batch, right before `model(inputs)`.",
+        "Follow one image from the file to the model. Write down its range after every line.",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Print the range of the numbers in one batch that goes into the model.",
-            "Thousandths: `data_inspection.max < 0.1`.",
-            "About one, as they should be: `data_inspection.max > 0.1`.",
+            "Print the range of the values in one batch, right before it enters the model.",
+            "The values are a few thousandths: `data_inspection.max < 0.1`.",
+            "The largest value is about 1, as it should be: `data_inspection.max > 0.1`.",
         ),
         LookAlike(
             "fit/trained_too_short",
-            "Look how large the inputs of the first layer are, and compare them with one.",
-            "Hundreds of times smaller.",
-            "About as large.",
+            "Print how large the inputs of the first layer are, and compare them with 1.",
+            "The inputs are hundreds of times smaller than 1.",
+            "The inputs are about as large as 1.",
         ),
     ),
     sources=("https://pytorch.org/vision/stable/transforms.html", "https://karpathy.github.io/2019/04/25/recipe/"),

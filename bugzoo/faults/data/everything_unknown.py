@@ -1,4 +1,4 @@
-"""A classifier of reviews that never gets far from a guess, in training as in validation, and longer training does not help."""
+"""A review classifier stays close to chance, in training and in validation. Longer training does not help."""
 
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,21 +8,27 @@ MADE = "vocabulary = {{{}: number for number, word in enumerate($WORDS, 2)}}"
 LOUD = MADE.format("word.upper()")
 
 FAULT = Fault(
-    title="Every word is unknown",
+    title="Every word mapped to the unknown token (UNK)",
     level=2,
     symptom="plateau",
     edits=Swap(MADE.format("word"), LOUD),
     not_on={
-        "word_lines": "it has a target for each word: train_validation_overlap compares nothing there, measured on 5 seeds."
+        "word_lines": (
+            "it has a target for each word, so `train_validation_overlap` compares nothing (measured on 5 seeds)."
+        )
     },
     evidence=("train_validation_overlap.shared > 0.4",),
     effect="metrics.accuracy < healthy",
     why=(
-        "The vocabulary is made of one spelling and asked for another: get(word, 1) finds hardly any word and says 1, unknown, "
-        "without a complaint. A review becomes a row of ones, of which the length is all that is left. Different reviews "
-        "are then one and the same sample: 97 of 100 in the validation stand in the training data as well."
+        "The vocabulary holds upper-case words, and the lookup asks for lower-case words. For nearly every word, "
+        "`vocabulary.get(word, 1)` returns 1, the unknown token, and raises no error. A review becomes a row of "
+        "ones, and little more than its length is left. Different reviews become the same sample: 97 of 100 "
+        "validation samples are also in the training data."
     ),
-    fix="One function that makes words of a text, for the vocabulary and for encoding; and an eye on the share of unknown words.",
+    fix=(
+        "Use one tokenizer function, both for building the vocabulary and for encoding. Print the share of unknown "
+        "tokens."
+    ),
     repairs=instead(
         LOUD,
         {
@@ -42,22 +48,22 @@ FAULT = Fault(
     | {"longer": rewrite(EPOCHS, COUNT="fold($COUNT * 2)"), "higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 3)")},
     shown_by=("data_inspection", "loss_curve", "overfit_one_batch"),
     hints=(
-        "What does the model get to see? Look at a batch, not at the texts.",
-        "Turn one row of numbers back into words.",
-        "Follow a word of the first review through the lines between the text and its number.",
+        "What does the model receive? Look at one encoded batch, not at the texts.",
+        "Decode one row of `inputs` back into words.",
+        "Follow one word of the first review from the text to its number. Print the word at every line on the way.",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Turn a few rows of numbers back into words, and read them aloud.",
-            "Nothing can be read: every word is the same one.",
-            "They can be read; only the labels are another review's.",
+            "Decode a few rows of token ids into words, and read each row next to its label.",
+            "The texts cannot be read, because every word is the same token.",
+            "The texts can be read, but each label belongs to another review.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Count how many different numbers there are in one whole batch.",
-            "Two or three: `data_inspection.commonest_token_share > 0.4`.",
-            "Dozens: `data_inspection.commonest_token_share < 0.4`.",
+            "Count how many different token ids there are in one whole batch.",
+            "The batch holds two or three different ids: `data_inspection.commonest_token_share > 0.4`.",
+            "The batch holds dozens of different ids: `data_inspection.commonest_token_share < 0.4`.",
         ),
     ),
     sources=("https://github.com/freesunshine0316/neural-graph-to-seq-mp/issues/17",),

@@ -1,4 +1,4 @@
-"""The training loss stops early, far from zero. Yet on validation data the model does better than on what it was trained on."""
+"""Training loss plateaus early, far above zero. Yet validation accuracy is higher than training accuracy."""
 
 from bugzoo.faults.idioms import PAIRS
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -9,25 +9,33 @@ MIXED = "$ARRAY[wrong] = $ARRAY[wrong[torch.randperm(len(wrong))]]"
 LINE = "labels[wrong] = labels[wrong[torch.randperm(len(wrong))]]"
 
 FAULT = Fault(
-    title="Many training labels are wrong",
+    title="Label noise in the training set",
     level=3,
     symptom="plateau",
     edits=before(PAIRS, f"{DRAWN}\n{MIXED}"),
-    params={"share": Param(0.4, 0.3, 0.7, "share of the training samples whose labels are mixed up")},
+    params={"share": Param(0.4, 0.3, 0.7, "share of the training samples whose labels are shuffled")},
     not_on={
-        "finetune": "generalisation measures nothing on its two loaders, tried.",
-        "modular_addition": "it learns the mixed-up answers by heart: training ends 0.14 to 0.28 above validation, not below.",
-        "regression_mlp": "its targets are numbers and no classes, so that nothing is right or wrong of them.",
-        "data_parallel": "its model belongs to two processes that have ended, so that generalisation cannot ask it again.",
+        "finetune": "`generalisation` measures nothing on its two loaders (tried).",
+        "modular_addition": (
+            "it memorizes the shuffled labels: training accuracy ends 0.14 to 0.28 above validation, not below."
+        ),
+        "regression_mlp": "its targets are numbers, not classes, so no prediction is right or wrong.",
+        "data_parallel": (
+            "its model belongs to two processes that have ended, so `generalisation` cannot evaluate it again."
+        ),
     },
     evidence=("generalisation.gap < -0.18",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Four labels in ten were dealt out anew among their samples. What such a label says cannot be told from the picture, so "
-        "that the loss stops at its entropy until the network begins to learn single samples by heart. The clean majority "
-        "still teaches the rule, and the validation labels are clean: there the model is right more often than in training."
+        "Four in ten training labels were shuffled among their samples. An image says nothing about its shuffled "
+        "label, so the loss plateaus at the entropy of these labels. The loss falls further only when the network "
+        "begins to memorize single samples. The clean majority still teaches the rule. The validation labels are "
+        "clean, so validation accuracy is higher than training accuracy."
     ),
-    fix="Look at the samples with the highest loss and mend their labels, or fetch them from the source again.",
+    fix=(
+        "Sort the training samples by loss and inspect those with the highest loss. Correct the wrong labels, or "
+        "load all labels from the source again."
+    ),
     repairs=instead(
         LINE,
         {
@@ -48,22 +56,22 @@ FAULT = Fault(
         "smoothed": Swap("F.cross_entropy(logits, targets)", "F.cross_entropy(logits, targets, label_smoothing=0.2)"),
     },
     hints=(
-        "Ask the model about its training samples and about new ones, both in eval mode. Where is it right more often?",
-        "Take the samples with the highest loss at the end, and look at them beside what they are said to be.",
-        "Compare what the file says of ten samples with what goes into the loss.",
+        "Evaluate the training samples and new samples, both in eval mode. Which accuracy is higher?",
+        "Sort the training samples by their loss at the end. Plot those with the highest loss, each with its target.",
+        "Compare the targets of ten samples in the file with the targets of the same samples in the loss.",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Compare the accuracy on the validation data with that on the training samples.",
-            "It is far higher there: `generalisation.gap < -0.18`.",
-            "It is no better there: `generalisation.gap > -0.18`.",
+            "Compare the accuracy on the validation data with the accuracy on the training samples.",
+            "Validation accuracy is far higher: `generalisation.gap < -0.18`.",
+            "Validation accuracy is not higher: `generalisation.gap > -0.18`.",
         ),
         LookAlike(
             "loss/double_softmax",
-            "Ask the trained model for its accuracy on its training samples, in eval mode.",
-            "It is far below that on new ones: `generalisation.gap < -0.18`.",
-            "It is about that on new ones: `generalisation.gap > -0.18`.",
+            "In eval mode, compare the accuracy on the training samples with the accuracy on new samples.",
+            "Training accuracy is far lower: `generalisation.gap < -0.18`.",
+            "Both accuracies are about the same: `generalisation.gap > -0.18`.",
         ),
     ),
     sources=("https://arxiv.org/abs/2103.14749", "https://arxiv.org/abs/1611.03530"),

@@ -1,4 +1,4 @@
-"""Training loss falls as always, if slowly; on validation data the model guesses."""
+"""Training loss falls as usual, but slowly. On validation data the model is no better than a guess."""
 
 from bugzoo.faults.idioms import LOSS, PAIRS
 from bugzoo.faults.model import Fault, LookAlike
@@ -8,7 +8,7 @@ PAIRED = "TensorDataset($X[$I], $Y[$I.sort().values])"
 DRAWN = "$Y[torch.randperm(len($Y))]"
 
 FAULT = Fault(
-    title="Inputs and labels in different orders",
+    title="Inputs and labels shuffled in different orders",
     level=3,
     symptom="stuck",
     edits=either(
@@ -16,23 +16,33 @@ FAULT = Fault(
         rewrite(LOSS, TARGETS="($TARGETS)[torch.randperm(len($TARGETS))]"),
     ),
     not_on={
-        name: "numbers of words or characters have no neighbours that tell a label: data_inspection measures none, tried."
+        name: "token ids have no nearest neighbors that predict a label, so `data_inspection` measures nothing (tried)."
         for name in ("amp_transformer", "mini_transformer", "sampler", "sentiment_lstm", "sequence_classifier")
     }
     | {
-        "modular_addition": "pairs of numbers have no neighbours with the same sum, by which anybody could see it, tried.",
-        "regression_mlp": "its targets are numbers and no classes, so that no neighbour has the same one.",
-        "checkpointed_mlp": "on one of five seeds neighbours agree a little, and data_inspection keeps quiet, measured.",
-        "finetune": "the labels of its second task are moved, the first one's are right: 0.59 over chance and more, measured.",
+        "modular_addition": (
+            "pairs of numbers have no nearest neighbors with the same sum, so the mismatch cannot be seen (tried)."
+        ),
+        "regression_mlp": "its targets are numbers, not classes, so no neighbor has the same target.",
+        "checkpointed_mlp": (
+            "on 1 of 5 seeds the neighbors agree a little, and `data_inspection` reports nothing (measured)."
+        ),
+        "finetune": (
+            "only its second task gets wrong labels, so neighbors still agree by 0.59 or more over chance (measured)."
+        ),
     },
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",
     why=(
-        "Two arrays that belong together were indexed by two different orders. Every image has somebody's label. The "
-        "network learns such pairs by heart, so the training loss goes down all the same; nothing of it carries over."
+        "Two arrays that belong together were indexed in two different orders. Each input now has the label of an "
+        "arbitrary sample. The network can memorize such pairs, so the training loss still falls. The memorized "
+        "pairs do not help on new samples."
     ),
-    fix="Keep inputs and labels in one structure and index it once; look at a few pairs with your own eyes.",
-    # on a program of pairs, or of targets that are shuffled on their way into the loss
+    fix=(
+        "Index both arrays with the same order, as in `TensorDataset(images[train], labels[train])`, or keep them in "
+        "one structure and index it once. Then look at a few samples with their labels."
+    ),
+    # first the programs with a dataset of pairs, then those whose targets are shuffled right before the loss
     repairs=instead(
         PAIRED,
         {
@@ -65,22 +75,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Does the training loss tell you that something sensible is learned? What would tell you?",
-        "Decode a few samples and show them beside their labels.",
-        "Follow inputs and labels separately from where they are loaded to where they meet.",
+        "The training loss falls. Which number would show whether the model also learns something useful?",
+        "Decode a few samples of one batch, and print each one next to its target.",
+        "Follow the inputs and the targets separately, from loading to the loss. Write down what each line does.",
     ),
     look_alikes=(
         LookAlike(
             "data/label_noise",
-            "Look how often the nearest neighbours among the samples have the same label.",
-            "As often as by chance.",
-            "Far more often than by chance.",
+            "Check how often the nearest neighbors among the samples have the same label.",
+            "Nearest neighbors agree as often as by chance.",
+            "Nearest neighbors agree far more often than by chance.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Compare the accuracy on validation data with what somebody who guesses would have.",
-            "It is that of guessing.",
-            "It is far above it.",
+            "Compare the accuracy on validation data with the accuracy of random guessing.",
+            "Validation accuracy is at chance.",
+            "Validation accuracy is far above chance.",
         ),
     ),
     sources=("https://arxiv.org/abs/1611.03530",),

@@ -1,4 +1,4 @@
-"""The columns are standardised, and everything looks right. Somebody asks whether the validation number can be trusted."""
+"""All columns are standardized, and everything looks right. A reviewer asks if the validation number can be trusted."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,19 +7,22 @@ LINE = "rows = (rows - rows.mean(0)) / rows.std(0)"
 WITH = "rows = (rows - rows[{0}].mean(0)) / rows[{0}].std(0)"
 
 FAULT = Fault(
-    title="Normalised by the mean and deviation of all rows",
+    title="Data leakage: normalization statistics from all rows",
     level=3,
     symptom="too_good",
     edits=Swap(WITH.format("train"), LINE),
     evidence=("normalisation_source.columns > 0.5", "normalisation_source.mean_train > 0.001"),
     effect="normalisation_source.mean_train > healthy",
     why=(
-        "Mean and deviation are learnt from data like any weight. Taken from all 442 rows they hold something of the "
-        "validation rows and of those that nothing should touch, and it goes into every training input. With so many rows it "
-        "moves no column by more than a tenth of its deviation, and nobody finds it by looking at the result. With few rows, "
-        "outliers, or an encoding that knows the target, it is no small matter."
+        "Mean and standard deviation are learned from data, like weights. Statistics computed over all 442 rows "
+        "contain information about the validation rows and the held-out rows. This information enters every training "
+        "input. With so many rows, no column moves by more than a tenth of its standard deviation, so the leak does "
+        "not show in the results. With few rows, outliers, or a target encoding, the leak matters."
     ),
-    fix="Split first. Fit what prepares the data (scaler, vocabulary, imputation) on the training half; apply it to the others.",
+    fix=(
+        "Split first. Fit the preprocessing (scaler, vocabulary, imputation) on the training rows only: "
+        "`rows[train].mean(0)`, `rows[train].std(0)`. Then apply the same preprocessing to all rows."
+    ),
     repairs=instead(
         LINE,
         {
@@ -40,22 +43,25 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Which numbers of this script were learnt from data, beside the weights? Name the rows that each was learnt from.",
-        "Compute the mean of each column over the training rows alone. What should it be, and over which rows is it that?",
-        "Read the lines between the split and the loaders from right to left.",
+        (
+            "Which numbers in this script are learned from data, besides the weights? List the rows that each one is "
+            "learned from."
+        ),
+        "Compute the mean of each column over the training rows only. The mean should be 0. Over which rows is it 0?",
+        "Read the lines between the split and the loaders. Which rows does each line use?",
     ),
     look_alikes=(
         LookAlike(
             "data/leaky_split",
-            "Look for the validation samples among the training samples, one by one.",
-            "None of them is there: `train_validation_overlap.shared < 0.4`.",
-            "Many of them are: `train_validation_overlap.shared > 0.4`.",
+            "Look up each validation sample among the training samples, and count the matches.",
+            "No validation sample is among the training samples: `train_validation_overlap.shared < 0.4`.",
+            "Many validation samples are among the training samples: `train_validation_overlap.shared > 0.4`.",
         ),
         LookAlike(
             "data/wrong_normalisation",
-            "Compare mean and spread of the inputs in training with those in evaluation.",
-            "Both are alike.",
-            "They lie far apart.",
+            "Compare mean and standard deviation of the inputs in training and in evaluation.",
+            "Mean and standard deviation are about the same in both.",
+            "Mean and standard deviation differ widely.",
         ),
     ),
     shown_by=("data_inspection",),

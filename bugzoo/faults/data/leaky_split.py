@@ -1,10 +1,10 @@
-"""The validation numbers look better than those of the colleagues, and in production nothing of it is left."""
+"""The validation numbers are better than those of my colleagues. In production the gain disappears."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
 
 FAULT = Fault(
-    title="Samples that stand in both halves of a split",
+    title="Data leakage: training and validation sets overlap",
     level=3,
     symptom="too_good",
     edits=Swap(
@@ -13,18 +13,21 @@ FAULT = Fault(
         where="DataLoader($$$REST)",
     ),
     not_on={
-        "word_lines": "its split is by lines of a list, and the edit's rows end the run: no reading on 5 seeds.",
-        "finetune": ("0.39 of its validation samples are shared, and the evidence asks for 0.4, measured."),
-        "data_parallel": "its model belongs to two processes that have ended, so that the overlap cannot be asked for.",
+        "word_lines": "its split is by lines of a list, and the edited split ends the run: no reading on 5 seeds.",
+        "finetune": "its sets share 0.39 of the validation samples, and the evidence needs 0.4 (measured).",
+        "data_parallel": "its model belongs to two processes that have ended, so the overlap cannot be measured.",
     },
     evidence=("train_validation_overlap.shared > 0.4",),
     effect="train_validation_overlap.shared > healthy",
     why=(
-        "The validation slice begins where half of the training slice has passed: two thirds of what the model is judged by was "
-        "trained on. A network knows that by heart, so the number says how well it remembers and not how well it does on what "
-        "is new. Copies of one picture, one patient or one document in both halves do the same, and no slice shows them."
+        "The validation slice begins in the middle of the training slice. The model was trained on two thirds of the "
+        "validation samples and has memorized them. So the validation number measures memory, not generalization. "
+        "Copies of one image, patient or document in both sets do the same, and no slice in the code shows them."
     ),
-    fix="Cut once; keep copies and groups (patients, documents) on one side, and assert that the halves share nothing.",
+    fix=(
+        "Split once: `order[:n]` and `order[n:]`. Keep copies and groups (patients, documents) in one set, and "
+        "assert that the two sets share no sample."
+    ),
     repairs=instead(
         "train, validation = $ORDER[:$N], $ORDER[$N // 2 :]",
         {
@@ -42,22 +45,25 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "A number that is too good is a finding as well. What would have to be so that it came out honestly?",
-        "Take a validation sample and look for it among those that were trained on.",
-        "Write down the numbers of the rows on each side, from the first to the last.",
+        "Treat a number that is too good as a symptom. Which rows is the number computed from?",
+        "Pick a few validation samples, and look for each one among the training samples.",
+        "Write down the row indices of each set, from the first to the last.",
     ),
     look_alikes=(
         LookAlike(
             "fit/metric_on_train_set",
-            "Look which loader the last loop reads, and then for its samples among those trained on.",
-            "Another loader, and many samples are the same: `train_validation_overlap.same_loader < 0.5`.",
-            "The very loader of the training: `train_validation_overlap.same_loader > 0.5`.",
+            "Check which loader the evaluation reads, then look up its samples in the training set.",
+            (
+                "The evaluation reads its own loader, but many samples are also in the training set: "
+                "`train_validation_overlap.same_loader < 0.5`."
+            ),
+            "The evaluation reads the training loader itself: `train_validation_overlap.same_loader > 0.5`.",
         ),
         LookAlike(
             "data/leaky_normalisation",
             "Compare the validation samples with the training samples, one by one.",
-            "Many are in both.",
-            "None is.",
+            "Many samples are in both sets.",
+            "No sample is in both sets.",
         ),
     ),
     sources=("https://arxiv.org/abs/1902.00423", "https://scikit-learn.org/stable/common_pitfalls.html"),

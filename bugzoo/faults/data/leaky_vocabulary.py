@@ -1,4 +1,4 @@
-"""In the test texts hardly a word is unknown. In production many are, and nobody had reckoned with that."""
+"""The test texts contain almost no unknown words. Texts in production contain many, which surprised us."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -8,19 +8,20 @@ REVIEWS = "counts = Counter(word for text, _ in {} for word in split_words(text)
 ALL = LINE.format("[*train, *validation, *test]")
 
 FAULT = Fault(
-    title="A vocabulary of all texts, those of the test among them",
+    title="Data leakage: vocabulary built from all texts",
     level=3,
     symptom="too_good",
     edits=either(Swap(LINE.format("train"), ALL), Swap(REVIEWS.format("train"), REVIEWS.format("pairs"))),
     evidence=("untrained_rows.untrained_share > 0.02",),
     effect="untrained_rows.untrained_share > healthy",
     why=(
-        "A vocabulary is learnt from data like any weight. One that has counted the test texts has a row for each word in them, "
-        "so that none of them is unknown there, as some would be in any text of tomorrow. Rows of words that training never "
-        "showed stay as random as they were drawn, the unknown word's row is used less than it will be, and the loss is about "
-        "other targets than that of everybody else's vocabulary: the two cannot be compared."
+        "A vocabulary is learned from data, like weights. A vocabulary built from all texts has embedding rows for "
+        "words of the test texts. Hardly any test word is then unknown, although every new text has some unknown "
+        "words. Rows of words that training never shows keep their random initial values, and the unknown token is "
+        "used too rarely. In a language model the targets differ too, so its loss is not comparable with that of a "
+        "model with another vocabulary."
     ),
-    fix="Split first, count the words of the training half, and send the others to the unknown word.",
+    fix="Split first. Count the words of the training texts only, and map all other words to the unknown token.",
     repairs=instead(
         ALL,
         {
@@ -53,22 +54,25 @@ FAULT = Fault(
     },
     shown_by=("data_inspection",),
     hints=(
-        "Which numbers of this script were learnt from data, beside the weights?",
-        "Count the unknown words of the training and of the test. What would a new text have?",
-        "Find a word of the test that training never showed, and look up its number.",
+        "Which numbers in this script are learned from data, besides the weights?",
+        (
+            "Compute the share of unknown words in the training data and in the test data. Which share would a new "
+            "text have?"
+        ),
+        "Find a test word that never occurs in training, and look up its number.",
     ),
     look_alikes=(
         LookAlike(
             "data/leaky_split",
-            "Look for the test samples among the training samples, one by one.",
-            "None of them is there: `train_validation_overlap.shared < 0.4`.",
-            "Many of them are: `train_validation_overlap.shared > 0.4`.",
+            "Look up each test sample among the training samples, and count the matches.",
+            "No test sample is among the training samples: `train_validation_overlap.shared < 0.4`.",
+            "Many test samples are among the training samples: `train_validation_overlap.shared > 0.4`.",
         ),
         LookAlike(
             "data/everything_unknown",
-            "Count how many of the words in the evaluation became the unknown one.",
-            "Fewer than there should be.",
-            "All of them.",
+            "Compute the share of unknown tokens among the words of the evaluation data.",
+            "The share is lower than it should be.",
+            "All words are unknown.",
         ),
     ),
     sources=("https://scikit-learn.org/stable/common_pitfalls.html",),

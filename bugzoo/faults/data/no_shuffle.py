@@ -1,4 +1,4 @@
-"""The loss is near zero for a while, jumps, falls again, jumps again, and in the end the model knows a few classes only."""
+"""The loss drops near zero, jumps, falls again and jumps again. In the end the model knows only a few classes."""
 
 from bugzoo.faults.idioms import LOADER, PAIRS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,25 +8,26 @@ SORTED = "$ORDER = $ORDER[$ARRAY[$ORDER].argsort()]"
 LINE = "train = train[labels[train].argsort()]"
 
 FAULT = Fault(
-    title="Data that comes sorted by class, and is not shuffled",
+    title="Missing shuffle: training data sorted by class",
     level=4,
     symptom="degraded",
     edits=(before(PAIRS, SORTED), rewrite(LOADER, SHUFFLE="False")),
     not_on={
-        "finetune": (
-            "the edit puts its second task in order alone, and the batches looked at stay mixed, 0.94 to 1.04."
+        "finetune": "the edit sorts only its second task, and the kept batches stay mixed: 0.94 to 1.04.",
+        "modular_addition": (
+            "its 53 sums stay mixed well enough in batches of its size: accuracy is lower on 2 of 5 seeds only."
         ),
-        "modular_addition": "53 sums in batches of its size are mixed well enough: accuracy is lower on 2 of 5 seeds only.",
-        "regression_mlp": "its targets are numbers and no classes, so that no batch can lack one.",
+        "regression_mlp": "its targets are numbers, not classes, so every batch has all of them.",
     },
     evidence=("batch_mix.mixed < 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
-        "A step follows the batch in front of it. With 115 samples of a class in a row the cheapest answer to three or four "
-        "batches is that class, whatever the picture; then the next one comes, and the old one is forgotten. The gradient of a "
-        "batch is meant to be a sample of the gradient of all the data, and here it is one of a tenth of it."
+        "Each step follows the gradient of one batch. With 115 samples of a class in a row, three or four batches "
+        "hold only that class. The cheapest prediction is then that class, whatever the image shows. The next class "
+        "comes, and the network forgets the one before it. The gradient of a batch should estimate the gradient of "
+        "all data, and here it estimates that of a tenth."
     ),
-    fix="shuffle=True for the training loader, or a sampler that draws at random; never rely on the order of a file.",
+    fix="Set `shuffle=True` in the training DataLoader, or use a random sampler. Never rely on the order of a file.",
     repairs=instead(
         LINE,
         {
@@ -55,22 +56,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Look at the losses of the first epoch one by one. When do they fall, and when do they jump?",
-        "Print the targets of one batch, and of the one behind it.",
-        "Follow the samples from the split to the loop. Where is their order decided?",
+        "Plot the loss of each step in the first epoch. When does it fall, and when does it jump?",
+        "Print the targets of one batch, and then those of the next batch.",
+        "Follow the samples from the split to the training loop. Which line decides the order of the samples?",
     ),
     look_alikes=(
         LookAlike(
             "data/corrupt_batch",
-            "Count the classes among the targets of a few single batches.",
-            "One or two.",
-            "Nearly all of them.",
+            "Count how many classes there are among the targets of a few single batches.",
+            "Each batch holds one or two classes.",
+            "Each batch holds nearly all classes.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look which targets came in the batches where the loss jumps.",
-            "A class that had not been there for long: `batch_mix.mixed < 0.5`.",
-            "The same mixture as everywhere: `batch_mix.mixed > 0.5`.",
+            "Print the targets of the batches at which the loss jumps up, and count the classes.",
+            "The targets are a class that was absent for a long time: `batch_mix.mixed < 0.5`.",
+            "The targets are as mixed as in every other batch: `batch_mix.mixed > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html", "https://karpathy.github.io/2019/04/25/recipe/"),

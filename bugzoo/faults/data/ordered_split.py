@@ -1,4 +1,4 @@
-"""Training looks splendid. On validation data the model is wrong more often than somebody who guesses."""
+"""Training looks excellent. On validation data the model is wrong more often than random guessing."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,20 +6,26 @@ from bugzoo.faults.verbs import instead
 SORTED = "order = order[labels[order].argsort()]"
 
 FAULT = Fault(
-    title="A split of data that is sorted by class",
+    title="Missing shuffle before the train/validation split",
     level=2,
     symptom="degraded",
     edits=Swap("order = torch.randperm($N)", f"order = torch.randperm($N)\n{SORTED}", where="labels = $LABELS"),
     not_on={
-        "data_parallel": "its model belongs to two processes that have ended, so that validation_shift cannot ask it again."
+        "data_parallel": (
+            "its model belongs to two processes that have ended, so `validation_shift` cannot evaluate it again."
+        )
     },
     evidence=("validation_shift.label_distance > 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
-        "The first four fifths of a sorted list hold the first eight classes, the rest the last two. The model never sees one "
-        "sample of what it is judged by: for it those answers do not exist, and it gives them to nobody."
+        "The samples are sorted by class when they are split. The first four fifths hold the first eight classes, "
+        "and the last fifth holds the last two. The model never sees the validation classes in training, so it never "
+        "predicts these classes."
     ),
-    fix="Draw the split at random (stratified where classes are rare), and count the labels of both halves.",
+    fix=(
+        "Split a random order: `order = torch.randperm(n)`. Use a stratified split where classes are rare. Count the "
+        "labels of both sets."
+    ),
     repairs=instead(
         SORTED,
         {
@@ -46,22 +52,22 @@ FAULT = Fault(
     },
     shown_by=("generalisation",),
     hints=(
-        "Worse than guessing is no accident. Which answers does the model give to the validation data?",
-        "Count the labels in both halves of the data.",
-        "Go through the lines between loading the arrays and cutting them in two.",
+        "The model is worse than guessing. Which classes does the model predict on the validation data?",
+        "Count the labels in the training set and in the validation set.",
+        "Read the lines between loading the arrays and cutting them in two. What does each line do to the order?",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Count how often each label comes among the validation samples and among those of the training.",
-            "They have other labels: `validation_shift.label_distance > 0.5`.",
-            "About the same in both: `validation_shift.label_distance < 0.5`.",
+            "Count how often each label occurs in the training set and in the validation set.",
+            "The two sets hold different labels: `validation_shift.label_distance > 0.5`.",
+            "Each label is about as frequent in both sets: `validation_shift.label_distance < 0.5`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "List the classes that the model is never asked about in training.",
-            "Two of them, and they are most of the validation data.",
-            "None: each one comes in both halves.",
+            "List the classes that the model never sees in training, and count them.",
+            "The model never sees two classes, and they are most of the validation data.",
+            "There are no such classes, because each class occurs in both sets.",
         ),
     ),
     sources=(

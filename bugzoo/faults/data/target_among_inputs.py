@@ -1,4 +1,4 @@
-"""Nearly everything is explained, from the first epochs on. In production the same model is worse than a guess."""
+"""A model explains nearly all variance from the first epochs on. In production the same model is worse than a guess."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,7 +7,7 @@ LINES = "rows, values = whole[:, -10:], whole[:, -1]"
 WHOLE = "whole = torch.cat([torch.tensor(table.data), torch.tensor(table.target)[:, None]], 1).float()"
 
 FAULT = Fault(
-    title="The column that is to be predicted is one of the inputs",
+    title="Target leakage: target column among the inputs",
     level=2,
     symptom="too_good",
     edits=Swap(
@@ -17,11 +17,15 @@ FAULT = Fault(
     evidence=("feature_leak.copies > 0.5",),
     effect="metrics.r2 > healthy",
     why=(
-        "The table has eleven columns, and the last ten of them are not the first ten: the slice drops the age and keeps the "
-        "target, scaled like any other measurement. The network finds that one column tells all. Half of the variance is in none "
-        "of the measurements; a model that explains nearly all of it knows something that it will not be told tomorrow."
+        "The table has eleven columns, and the last one is the target. The slice takes the last ten columns: it "
+        "drops the age and keeps the target, scaled like any other column. The network learns to copy the target. "
+        "The ten measurements explain only half of the variance, so a model that explains nearly all of it uses the "
+        "target. In production that column does not exist."
     ),
-    fix="Take the target out of the table by its name, before anything else is made of it; look at what is left.",
+    fix=(
+        "Take the target out of the table by its name, before any other step. Here: "
+        "`rows, values = whole[:, :-1], whole[:, -1]`. Then print which columns are left."
+    ),
     repairs=instead(
         LINES,
         {
@@ -40,22 +44,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "How well can anybody predict this from what is measured? Compare with what a linear model of each column alone reaches.",
-        "Lay each column beside what is to be predicted, one after the other.",
-        "Count the columns at every line between the table and the loader, and name them.",
+        "How well can these measurements predict the value at all? Fit a linear model on each column alone.",
+        "Plot each input column against the value to predict, one after the other.",
+        "Count the columns after every line between the table and the loader, and name them.",
     ),
     look_alikes=(
         LookAlike(
             "data/leaky_split",
-            "Train on one column at a time, and look for validation samples among those of training.",
-            "One column does it alone, and no sample is in both: `feature_leak.copies > 0.5`.",
-            "No column does it, and samples are in both: `feature_leak.copies < 0.5`.",
+            "Train on one column at a time. Then look up the validation samples in the training set.",
+            "One column alone is enough, and the two sets share no sample: `feature_leak.copies > 0.5`.",
+            "No column alone is enough, and the two sets share samples: `feature_leak.copies < 0.5`.",
         ),
         LookAlike(
             "fit/metric_on_train_set",
-            "Ask the model about rows that were never touched, prepared as production would prepare them.",
-            "It is worse than a guess.",
-            "It is as good as an honest validation says.",
+            "Evaluate the model on held-out rows, prepared in the way production would prepare them.",
+            "The model is worse than a guess.",
+            "The model is as good as an honest validation set says.",
         ),
     ),
     shown_by=("data_inspection",),

@@ -1,4 +1,4 @@
-"""Short reviews are judged well and long ones badly, whatever the size of the model."""
+"""The model classifies short reviews well and long reviews badly, whatever its size."""
 
 from bugzoo.faults.idioms import EPOCHS
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,20 +8,23 @@ WORDS = "vocabulary.get(word, 1) for word in split_words({})[:longest]"
 CUT = WORDS.format("text[:$N]")
 
 FAULT = Fault(
-    title="Texts that are cut before what matters",
+    title="Texts truncated in characters instead of words",
     level=3,
     symptom="degraded",
     edits=Swap(WORDS.format("text"), WORDS.format("text[:$characters]")),
-    params={"characters": Param(24, 20, 26, "how much of a text is read, in characters")},
+    params={"characters": Param(24, 20, 26, "characters of each text that the model reads")},
     evidence=("train_validation_overlap.shared > 0.4",),
     effect="metrics.accuracy < healthy",
     why=(
-        "A limit that is meant in words is taken in characters: a review of 25 words is read up to its fifth, and often to the "
-        'middle of one. What it comes to after the first clause, or after a "but", never reaches the model. Reviews that differ '
-        "behind the cut become one and the same sample, some with praise and some with blame for a label: more than half of the "
-        "validation samples stand in the training data as well."
+        "The limit is meant in words but is applied to characters. A review of 25 words is cut at its fifth word, "
+        'often inside the word. The verdict after the first clause, or after a "but", never reaches the model. '
+        "Reviews that differ only after the cut become the same sample, some labeled positive and some negative. "
+        "More than half of the validation samples are also in the training data."
     ),
-    fix="Cut after splitting, in the unit that the limit is meant in, and count how many texts are cut and how much they lose.",
+    fix=(
+        "Truncate after splitting, in the unit of the limit: `split_words(text)[:longest]`. Count how many texts are "
+        "truncated and how much they lose."
+    ),
     repairs=instead(
         CUT,
         {
@@ -44,28 +47,28 @@ FAULT = Fault(
     },
     shown_by=("data_inspection", "generalisation"),
     hints=(
-        "What does the model get to see of a long review?",
-        "Turn one row of numbers back into words, and lay the text that it was made of beside it.",
-        "Follow a long review from the list of pairs into its row. In which unit is each length measured?",
+        "Which part of a long review does the model see?",
+        "Decode one row of `inputs` back into words, and compare the result with the original text.",
+        "Follow a long review from the list of pairs into its row. What does each length on the way count?",
     ),
     look_alikes=(
         LookAlike(
             "data/everything_unknown",
-            "Turn a few rows of numbers back into words, and look where they stop.",
-            "They can be read, and stop after a few words: `data_inspection.commonest_token_share < 0.4`.",
-            "Hardly a word is known, however long the row: `data_inspection.commonest_token_share > 0.4`.",
+            "Decode a few rows of token ids into words, and look where each text stops.",
+            "The words can be read, but each text stops after a few: `data_inspection.commonest_token_share < 0.4`.",
+            "Hardly any word is known, however long the row is: `data_inspection.commonest_token_share > 0.4`.",
         ),
         LookAlike(
             "data/label_noise",
-            "Look for two samples that are the same to the last number and have different labels.",
-            "There are many: their texts differ further on.",
-            "There are hardly any.",
+            "Count the pairs of samples with identical inputs and different labels.",
+            "There are many such pairs, and their full texts differ further on.",
+            "There are hardly any such pairs.",
         ),
         LookAlike(
             "data/leaky_split",
-            "Lay two samples that agree, one of each half, beside the texts that they were made of.",
-            "The texts are different ones.",
-            "It is one text, twice in the file.",
+            "Take a training row and an equal validation row, and compare their original texts.",
+            "The two original texts are different.",
+            "The two rows are one text, which is in the file twice.",
         ),
     ),
     sources=("https://github.com/JohnGiorgi/DeCLUTR/issues/12", "https://arxiv.org/abs/1905.05583"),

@@ -1,4 +1,4 @@
-"""Training goes well, the validation accuracy is far below it from the first epoch on, and no overfitting explains it."""
+"""Training goes well. Validation accuracy is far lower from the first epoch on, which overfitting does not explain."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,18 +7,22 @@ RAW = "inputs, targets = inputs.to(device), targets.to(device)\nlogits = model(i
 PLAIN = "inputs, targets = normalise(inputs).to(device), targets.to(device)\nlogits = model(inputs)\nsummed += $LOSS"
 
 FAULT = Fault(
-    title="Validation data that is not normalised as the training data was",
+    title="Validation inputs not normalized like the training inputs",
     level=3,
     symptom="degraded",
     edits=Swap(PLAIN, RAW),
     evidence=("validation_shift.spread_ratio < 0.5",),
     effect="metrics.loss > healthy",
     why=(
-        "In training every picture is brought to mean 0 and deviation 1, in the evaluation it comes as it is, 0 to 1: two fifths "
-        "of the contrast, and shifted. The weights and the running statistics of BatchNorm were made for other numbers. Somebody "
-        "else's mean and deviation, or those of each batch, do the same by another amount."
+        "Training normalizes its inputs to mean 0 and standard deviation 1. The evaluation leaves its inputs at 0 to "
+        "1: two fifths of the contrast, and shifted. The weights and the running statistics of BatchNorm do not fit "
+        "such inputs. The mean and standard deviation of another data set, or of each batch, cause the same error to "
+        "another degree."
     ),
-    fix="One preparation for training, validation and production, with the numbers of the training data, saved with the model.",
+    fix=(
+        "Use one preprocessing for training, validation and production: `normalise(inputs)`. Compute mean and "
+        "standard deviation on the training set, and save both with the model."
+    ),
     repairs=instead(
         RAW,
         {
@@ -44,22 +48,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Give the model a training sample in the evaluation's way. Does it still know it?",
-        "Print mean and deviation of a batch right before the model, in both loops.",
-        "Compare what happens to a picture in the two loops, word by word.",
+        "Run a training sample through the evaluation code. Is the prediction still right?",
+        "Print the mean and standard deviation of one batch right before the model, in both loops.",
+        "Compare the training loop and the evaluation loop. What happens to an image in each, before `model(inputs)`?",
     ),
     look_alikes=(
         LookAlike(
             "data/augmented_validation",
-            "Evaluate the same weights twice, and compare the inputs of both times.",
-            "They are the same: `validation_shift.redrawn < 0.4`.",
-            "They differ: `validation_shift.redrawn > 0.4`.",
+            "Evaluate the same weights twice, and compare the inputs of the two evaluations.",
+            "The inputs are the same: `validation_shift.redrawn < 0.4`.",
+            "The inputs differ: `validation_shift.redrawn > 0.4`.",
         ),
         LookAlike(
             "modes/eval_mode_missing",
-            "Compare mean and deviation of what goes into the model in both loops.",
-            "They differ by more than half: `validation_shift.spread_ratio < 0.5`.",
-            "They agree: `validation_shift.spread_ratio > 0.5`.",
+            "Compare the mean and standard deviation of the model's inputs in both loops.",
+            "The standard deviations differ by more than half: `validation_shift.spread_ratio < 0.5`.",
+            "Mean and standard deviation agree: `validation_shift.spread_ratio > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/vision/stable/models.html", "https://pytorch.org/vision/stable/transforms.html"),

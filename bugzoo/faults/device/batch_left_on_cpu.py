@@ -1,4 +1,4 @@
-"""The first forward pass stops: a tensor "is not on the expected device". The script names one device, and that is the CPU."""
+"""The first forward pass fails with an error message that names two devices, although only one was chosen."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -9,7 +9,7 @@ CHANGED = "$INPUTS, $TARGETS = $VALUE.to(device), $TARGETS.to(device)"
 ZERO = "optimizer.zero_grad()"
 
 FAULT = Fault(
-    title="The batch is on the CPU, and the model is not",
+    title="Batch and model on different devices",
     level=1,
     symptom="crash",
     edits=either(
@@ -18,17 +18,23 @@ FAULT = Fault(
         Swap(f"{ZERO}\n{BATCH}", ZERO),
         Swap(f"{CHANGED}\n{ZERO}", f"$INPUTS = $VALUE\n{ZERO}"),
     ),
-    not_on={"data_parallel": "DistributedDataParallel stops at once over a model on 'meta', before there is a batch."},
+    not_on={
+        "data_parallel": "DistributedDataParallel stops with an error for a model on meta, before the first batch.",
+    },
     evidence=("outcome == crashed", "crash.batch_apart > 0.5"),
     effect="outcome == crashed",
     why=(
-        "An operation needs all that it computes with on one device; torch moves nothing by itself. With a GPU it is mostly the "
-        "batch that was forgotten: a DataLoader gives tensors on the CPU, and only the model was moved. Without one it happens "
-        "with 'meta', a device whose tensors have a shape and no numbers: a model is built there to save memory until its "
-        "weights are loaded, and here they never were. The first operation that checks its devices complains; a product of "
-        "matrices and an embedding let meta tensors pass, so that it may be some layers further on, or the loss."
+        "All tensors of one operation must be on one device, and torch moves no tensor by itself. With a GPU, the "
+        "cause is usually the batch: a DataLoader returns CPU tensors, and only the model was moved. Without a "
+        "GPU, the second device is 'meta', whose tensors have a shape but no numbers. A model is built on meta to "
+        "save memory until its weights are loaded. Here the weights were never loaded. Matrix products and "
+        "embeddings accept meta tensors, so the error can come some layers later, or in the loss."
     ),
-    fix="Bring both to one device: .to(device) for the batch, and weights with numbers in them for a model made on meta.",
+    fix=(
+        "Move the model and the batch to one device: `model.to(device)`, `inputs.to(device)`, "
+        "`targets.to(device)`. A model on meta first needs real weights: `model.load_state_dict(state, "
+        "assign=True)`."
+    ),
     repairs=instead(
         HELD,
         {
@@ -53,22 +59,28 @@ FAULT = Fault(
     )
     | {"the batch goes there too": Swap(ZERO, f'inputs, targets = inputs.to("meta"), targets.to("meta")\n{ZERO}')},
     hints=(
-        "Which two devices does the message speak of, and which of them did you ask for?",
+        "Which two devices does the error message name, and which of them did you ask for?",
         "Print .device of the batch and of the first parameter, right before the line that fails.",
-        "Read the line that builds the model, and those that move something.",
+        "Read the line that builds the model, and every line that moves a tensor.",
     ),
     look_alikes=(
         LookAlike(
             "device/tensor_created_on_default_device",
-            "List the device of every tensor in the model: of parameters, of buffers, of plain attributes.",
-            "All are on one, and what comes in is on another: `crash.batch_apart > 0.5`, `crash.stray_tensors < 0.5`.",
-            "One of them lies alone: `crash.stray_tensors > 0.5`, `crash.batch_apart < 0.5`.",
+            "Print the device of every tensor in the model: of parameters, buffers and plain attributes.",
+            (
+                "The batch is on another device than the model: `crash.batch_apart > 0.5`. All tensors of the "
+                "model are on one device: `crash.stray_tensors < 0.5`."
+            ),
+            (
+                "One tensor of the model is on another device: `crash.stray_tensors > 0.5`. The batch is on the "
+                "same device as the parameters: `crash.batch_apart < 0.5`."
+            ),
         ),
         LookAlike(
             "shape/shape_mismatch_deep",
-            "Read of what the message speaks: of two sizes that do not fit, or of two devices.",
-            "Of two devices.",
-            "Of two sizes.",
+            "Read the error message: does it name two sizes that do not fit, or two devices?",
+            "The message names two devices.",
+            "The message names two sizes.",
         ),
     ),
     sources=(

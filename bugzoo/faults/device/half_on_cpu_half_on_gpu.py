@@ -1,4 +1,4 @@
-"""It trains and its numbers are right, but the GPU is at 5% and one processor core is busy all the time."""
+"""Training works and the numbers are right. But the GPU is at 5%, and one processor core is busy all the time."""
 
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
 
@@ -6,7 +6,7 @@ HOP = 'hidden = self.layer2(hidden.to("cpu")).to(inputs.device)'
 MOVED = 'model = Net().to(device)\nmodel.layer2.to("cpu")'
 
 FAULT = Fault(
-    title="One layer on the CPU, the others on the GPU",
+    title="One layer left on the CPU",
     level=3,
     symptom="slow",
     edits=(
@@ -14,15 +14,21 @@ FAULT = Fault(
         Swap("hidden = self.layer2(hidden)", HOP),
     ),
     needs=Needs(cuda=True),
-    not_on={"data_parallel": "DDP refuses a model of several devices, so that it stops at once."},
+    not_on={
+        "data_parallel": "DDP refuses a model on several devices and stops with an error at once.",
+    },
     evidence=("transfers.inside > 1.5",),
     effect="transfers.inside > healthy",
     why=(
-        "The layer computes on the CPU. What goes into it is fetched from the GPU, what comes out is sent back, and the "
-        "gradients make the same way in the other direction: four copies a step that each wait for the GPU to finish, which "
-        "then waits for the CPU. autograd follows .to() without a word, so that nothing but the time shows it."
+        "One layer computes on the CPU. Its input is copied from the GPU to the CPU, and its output is copied "
+        "back. In the backward pass the gradients are copied the same way. Each of these four copies per step is "
+        "a host sync: the CPU waits for the GPU, and then the GPU waits for the CPU. The autograd engine follows "
+        ".to() without a warning, so only the step time shows the mistake."
     ),
-    fix="Move the whole model, after its last layer was made, and take the .to() calls out of its forward pass.",
+    fix=(
+        "Call `model.to(device)` after the last layer is built, so that the whole model moves. Remove the .to() "
+        "calls from forward()."
+    ),
     repairs={
         "to where its weights are": (
             Swap(MOVED, "model = Net().to(device)"),
@@ -39,22 +45,22 @@ FAULT = Fault(
         "all of it on the CPU": Swap('device = "cuda"', 'device = "cpu"'),
     },
     hints=(
-        "Which two processors work in turns here, and what goes to and fro between them?",
-        "List the device of each parameter.",
-        "Look at what the model's forward pass does to a tensor beside computing with it.",
+        "Which two processors take turns here, and which tensors are copied between them?",
+        "Print the device of each parameter.",
+        "Read forward(). Which calls on a tensor do not compute anything?",
     ),
     look_alikes=(
         LookAlike(
             "speed/data_copied_twice",
-            "Count the copies of a step that lie within the model's forward pass.",
-            "Two of every activation of one layer.",
-            "None: they all come before it.",
+            "Count the copies that one step makes inside the model's forward pass.",
+            "The forward pass makes two copies: the input and the output of one layer.",
+            "The forward pass makes no copies: all copies happen earlier in the step.",
         ),
         LookAlike(
             "device/batch_left_on_cpu",
-            "See whether it stops with an error, or goes on and only takes long.",
-            "It runs to its end, slowly.",
-            "It stops at the first batch.",
+            "Start the script: does the run stop with an error, or does it only take long?",
+            "The run finishes, but slowly.",
+            "The run stops at the first batch.",
         ),
     ),
     sources=("https://github.com/mit-han-lab/once-for-all/issues/33",),

@@ -1,4 +1,4 @@
-"""Every parameter is where it should be, I printed them all. It stops all the same, over a device that none of them is on."""
+"""All parameters are on the right device. The run still fails, with an error about a device that has no parameters."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -14,19 +14,23 @@ WITH_PRIOR = (
 )
 
 FAULT = Fault(
-    title="A tensor of the model was made on the default device and stayed there",
+    title="Missing register_buffer(): tensor stays on the default device",
     level=2,
     symptom="crash",
     edits=either((WITH_MASK, MADE_LATER), (*WITH_PRIOR, MADE_LATER), WITH_MASK, WITH_PRIOR),
     evidence=("outcome == crashed", "crash.stray_tensors > 0.5"),
     effect="outcome == crashed",
     why=(
-        "torch.ones(...) without device= makes its tensor on the default device: the CPU, or what a `with torch.device(...)` "
-        "around it says. .to(), state_dict() and load_state_dict() know parameters and buffers; a tensor that is a plain "
-        "attribute stays where it was made. Here the model is built on 'meta', where tensors have no numbers, and gets its "
-        "weights from a state that does not hold this one; on a GPU it would be the only one left on the CPU."
+        "torch.ones(...) without device= creates its tensor on the default device: the CPU, or the device of an "
+        "enclosing `with torch.device(...)`. Calls of .to(), state_dict() and load_state_dict() handle parameters "
+        "and buffers only. A tensor in a plain attribute stays where it was created. Here the model is built on "
+        "'meta', where tensors have no numbers. The state dict that is loaded does not contain the tensor, so "
+        "that tensor stays on meta. On a GPU, that tensor alone would stay on the CPU."
     ),
-    fix="register_buffer(...) for what belongs to the model, and device=inputs.device for what is made during the forward pass.",
+    fix=(
+        'Call `self.register_buffer("mask", mask)` for a tensor that belongs to the model. For a tensor that '
+        "forward() creates, pass `device=inputs.device`."
+    ),
     repairs=instead(
         MASK,
         {
@@ -62,22 +66,28 @@ FAULT = Fault(
         "the batch goes there": Swap("optimizer.zero_grad()", 'inputs = inputs.to("meta")\noptimizer.zero_grad()'),
     },
     hints=(
-        "Which operation fails, and which of its two tensors is no parameter?",
-        "List the model's buffers, and the attributes that are tensors and neither buffer nor parameter, with their devices.",
-        "Look in the constructor for a tensor that nobody registered.",
+        "Which operation fails, and which of its two tensors is not a parameter?",
+        "Print the device of each buffer, and of each tensor attribute that is neither a buffer nor a parameter.",
+        "Look in __init__() for a tensor that is neither in model.parameters() nor in model.state_dict().",
     ),
     look_alikes=(
         LookAlike(
             "device/batch_left_on_cpu",
-            "List the device of every tensor in the model: of parameters, of buffers, of plain attributes.",
-            "One of them lies alone: `crash.stray_tensors > 0.5`, `crash.batch_apart < 0.5`.",
-            "All are on one, and what comes in is on another: `crash.batch_apart > 0.5`, `crash.stray_tensors < 0.5`.",
+            "Print the device of every tensor in the model: of parameters, buffers and plain attributes.",
+            (
+                "One tensor of the model is on another device: `crash.stray_tensors > 0.5`. The batch is on the "
+                "same device as the parameters: `crash.batch_apart < 0.5`."
+            ),
+            (
+                "The batch is on another device than the model: `crash.batch_apart > 0.5`. All tensors of the "
+                "model are on one device: `crash.stray_tensors < 0.5`."
+            ),
         ),
         LookAlike(
             "device/half_on_cpu_half_on_gpu",
-            "See whether it stops with an error, or goes on and only takes long.",
-            "It stops at the first batch.",
-            "It runs to its end, slowly.",
+            "Start the script: does the run stop with an error, or does it only take long?",
+            "The run stops at the first batch.",
+            "The run finishes, but slowly.",
         ),
     ),
     sources=(

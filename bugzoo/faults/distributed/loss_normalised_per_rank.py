@@ -1,4 +1,4 @@
-"""Settings that work on one GPU learn more slowly on two, and on eight hardly at all. All ranks agree with each other."""
+"""The same settings train more slowly on two GPUs than on one, and hardly at all on eight. All ranks agree."""
 
 from bugzoo.faults.idioms import LOSS, RANKS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,19 +7,23 @@ from bugzoo.faults.verbs import after, before, instead
 LINE = "loss = loss / dist.get_world_size()"
 
 FAULT = Fault(
-    title="Each rank divides its loss by the number of ranks, and the wrapper averages as well",
+    title="Loss divided by world size under DDP",
     level=4,
     symptom="degraded",
     edits=after(LOSS, "$RESULT = $RESULT / $DIST.get_world_size()", given=RANKS),
     evidence=("rank_average.by_ranks < 1.2",),
     effect="rank_average.factor < healthy",
     why=(
-        "DistributedDataParallel sums the gradients of the ranks and divides by their number. A mean over the rank's own batch "
-        "is all that it needs; a loss that was divided before gives 1/n of the right gradient, with two ranks a half, with "
-        "eight an eighth. SGD then takes smaller steps. Adam divides by the size of the gradient and hides it until something "
-        "looks at the size itself: clipping, an eps, a weight decay in the loss, or somebody who compares the logged losses."
+        "DistributedDataParallel sums the gradients of all ranks and divides them by the number of ranks. DDP "
+        "needs only the mean loss of each rank's own batch. A loss that is also divided by the world size gives "
+        "1/n of the right gradient: a half with two ranks, an eighth with eight. SGD then takes smaller steps. "
+        "Adam divides by the gradient's size and hides the mistake until the size matters: in clipping, eps, "
+        "weight decay in the loss, or logged losses."
     ),
-    fix="The mean over the own batch; where ranks have different counts, the sum times n over the count of all ranks.",
+    fix=(
+        "Use the mean loss of each rank's own batch. If the ranks have different counts, use the sum of the "
+        "losses times the number of ranks, divided by the total count."
+    ),
     repairs=instead(
         LINE,
         {
@@ -41,22 +45,25 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "What does a classifier lose that has learnt nothing yet, and what does this one lose at its first step?",
-        "Write down who sums, who divides, and by what, between the samples of all ranks and the gradient of the step.",
-        "Compare the line that makes the loss with what the wrapper says that it does with gradients.",
+        "What is the loss of a classifier that has learned nothing, and what is the loss at the first step here?",
+        (
+            "Follow the samples of all ranks to the gradient of one step. Which lines sum, which lines divide, "
+            "and by which number?"
+        ),
+        "Compare the line that computes the loss with what the documentation of DDP says about gradients.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Compare the loss of the very first step with that of guessing, ln C.",
-            "It is one part in as many as there are ranks: `rank_average.by_ranks < 1.2`.",
-            "They are about equal: `rank_average.by_ranks > 1.2`.",
+            "Compare the loss of the first step with ln C, the loss of random guessing.",
+            "The loss is ln C divided by the number of ranks: `rank_average.by_ranks < 1.2`.",
+            "The loss is about ln C: `rank_average.by_ranks > 1.2`.",
         ),
         LookAlike(
             "distributed/unsynchronised_model",
-            "Compare the weights of the ranks when the training is over.",
-            "They are equal: `rank_check.parameter_spread < 0.00001`.",
-            "They differ: `rank_check.parameter_spread > 0.00001`.",
+            "Compare the weights of all ranks after the last training step.",
+            "All ranks have the same weights: `rank_check.parameter_spread < 0.00001`.",
+            "The ranks have different weights: `rank_check.parameter_spread > 0.00001`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Gradients are averaged at every step, and still the ranks do not have the same model when the training is over."""
+"""Gradients are averaged at every step. Still, the ranks have different weights when training is over."""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -12,21 +12,21 @@ WEIGHTS = (
 EACH = "for parameter in model.parameters():\n    "
 
 FAULT = Fault(
-    title="Weights are drawn anew on every rank, by a seed of its own, after the wrapper made them equal",
+    title="Weights re-initialized with a per-rank seed after DDP",
     level=3,
     symptom="drift",
     edits=Swap(WRAP, f"{WRAP}\n{WEIGHTS}"),
     evidence=("rank_check.parameter_spread > 0.00001",),
     effect="rank_check.parameter_spread > healthy",
     why=(
-        "DistributedDataParallel sends rank 0's weights to all ranks once, when it is made, and afterwards only averages "
-        "gradients. What is drawn later with seed + rank differs, and equal updates keep the difference for ever: the "
-        "gradients that are averaged belong to different models, so that the update is right for none of them, and the "
-        "checkpoint is rank 0's alone."
+        "DistributedDataParallel copies rank 0's weights to all ranks once, when you wrap the model. After that, "
+        "DDP averages only gradients. Weights that are drawn later with seed + rank differ, and equal updates "
+        "keep the difference forever. The averaged gradients belong to different models, so the update is right "
+        "for no rank. The checkpoint contains only rank 0's weights."
     ),
     fix=(
-        "Initialise before wrapping the model, or with the same seed on every rank; rank-dependent seeds are for data and "
-        "dropout."
+        "Initialize the weights before you wrap the model, or with the same seed on every rank. Use "
+        "rank-dependent seeds only for data and dropout."
     ),
     repairs={
         "the same seed everywhere": Swap("torch.manual_seed(seed + dist.get_rank())", "torch.manual_seed(seed)"),
@@ -48,22 +48,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Equal gradients keep equal models equal. What do they do to models that are not?",
+        "Equal gradients keep equal models equal. What do equal gradients do to models that differ?",
         "Print the norm of one weight on every rank before the first step.",
-        "When does the wrapper make the ranks alike, and what touches the weights after that?",
+        "When does DDP make the weights of all ranks equal, and which lines change the weights after that?",
     ),
     look_alikes=(
         LookAlike(
             "distributed/unsynchronised_model",
-            "Print the norm of one weight on every rank before the first step and after each of the next ones.",
-            "Different before the first step already.",
-            "Equal at first, and then they drift.",
+            "Print the norm of one weight on every rank, before the first step and after each step.",
+            "The norms differ before the first step already.",
+            "The norms are equal at first, and then they drift apart.",
         ),
         LookAlike(
             "reproducibility/unseeded",
-            "Run it twice and compare the losses; then compare the weights of the ranks within one run.",
-            "The runs agree, the ranks do not: `rank_check.parameter_spread > 0.00001`.",
-            "The runs differ, the ranks agree: `rank_check.parameter_spread < 0.00001`.",
+            "Run twice and compare the losses. Then compare the weights of the ranks within one run.",
+            "The runs agree, but the ranks differ: `rank_check.parameter_spread > 0.00001`.",
+            "The runs differ, but the ranks agree: `rank_check.parameter_spread < 0.00001`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",),

@@ -1,4 +1,4 @@
-"""The job stands still after a few steps. Only rank 0 writes the log, and its last line never came."""
+"""The job hangs after a few steps. Rank 0 writes the log, and the next log line never appears."""
 
 from bugzoo.faults.idioms import COUNTER, RANKS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param
@@ -13,7 +13,7 @@ LINES = (
 )
 
 FAULT = Fault(
-    title="A collective call behind `if rank == 0`",
+    title="all_gather() called only on rank 0",
     level=2,
     symptom="hang",
     params={"every": Param(10, 2, 100, "steps from one log line to the next")},
@@ -26,11 +26,12 @@ FAULT = Fault(
     evidence=("rank_check.hung > 0.5",),
     effect="rank_check.hung > healthy",
     why=(
-        "all_gather, all_reduce, broadcast and barrier are meetings of all ranks. Behind `if rank == 0` one rank goes to the "
-        "meeting and waits; the others go on to the next one, the averaging of the gradients, and wait there. Nobody fails, "
-        "and with the default timeout it takes half an hour, ten minutes with NCCL, until somebody says so."
+        "all_gather, all_reduce, broadcast and barrier are collectives: every rank must call them. Inside `if "
+        "rank == 0`, only rank 0 makes the call, and it waits for the others. The other ranks go on to the next "
+        "collective, the all_reduce of the gradients, and wait there. No rank raises an error before the timeout. "
+        "The default timeout is half an hour, or ten minutes with NCCL."
     ),
-    fix="All ranks make the call; only what is done with the result stands behind `if rank == 0`.",
+    fix="Make the collective call on all ranks. Put only the code that uses the result inside `if rank == 0`.",
     repairs=instead(
         LINES,
         {
@@ -49,22 +50,25 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Is the job slow or does it stand still? Look at the time since the last step of each rank.",
-        "Print the Python stack of every rank, and compare the calls in which they wait.",
-        "Which calls in the loop need every rank, and does every rank come by?",
+        "Is the job slow, or does it hang? Look at the time since the last step of each rank.",
+        (
+            "Print the Python stack of every rank, for example with `py-spy dump --pid PID`. Compare the calls in "
+            "which the ranks wait."
+        ),
+        "List the calls in the loop that need every rank. Does every rank reach each of these calls?",
     ),
     look_alikes=(
         LookAlike(
             "distributed/skipped_batch",
-            "Print the Python stack of every rank, and see in which call each of them waits.",
-            "Rank 0 in a call that nobody else makes.",
-            "In the averaging of gradients, or at its end.",
+            "Print the Python stack of every rank, and compare the calls in which the ranks wait.",
+            "Rank 0 waits in a call that no other rank makes.",
+            "The ranks wait in the all_reduce of the gradients, or at the end of the script.",
         ),
         LookAlike(
             "distributed/loss_normalised_per_rank",
-            "Look at the clock: is any step made in the next minute, on whichever rank?",
-            "None, on none of them.",
-            "Some, as fast as ever.",
+            "Wait one minute: does any rank make another training step during this time?",
+            "No rank makes another step.",
+            "The ranks make steps as fast as ever.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/distributed.html#collective-functions",),

@@ -1,4 +1,4 @@
-"""Two processes learn no faster than one. The losses of both are the same, to the last digit, at every step."""
+"""Two processes learn no faster than one. At every step, both have the same loss, to the last digit."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -8,18 +8,22 @@ RANK, WORLD = "dist.get_rank()", "dist.get_world_size()"
 OWN = f"$ROWS[{RANK} :: {WORLD}]"
 
 FAULT = Fault(
-    title="The sampler that deals the data to the ranks is made and never handed to the loader",
+    title="DistributedSampler not passed to the DataLoader",
     level=4,
     symptom="degraded",
     edits=Swap("DataLoader($DATA, $BATCH, sampler=$SAMPLER)", "DataLoader($DATA, $BATCH, shuffle=True)"),
     evidence=("rank_check.spread < 0.000001",),
     effect="rank_check.spread < healthy",
     why=(
-        "Every rank is seeded alike, so that every rank shuffles the whole training set into the same order and computes the "
-        "same gradient. The mean of two equal gradients is that gradient: the second machine repeats the first one's work, an "
-        "epoch takes as many steps as with one process, here 72 and not 36, and the effective batch is not larger."
+        "All ranks have the same seed, so each rank shuffles the whole training set into the same order and "
+        "computes the same gradient. The mean of two equal gradients is the same gradient again. The second "
+        "process repeats the work of the first. An epoch takes as many steps as with one process, here 72 instead "
+        "of 36, and the effective batch size does not grow."
     ),
-    fix="Give the loader the DistributedSampler (sampler=sampler, no shuffle=True), and call its set_epoch every epoch.",
+    fix=(
+        "Pass the sampler to the loader: `DataLoader(data, batch_size, sampler=sampler)`, without shuffle=True. "
+        "Call `sampler.set_epoch(epoch)` in every epoch."
+    ),
     repairs=instead(
         LINE,
         {
@@ -53,21 +57,21 @@ FAULT = Fault(
     ),
     hints=(
         "Count the steps of an epoch with one process and with two.",
-        "Lay the loss of each rank beside those of the others, step by step, as it is before averaging.",
-        "Follow the object that deals out the data from the line where it is made to the line where it is used.",
+        "Print the loss of each rank at every step, before any averaging. Compare the ranks.",
+        "Which object splits the data between the ranks? Which line creates this object, and which lines use it?",
     ),
     look_alikes=(
         LookAlike(
             "distributed/set_epoch_missing",
             "Print the loss of each rank at the same step before anything is averaged.",
-            "They are equal: `rank_check.spread < 0.000001`.",
-            "They differ: `rank_check.spread > 0.000001`.",
+            "All ranks have the same loss: `rank_check.spread < 0.000001`.",
+            "The ranks have different losses: `rank_check.spread > 0.000001`.",
         ),
         LookAlike(
             "distributed/unsynchronised_model",
             "Compare the losses of the ranks at one step, and the weights of the ranks at the end.",
-            "They are equal: `rank_check.spread < 0.000001`.",
-            "They differ, and in the end the weights do: `rank_check.parameter_spread > 0.00001`.",
+            "The losses and the weights are equal: `rank_check.spread < 0.000001`.",
+            "The losses differ, and at the end the weights differ too: `rank_check.parameter_spread > 0.00001`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",),

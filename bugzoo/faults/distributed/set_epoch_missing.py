@@ -1,23 +1,23 @@
-"""The loader is asked to shuffle. All the same the losses of every epoch go up and down at the same places."""
+"""The loader shuffles the data. Still, the loss goes up and down at the same places in every epoch."""
 
 from bugzoo.faults.idioms import TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import before
 
 FAULT = Fault(
-    title="The sampler is never told which epoch it is",
+    title="Missing DistributedSampler.set_epoch()",
     level=4,
     symptom="degraded",
     edits=Swap("$SAMPLER.set_epoch($EPOCH)", ""),
     evidence=("epoch_order.repeated > 0.5",),
     effect="epoch_order.repeated > healthy",
     why=(
-        "All ranks must cut up the same shuffled order, so that DistributedSampler cannot draw it from a generator that each "
-        "rank uses in its own way: it seeds one with seed + epoch. Its epoch is 0 until set_epoch() says otherwise. "
-        "shuffle=True alone shuffles once, and from then on each epoch has the same batches in the same order, and each rank "
-        "sees the same half for ever."
+        "All ranks must split the same shuffled order. So DistributedSampler does not use the RNG state of its "
+        "rank, but seeds its own generator with seed + epoch. The sampler's epoch is 0 until you call "
+        "set_epoch(). Without set_epoch(), shuffle=True shuffles only once. Every epoch has the same batches in "
+        "the same order, and each rank always sees the same half of the data."
     ),
-    fix="sampler.set_epoch(epoch) at the beginning of every epoch.",
+    fix="Call `sampler.set_epoch(epoch)` at the beginning of every epoch.",
     repairs={
         "through the loader": before(TRAIN_MODE, "train_loader.sampler.set_epoch(epoch)"),
         "counted on": before(TRAIN_MODE, "sampler.epoch += 1"),
@@ -32,22 +32,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Lay the losses of two epochs upon each other.",
+        "Plot the losses of two epochs on top of each other.",
         "Print the labels of the first batch of each epoch.",
-        "From what does the object that deals out the samples draw its order, and what changes that from epoch to epoch?",
+        "Which seed determines the order of the samples, and which line changes this seed from epoch to epoch?",
     ),
     look_alikes=(
         LookAlike(
             "distributed/same_shard_everywhere",
             "Print the labels of the first batch on every rank, in two epochs.",
-            "The ranks differ, the epochs do not: `epoch_order.repeated > 0.5`.",
-            "The epochs differ, the ranks do not: `epoch_order.repeated < 0.5`.",
+            "The ranks differ, but the epochs do not: `epoch_order.repeated > 0.5`.",
+            "The epochs differ, but the ranks do not: `epoch_order.repeated < 0.5`.",
         ),
         LookAlike(
             "loop/same_batch_forever",
             "Print the labels of two batches of one epoch, one below the other.",
-            "They differ: `fresh_batches.repeated_share < 0.9`.",
-            "They are the same: `fresh_batches.repeated_share > 0.9`.",
+            "The two batches differ: `fresh_batches.repeated_share < 0.9`.",
+            "The two batches are the same: `fresh_batches.repeated_share > 0.9`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""After some steps the job stands still. No error, no output; every process is alive and waits."""
+"""The job hangs after some steps, without an error and without output. Every process is alive and waits."""
 
 from bugzoo.faults.idioms import BATCH_COUNTER, COUNTER, RANKS, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param
@@ -9,10 +9,10 @@ AWAY = "if $COUNT >= $step and $DIST.get_rank() == 1:\n    continue"
 GONE = "if step >= $STEPS and dist.get_rank() == 1:\n    continue"
 
 FAULT = Fault(
-    title="One rank skips a batch",
+    title="One rank skips a batch under DDP",
     level=2,
     symptom="hang",
-    params={"step": Param(10, 1, 100_000, "optimiser steps that are done before a rank goes its own way")},
+    params={"step": Param(10, 1, 100_000, "optimizer steps before one rank behaves differently")},
     edits=either(
         before(ZERO_GRAD, AWAY, given=(RANKS, COUNTER)), before(ZERO_GRAD, AWAY, given=(RANKS, BATCH_COUNTER))
     ),
@@ -20,10 +20,14 @@ FAULT = Fault(
     evidence=("rank_check.hung > 0.5",),
     effect="rank_check.hung > healthy",
     why=(
-        "backward() under DDP averages gradients over all ranks and waits for each of them. A rank that leaves out one "
-        "batch never comes to that meeting, or comes to another one; the rest wait for ever."
+        "Under DDP, backward() averages the gradients over all ranks with all_reduce and waits for every rank. A "
+        "rank that skips a batch never makes this call, or makes a later one instead. The other ranks wait "
+        "forever. PyTorch calls this problem uneven inputs."
     ),
-    fix="Every rank must make the same collective calls: let all skip together, or use the join() context.",
+    fix=(
+        "Every rank must make the same collective calls: take the branch out, so that no rank skips a batch. For uneven "
+        "inputs, train inside `with model.join():`."
+    ),
     repairs=instead(
         GONE,
         {
@@ -42,22 +46,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Is the job slow or does it stand still? Look at the time since the last step of each rank.",
-        "Print the Python stack of every rank. Who waits where?",
-        "Look in the loop for a way that only some of the ranks take.",
+        "Is the job slow, or does it hang? Look at the time since the last step of each rank.",
+        "Print the Python stack of every rank. Which rank waits, and in which call?",
+        "Look in the training loop for a branch that only some of the ranks take.",
     ),
     look_alikes=(
         LookAlike(
             "distributed/rank_zero_only_collective",
-            "Print the Python stack of every rank, and see in which call each of them waits.",
-            "In the averaging of gradients, or at its end.",
-            "Rank 0 in a call that nobody else makes.",
+            "Print the Python stack of every rank, and compare the calls in which the ranks wait.",
+            "The ranks wait in the all_reduce of the gradients, or at the end of the script.",
+            "Rank 0 waits in a call that no other rank makes.",
         ),
         LookAlike(
             "speed/starved_loader",
-            "Look at the clock: is any step made in the next minute, on whichever rank?",
-            "None.",
-            "Some, slowly.",
+            "Wait one minute: does any rank make another training step during this time?",
+            "No rank makes another step.",
+            "The ranks still make steps, but slowly.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/distributed.algorithms.join.html",),

@@ -1,4 +1,4 @@
-"""Training on two processes runs without an error, but each rank reports other validation numbers at the end."""
+"""Training on two processes runs without an error, but at the end each rank reports different validation metrics."""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -15,7 +15,7 @@ FLAT = (
 )
 
 FAULT = Fault(
-    title="The training loop goes round the wrapper that averages the gradients",
+    title="Forward pass through model.module bypasses DDP",
     level=3,
     symptom="drift",
     edits=Swap(
@@ -26,11 +26,15 @@ FAULT = Fault(
     evidence=("rank_check.parameter_spread > 0.00001",),
     effect="rank_check.parameter_spread > healthy",
     why=(
-        "DistributedDataParallel prepares the averaging of the gradients in its own forward(). Called through .module the "
-        "network works, and nobody averages: each rank trains a model of its own on its half of the data. They begin equal, "
-        "because the wrapper sent out rank 0's weights when it was made, and drift apart from the first step on."
+        "DistributedDataParallel prepares the averaging of the gradients in its own forward(). Called through "
+        "model.module, the network works, but DDP averages no gradients. Each rank trains its own model on its "
+        "half of the data. The models start equal, because DDP copies rank 0's weights when you wrap the model. "
+        "From the first step on, the models drift apart."
     ),
-    fix="Call the wrapper, model(inputs), wherever a backward() follows; .module is for saving and for single attributes.",
+    fix=(
+        "Call the wrapper, `model(inputs)`, wherever a backward() follows. Use model.module only to save the "
+        "model or to read single attributes."
+    ),
     repairs={
         "averaged by hand": before(
             STEP, f"{EACH}dist.all_reduce(parameter.grad)\n    parameter.grad /= dist.get_world_size()"
@@ -53,22 +57,25 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Two ranks that start alike and average their gradients: what must be true of their weights after each step?",
-        "Print the norm of one weight on every rank, before the first step and after each of the next.",
-        "Who averages the gradients here, and at which call is that set up?",
+        (
+            "Two ranks start with equal weights and average their gradients. What must be true of the weights "
+            "after each step?"
+        ),
+        "Print the norm of one weight on every rank, before the first step and after each of the next steps.",
+        "Which object averages the gradients here, and which call must run for that?",
     ),
     look_alikes=(
         LookAlike(
             "distributed/rank_dependent_init",
-            "Print the norm of one weight on every rank before the first step and after each of the next ones.",
-            "Equal at first, and then they drift.",
-            "Different before the first step already.",
+            "Print the norm of one weight on every rank, before the first step and after each step.",
+            "The norms are equal at first, and then they drift apart.",
+            "The norms differ before the first step already.",
         ),
         LookAlike(
             "distributed/same_shard_everywhere",
-            "Compare the weights of the ranks when the training is over.",
-            "They differ: `rank_check.parameter_spread > 0.00001`.",
-            "They are equal: `rank_check.parameter_spread < 0.00001`.",
+            "Compare the weights of all ranks after the last training step.",
+            "The ranks have different weights: `rank_check.parameter_spread > 0.00001`.",
+            "All ranks have the same weights: `rank_check.parameter_spread < 0.00001`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/ddp.html#internal-design",),

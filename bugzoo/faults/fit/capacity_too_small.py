@@ -1,4 +1,4 @@
-"""Training and validation are equally poor, the loss lies flat far above zero, and no learning rate makes it better."""
+"""Training and validation are equally bad. The loss plateaus far above zero, and no learning rate helps."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,25 +6,28 @@ from bugzoo.faults.verbs import instead
 NARROW = "hidden_size = $SIZE"
 
 FAULT = Fault(
-    title="A network that is too narrow for its task",
+    title="Underfitting: hidden layer too narrow",
     level=2,
     symptom="plateau",
     edits=Swap("hidden_size = 128", "hidden_size = 1"),
     not_on={
         **dict.fromkeys(
             ("mlp", "checkpointed_mlp"),
-            "one batch still creeps down after 300 steps on 1 of 5 seeds: nothing fires there, measured.",
+            "one batch still improves slowly after 300 steps on 1 of 5 seeds, so no instrument fires (measured).",
         ),
-        "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
+        "data_parallel": "one of several ranks cannot run its step again, and `overfit_one_batch` needs that.",
     },
     evidence=("overfit_one_batch.ratio > 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
-        "All classes have to pass through one number, and a ReLU sets half of its values to zero. What does not fit cannot be "
-        "learnt by more epochs, another rate or more data: of 53 classes not even a single batch can be learnt by heart, "
-        "and its loss stops at 0.84 of where it began."
+        "All classes have to pass through one hidden unit, and ReLU sets half of its values to zero. More epochs, "
+        "another learning rate or more data do not help. With 53 classes the model cannot even overfit one batch: "
+        "the loss stops at 0.84 of its initial value."
     ),
-    fix="Widen the layers until one batch can be learnt by heart; then look at the validation data.",
+    fix=(
+        "Widen the layers until the model can overfit one batch, as with `hidden_size = 128`. Then look at the "
+        "validation data."
+    ),
     repairs=instead(
         NARROW,
         {
@@ -46,22 +49,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Is it worse on what is new, or as bad on what it was trained on?",
-        "Can the model learn a single batch by heart?",
-        "Print the shape of what each layer hands to the next.",
+        "Compare training accuracy and validation accuracy. Is the model worse on new data, or equally bad on both?",
+        "Train on a single batch, again and again. Can the model memorize this batch?",
+        "Print the shape of each layer's output.",
     ),
     look_alikes=(
         LookAlike(
             "data/label_noise",
-            "Train on one batch alone, again and again, and see whether its loss goes to zero.",
-            "It stays far above.",
-            "It goes to zero.",
+            "Train on one batch only, again and again, and check whether its loss goes to zero.",
+            "The loss of one batch stays far above zero.",
+            "The loss of one batch goes to zero.",
         ),
         LookAlike(
             "loss/double_softmax",
-            "Add up the rows of what enters the loss, for one batch of samples.",
-            "Any number: `double_normalisation.softmax_before_loss < 0.5`.",
-            "One: `double_normalisation.softmax_before_loss > 0.5`.",
+            "Add up each row of the tensor that enters the loss, for one batch of samples.",
+            "Each row adds up to a different number: `double_normalisation.softmax_before_loss < 0.5`.",
+            "Each row adds up to one: `double_normalisation.softmax_before_loss > 0.5`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),

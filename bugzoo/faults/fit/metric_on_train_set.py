@@ -1,11 +1,11 @@
-"""The script reports fine numbers, and nobody else can reach them with the same model on their data."""
+"""The script reports great numbers. My colleagues cannot reach such numbers with the same model on their own data."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 
 MOVED = "with torch.no_grad():\n    for inputs, targets in train_loader:\n        $$$BODY"
 
 FAULT = Fault(
-    title="The metric is computed on the training data",
+    title="Metric computed on the training set",
     level=3,
     symptom="too_good",
     edits=Swap(
@@ -13,16 +13,20 @@ FAULT = Fault(
         MOVED,
     ),
     not_on={
-        "finetune": "the edit takes away what its evaluation measures of the old task, and the script fails, tried.",
-        "data_parallel": "its model belongs to two processes that have ended, so that the overlap cannot be asked for.",
+        "finetune": "the edit removes the old task from its evaluation, and the script fails (tried).",
+        "data_parallel": "its model belongs to two processes that have ended, so the overlap cannot be measured.",
     },
     evidence=("train_validation_overlap.shared > 0.9",),
     effect="train_validation_overlap.shared > healthy",
     why=(
-        "What a network was trained on it has seen many times, with the answers. Its accuracy there says how well it fits and "
-        "nothing of what is new: with more epochs or more weights it goes to one whatever the validation data says."
+        "The network has seen its training samples many times, with their labels. Accuracy on them measures the fit "
+        "and not generalization. With more epochs or more weights, training accuracy rises to 1, whatever the "
+        "validation accuracy is."
     ),
-    fix="Evaluate on data that took part in nothing: not in training, not in choosing, not in fitting the preparation.",
+    fix=(
+        "Evaluate on `validation_loader`. The evaluation data must take no part in training, model selection or "
+        "fitting the preprocessing."
+    ),
     repairs={
         "under another name": Swap(
             MOVED,
@@ -48,22 +52,25 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Count the samples that the reported number is an average of. How many should there be?",
-        "Take a sample that the report is about, and ask whether the model has met it before.",
-        "Read the last section of the script, and where each of its names was made.",
+        "How many samples does the reported number average over? How many should there be?",
+        "Take one sample that the evaluation reads. Has the model seen this sample before?",
+        "Read the last section of the script. Where is each name in that section defined?",
     ),
     look_alikes=(
         LookAlike(
             "data/leaky_split",
-            "Look which loader the last loop reads, and then for its samples among those trained on.",
-            "The very loader of the training: `train_validation_overlap.same_loader > 0.5`.",
-            "Another loader, and many samples are the same: `train_validation_overlap.same_loader < 0.5`.",
+            "Check which loader the evaluation reads, then look up its samples in the training set.",
+            "The evaluation reads the training loader itself: `train_validation_overlap.same_loader > 0.5`.",
+            (
+                "The evaluation reads its own loader, but many samples are also in the training set: "
+                "`train_validation_overlap.same_loader < 0.5`."
+            ),
         ),
         LookAlike(
             "data/label_noise",
-            "Ask the model for its accuracy on the training batches and on the loader that the report is about.",
-            "They agree, as both are one data set: `train_validation_overlap.shared > 0.9`.",
-            "The report is the higher one: `train_validation_overlap.shared < 0.9`.",
+            "Compute the accuracy on the training batches, and compare it with the reported accuracy.",
+            "Both accuracies agree, because they come from the same data: `train_validation_overlap.shared > 0.9`.",
+            "The reported accuracy is higher: `train_validation_overlap.shared < 0.9`.",
         ),
     ),
     sources=("https://scikit-learn.org/stable/modules/cross_validation.html",),

@@ -1,4 +1,4 @@
-"""Everything that was trained on is answered right, and of what is new only every second, to the last epoch."""
+"""Training accuracy is perfect. Validation accuracy stays at about one half, to the last epoch."""
 
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,20 +8,28 @@ MADE = "torch.optim.AdamW($P, lr=$LR, weight_decay={})"
 FOUND = MADE.format("$D")
 
 FAULT = Fault(
-    title="Nothing keeps the weights small",
+    title="Overfitting: AdamW without weight decay",
     level=2,
     symptom="degraded",
-    params={"decay": Param(0.0, 0.0, 0.01, "share of each weight, times the rate, that a step takes away")},
+    params={
+        "decay": Param(
+            0.0, 0.0, 0.01, ("weight_decay of AdamW: each step removes this share of a weight, times the learning rate")
+        )
+    },
     edits=Swap(FOUND, MADE.format("$decay")),
     settings={"share": 0.5},
     evidence=("generalisation.gap > 0.35",),
     effect="metrics.accuracy < healthy",
     why=(
-        "Half of the 2809 pairs are known, and 15,000 weights can hold each of them on its own. With a training loss near 0 "
-        "nothing pulls any more, and what was learnt by heart stays. Weight decay goes on pulling: it is what makes "
-        "the rule, which needs smaller weights, cheaper than the list. Without it 50 in 100 new pairs are right, with it 99."
+        "Half of the 2809 pairs are training data, and 15,000 weights can memorize each of them. With a training "
+        "loss near 0, the gradient is near 0 too, and the memorized solution stays. Weight decay continues to shrink "
+        "the weights. The rule needs smaller weights than the memorized list, so weight decay favors the rule. "
+        "Without weight decay 50 of 100 new pairs are right, with weight decay 99."
     ),
-    fix="Weight decay, dropout, or more data; and always the two accuracies side by side.",
+    fix=(
+        "Pass `weight_decay=weight_decay` to AdamW, or use dropout or more data. Always plot training and validation "
+        "accuracy together."
+    ),
     repairs={
         "in its group": Swap(FOUND, 'torch.optim.AdamW([{"params": list($P), "weight_decay": weight_decay}], lr=$LR)'),
         "by hand": Swap(
@@ -39,22 +47,22 @@ FAULT = Fault(
     },
     shown_by=("loss_curve", "weight_size"),
     hints=(
-        "Two accuracies belong together. Which have you looked at?",
-        "Follow the size of the weights over the steps. What holds them?",
-        "Read the line that builds the optimiser, argument by argument, beside the Settings.",
+        "Plot training accuracy and validation accuracy together. Which of the two have you looked at so far?",
+        "Plot the norm of the parameters over the steps. What keeps the norm small?",
+        "Read the line that builds the optimizer. Compare each argument with the Settings section.",
     ),
     look_alikes=(
         LookAlike(
             "data/ordered_split",
-            "Count how often each class comes in the training half and in the other one.",
-            "About equally often.",
-            "Some classes come in one of them alone.",
+            "Count how often each class occurs in the training set and in the validation set.",
+            "Each class occurs about equally often in both sets.",
+            "Some classes occur in one of the two sets only.",
         ),
         LookAlike(
             "optimizer/weight_decay_too_strong",
-            "Compare the accuracy on what was trained on with that on what is new.",
-            "The one is perfect, the other half of that.",
-            "Both are poor, and alike.",
+            "Compare the accuracy on the training data with the accuracy on new data.",
+            "Training accuracy is perfect, and validation accuracy is half of that.",
+            "Both accuracies are low and about the same.",
         ),
     ),
     sources=("https://arxiv.org/abs/1711.05101", "https://arxiv.org/abs/2201.02177"),

@@ -1,4 +1,4 @@
-"""The loss falls more slowly than it should and settles too high; only the last layer seems to learn."""
+"""The loss falls more slowly than it should and plateaus too high. Only the last layer seems to learn."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,21 +8,23 @@ LOOP = "for parameter in list(model.parameters())[:-$K]:\n    parameter.requires
 REST = "optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], $$$REST)"
 
 FAULT = Fault(
-    title="Layers that should learn are frozen",
+    title="Layers frozen by mistake (requires_grad)",
     level=4,
     symptom="degraded",
     params={"keep": Param(2, 1, 1000, "parameter tensors, counted from the end, that stay trainable")},
-    not_on={"finetune": "it sets its backbone free itself, later on: nothing is frozen at the end, measured."},
+    not_on={"finetune": "it unfreezes its backbone later on: no parameter is frozen at the end (measured)."},
     edits=before(
         OPTIMIZER, "for parameter in list($MODEL.parameters())[:-$keep]:\n    parameter.requires_grad = False"
     ),
     evidence=("parameter_audit.frozen_share > 0.3",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Parameters with requires_grad = False get no gradient and stay as they were initialised. What is left learns on "
-        "top of random features, which goes surprisingly far and then no further."
+        "Parameters with requires_grad = False get no gradient and keep their initial values. The last layers learn on "
+        "top of random features. This goes surprisingly far, and then no further."
     ),
-    fix="Freeze only what has been trained before; ask after building the optimiser which parameters will change.",
+    fix=(
+        "Freeze only layers that are already trained. After creating the optimizer, print which parameters will change."
+    ),
     repairs={
         "switched on": Swap("parameter.requires_grad = False", "parameter.requires_grad = True"),
         "an empty list": Swap(LOOP, LOOP.replace(":-$K", ":0")),
@@ -59,28 +61,28 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "Does every part of the model take part in the training? How could you tell?",
-        "Copy the parameters before training and compare afterwards.",
-        "Read what happens between the line that builds the model and the training loop.",
+        "Does every layer of the model learn? How could you measure that?",
+        "Copy the parameters before training and compare them afterwards with torch.equal. Which ones are identical?",
+        "Read the lines between creating the model and the training loop. What do these lines do to the parameters?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Copy the parameters, train for some steps and compare: which have moved at all?",
-            "Only the last ones have; the others are what they were, to the bit.",
-            "All have moved, each of them a little.",
+            "Copy the parameters, train for some steps and compare: which ones have changed?",
+            "Only the last parameters have changed. The others are identical, bit for bit.",
+            "All parameters have changed, each of them a little.",
         ),
         LookAlike(
             "freezing/unfrozen_after_optimizer",
-            "Ask each parameter whether it is trainable, and the optimiser which ones it holds.",
-            "Those that stay are not trainable.",
-            "They are trainable, and the optimiser does not hold them.",
+            "Print which parameters have requires_grad set, and which ones the optimizer holds.",
+            "The parameters that do not change are not trainable.",
+            "The parameters that do not change are trainable, but the optimizer does not hold them.",
         ),
         LookAlike(
             "precision/no_grad_scaler",
-            "Ask the parameters that stay where they are whether they have a gradient at all.",
-            "They have none: `parameter_audit.frozen_share > 0.3`.",
-            "They have one, made of zeros: `parameter_audit.frozen_share < 0.3`.",
+            "For the parameters that do not change, check whether they have a .grad at all.",
+            "These parameters have no .grad (None): `parameter_audit.frozen_share > 0.3`.",
+            "These parameters have a .grad of zeros: `parameter_audit.frozen_share < 0.3`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",),

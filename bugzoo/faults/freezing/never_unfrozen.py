@@ -1,4 +1,4 @@
-"""The new head learns quickly, then nothing goes on: the second phase of the fine-tuning looks like the first."""
+"""The new head learns quickly, then the accuracy plateaus. The second phase of the fine-tuning looks like the first."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,18 +8,22 @@ FREED = "if epoch == pretraining + frozen:\n    for parameter in backbone:\n    
 STILL = FREED.format("False")
 
 FAULT = Fault(
-    title="The backbone is never set free",
+    title="Backbone never unfrozen",
     level=3,
     symptom="plateau",
     edits=Swap("parameter.requires_grad = True", "parameter.requires_grad = False"),
     evidence=("handover.frozen_share > 0.9",),
     effect="metrics.accuracy < healthy",
     why=(
-        "A head on frozen layers can only weigh what these already tell apart. They were made for the digits 0 to 4; what sets "
-        "an 8 from a 9 is not among it. Freezing them at first is right, as a random head would send them wild gradients; "
-        "when they are not set free afterwards, the accuracy stops at 0.8, where 0.95 was due."
+        "A head on a frozen backbone can only weigh the features that are already there. The backbone learned its "
+        "features on the digits 0 to 4, and they do not separate an 8 from a 9. Freezing is right at first, because a "
+        "random head would send large random gradients into the backbone. Without unfreezing afterwards, the accuracy "
+        "stops at 0.8 instead of 0.95."
     ),
-    fix="Set requires_grad to True when the second phase begins, and check by what moves, not by the line that says so.",
+    fix=(
+        "Set requires_grad = True for the backbone when the second phase begins. Check that the weights really change, "
+        "not only that the line is there."
+    ),
     repairs={
         "by the modules": Swap(STILL, "if epoch == pretraining + frozen:\n    model.requires_grad_(True)"),
         "in each epoch": Swap(
@@ -37,22 +41,22 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit", "gradient_health"),
     hints=(
-        "The training has three phases. By what would you see that the third one has begun?",
-        "Copy the weights of the backbone when the new digits come, and compare at the end.",
-        "Find every line that sets requires_grad, and the epoch in which it runs.",
+        "Training has three phases. Which number or plot would show you that the third one has begun?",
+        "Copy the backbone's weights when the new digits come, and compare them at the end with torch.equal.",
+        "For every line that sets requires_grad, write down the epoch in which it runs and the value that it sets.",
     ),
     look_alikes=(
         LookAlike(
             "freezing/unfrozen_after_optimizer",
-            "Ask the parameters of the backbone at the end whether they are trainable.",
-            "They are not: `handover.frozen_share > 0.9`.",
-            "They are: `handover.frozen_share < 0.9`.",
+            "At the end of training, print requires_grad for each parameter of the backbone.",
+            "The parameters have requires_grad = False: `handover.frozen_share > 0.9`.",
+            "The parameters have requires_grad = True: `handover.frozen_share < 0.9`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Copy the weights of the backbone and compare them after an epoch of the last phase.",
-            "They are the same to the bit.",
-            "They have moved a little.",
+            "Copy the backbone's weights and compare them after an epoch of the last phase.",
+            "The weights are identical, bit for bit.",
+            "The weights have changed a little.",
         ),
     ),
     sources=(

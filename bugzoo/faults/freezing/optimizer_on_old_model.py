@@ -1,4 +1,4 @@
-"""The loss does not move at all, though gradients are there and the optimiser steps; the rate makes no difference."""
+"""The loss does not change at all, although there are gradients and optimizer steps, whatever the learning rate."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,26 +8,28 @@ BOTH = "model = Net().to(device)\noptimizer = $OPTIMIZER"
 LINES = f"{BOTH}\nmodel = Net().to(device)"
 
 FAULT = Fault(
-    title="The optimiser holds the parameters of another model",
+    title="Model re-created after the optimizer",
     level=2,
     symptom="stuck",
     edits=Swap(BOTH, LINES),
     not_on={
         "amp_transformer": (
-            "GradScaler finds no gradient in the optimiser's parameters and raises before the first step: a "
-            "crash, measured."
+            "GradScaler finds no gradient in the optimizer's parameters and raises before the first step: a crash "
+            "(measured)."
         ),
-        "finetune": "a second optimiser is made in its loop, for the model that is there: it learns, and later.",
+        "finetune": "its loop creates a second optimizer for the current model: the model learns, only later.",
     },
     evidence=("parameter_audit.outside_and_untouched_share > 0.4",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "An optimiser holds parameters, not a model and not a name. Made anew behind it, for a fresh start, another size or "
-        "after loading, the model has parameters that nobody steps: they get gradients, which zero_grad() of the optimiser does "
-        "not clear either, and those that are stepped belong to a model that nobody calls. In notebooks it takes one cell that "
-        "is run again."
+        "An optimizer holds parameter tensors, not a model or a variable name. If the model is re-created after the "
+        "optimizer (a fresh start, another size, loading), the optimizer still holds the old parameters. The new "
+        "parameters get gradients, but no step uses them, and optimizer.zero_grad() does not clear them. The optimizer "
+        "steps a model that the loop never calls. In a notebook, re-running one cell is enough."
     ),
-    fix="Build the optimiser last, and again whenever the model is; load weights into the model that is there.",
+    fix=(
+        "Create the optimizer last, and again whenever you re-create the model. Load weights into the existing model."
+    ),
     repairs=instead(
         LINES,
         {
@@ -46,28 +48,28 @@ FAULT = Fault(
     | {"a hundred times the rate": rewrite(LEARNING_RATE, LR="fold($LR * 100)")},
     shown_by=("overfit_one_batch", "fresh_gradient"),
     hints=(
-        "Which numbers does a step change, and which numbers does the forward pass read?",
-        "Compare id() of the model's first parameter with that of the first one that the optimiser holds.",
-        "In which order are the things made that the training loop uses, and is one of them made twice?",
+        "Which tensors does optimizer.step() change, and which tensors does the forward pass read?",
+        "Compare id() of the model's first parameter with id() of the first one in optimizer.param_groups.",
+        "In which order does the script create the objects that the training loop uses? Is one of them created twice?",
     ),
     look_alikes=(
         LookAlike(
             "graph/loss_rebuilt_from_item",
-            "Behind backward(), print of some parameter of the model whether it has a .grad at all.",
-            "It has one: `fresh_gradient.leaf_loss < 0.5`.",
-            "It has none: `fresh_gradient.leaf_loss > 0.5`.",
+            "After backward(), check whether the parameters of the model have a .grad at all.",
+            "The parameters have a .grad: `fresh_gradient.leaf_loss < 0.5`.",
+            "The parameters have no .grad (None): `fresh_gradient.leaf_loss > 0.5`.",
         ),
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the optimiser whether it holds the parameters that never move, one by one.",
-            "It does not: `parameter_audit.frozen_share < 0.3`.",
-            "It does, and they are not trainable: `parameter_audit.frozen_share > 0.3`.",
+            "For each parameter that never changes, check whether the optimizer holds it.",
+            "The optimizer does not hold these parameters: `parameter_audit.frozen_share < 0.3`.",
+            "The optimizer holds these parameters, and they are not trainable: `parameter_audit.frozen_share > 0.3`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Take one parameter of the model, make a step, and compare it to the last bit.",
-            "It is the same.",
-            "It has moved, a little.",
+            "Copy one parameter of the model, make one step, and compare with torch.equal.",
+            "The parameter is identical.",
+            "The parameter has changed a little.",
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/14467",),

@@ -1,4 +1,4 @@
-"""The backbone was set free, every parameter says that it is trainable, and still it stays as it was."""
+"""Every parameter of the backbone has requires_grad = True, and still the backbone does not change."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -9,19 +9,22 @@ HELD = 'groups = [{"params": [one for one in model.parameters() if one.requires_
 FREED = "if epoch == pretraining + frozen:\n    for parameter in backbone:\n        parameter.requires_grad = True"
 
 FAULT = Fault(
-    title="Set free after the optimiser was built without it",
+    title="Unfrozen parameters missing from the optimizer",
     level=3,
     symptom="degraded",
     edits=Swap(GROUPS, HELD),
     evidence=("handover.left_out_share > 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
-        "An optimiser moves what it was given, and nothing else. Built while the backbone was frozen, from the parameters that "
-        "were trainable then, it holds the new head alone. requires_grad = True later makes backward() work out "
-        "gradients for 25,000 more numbers, which nobody reads and zero_grad() does not clear. "
-        "The accuracy stops at 0.8, where 0.95 was due."
+        "An optimizer only updates the parameters that you pass to it. Here the script creates the optimizer while the "
+        "backbone is frozen, from the trainable parameters, so it holds the new head alone. Setting requires_grad = "
+        "True later makes backward() compute gradients for 25,000 more numbers. No step uses these gradients, and "
+        "optimizer.zero_grad() does not clear them. The accuracy stops at 0.8 instead of 0.95."
     ),
-    fix="Give the optimiser everything that will ever be trained, or add_param_group(...) when it is set free.",
+    fix=(
+        "Give the optimizer every parameter that will ever be trained, or call optimizer.add_param_group(...) when you "
+        "unfreeze."
+    ),
     repairs={
         "a group behind it": Swap(
             FREED, f'{FREED}\n    optimizer.add_param_group({{"params": backbone, "lr": learning_rate * slower}})'
@@ -47,22 +50,28 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "Who moves a parameter, and how does it know of it?",
-        "Ask two lists: which parameters are trainable, and which does the optimiser hold at the end?",
-        "Put the lines in the order in which they run: what is frozen, what is built, what is set free.",
+        "Which object changes a parameter, and how does that object know of the parameter?",
+        (
+            "At the end, list the parameters with requires_grad = True and those in optimizer.param_groups. Do the "
+            "lists agree?"
+        ),
+        (
+            "Write down the order in which these lines run: each change of requires_grad, and the creation of the "
+            "optimizer."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "freezing/never_unfrozen",
-            "Ask the parameters of the backbone at the end whether they are trainable.",
-            "They are: `handover.frozen_share < 0.1`.",
-            "They are not: `handover.frozen_share > 0.1`.",
+            "At the end of training, print requires_grad for each parameter of the backbone.",
+            "The parameters have requires_grad = True: `handover.frozen_share < 0.1`.",
+            "The parameters have requires_grad = False: `handover.frozen_share > 0.1`.",
         ),
         LookAlike(
             "optimizer/some_parameters_left_out",
-            "Ask whether what does not move now has moved earlier in the run.",
-            "It has, as long as the old digits were learnt.",
-            "It never has.",
+            "Check whether the weights that do not change now have changed earlier in the run.",
+            "The weights changed while the model learned the old digits.",
+            "The weights have never changed.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""It learns, but less than it should, and the parameter count that is printed is too small for the network."""
+"""The model learns, but less than it should. The printed parameter count is too small for the network."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import either, instead, rewrite
 MIDDLE, BLOCKS = "self.middle = [nn.Linear(hidden_size, hidden_size)]", "self.blocks = [Block() for _ in range(layers)]"
 
 FAULT = Fault(
-    title="Layers in a plain list",
+    title="Layers in a Python list instead of nn.ModuleList",
     level=3,
     symptom="degraded",
     edits=either(
@@ -18,17 +18,21 @@ FAULT = Fault(
         ),
     ),
     not_on={
-        "sequence_classifier": "its last loss is below the healthy one's on 1 of 5 seeds, measured.",
-        "finetune": "it takes model.layer2 by its name and stops there with an AttributeError: another symptom.",
+        "sequence_classifier": "its final loss is below the healthy one on 1 of 5 seeds (measured).",
+        "finetune": "it uses model.layer2 by name and stops there with an AttributeError, which is another symptom.",
     },
     evidence=("parameter_audit.unregistered_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "nn.Module keeps account of the modules that are assigned to it, and does not look into lists, tuples and dicts. The "
-        "layer is called and gets gradients, but parameters() does not give it out: the optimiser never moves it, to(device) "
-        "does not move it either, eval() does not reach it and state_dict() leaves it out. In mlp that is 63 numbers in 100."
+        "nn.Module registers the modules that are assigned to its attributes. nn.Module does not look into lists, "
+        "tuples and dicts. A layer in a list is called and gets gradients, but model.parameters() does not contain it, "
+        "so the optimizer never updates it. The calls to(device), eval() and state_dict() skip such a layer as well. "
+        "In mlp that is 63 % of the parameters."
     ),
-    fix="nn.ModuleList, nn.ModuleDict or nn.Sequential hold modules for a model; compare sum(p.numel()) with what you expect.",
+    fix=(
+        "Use nn.ModuleList, nn.ModuleDict or nn.Sequential. Compare sum(p.numel() for p in model.parameters()) with "
+        "the number that you expect."
+    ),
     repairs=instead(
         MIDDLE,
         {
@@ -63,28 +67,28 @@ FAULT = Fault(
     )
     | {"higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 5)")},
     hints=(
-        "How many numbers should this network have to learn, and how many does it say it has?",
-        "Print the names in model.named_parameters() next to the layers that the forward pass calls.",
-        "What does the model's constructor assign, and of which types are the things that it assigns?",
+        "How many parameters should this network have? Compare with sum(p.numel() for p in model.parameters()).",
+        "Print the names in model.named_parameters() next to the layers that forward() calls.",
+        "Which attributes does the model's __init__ assign, and which type does each of them have?",
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Look for the layers that never move in the list of the model's own parameters.",
-            "They are not in it: `parameter_audit.frozen_share < 0.3`.",
-            "They are in it, and not trainable: `parameter_audit.frozen_share > 0.3`.",
+            "Look for the layers that never change in the list of model.named_parameters().",
+            "These layers are not in the list: `parameter_audit.frozen_share < 0.3`.",
+            "These layers are in the list, and they are not trainable: `parameter_audit.frozen_share > 0.3`.",
         ),
         LookAlike(
             "graph/detached_activation",
-            "Ask the layers that never move whether they have a gradient behind backward().",
-            "They have one, and nobody uses it: `parameter_audit.without_gradient_share < 0.1`.",
-            "They have none: `parameter_audit.without_gradient_share > 0.1`.",
+            "After backward(), check whether the layers that never change have a gradient.",
+            "These layers have a gradient that no step uses: `parameter_audit.without_gradient_share < 0.1`.",
+            "These layers have no gradient: `parameter_audit.without_gradient_share > 0.1`.",
         ),
         LookAlike(
             "optimizer/some_parameters_left_out",
-            "Compare the parameters that the model gives out with those that the optimiser holds.",
-            "They are the same ones.",
-            "The optimiser holds fewer.",
+            "Compare model.parameters() with the parameters in optimizer.param_groups.",
+            "Both hold the same parameters.",
+            "The optimizer holds fewer parameters.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The loss is good, but what the model writes reads as if it kept missing the letter before."""
+"""The validation loss is good. The generated text reads as if the model missed the character before."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,18 +6,19 @@ from bugzoo.faults.verbs import instead
 KEPT = "cache[:] = keys[:, :, :-1], values[:, :, :-1]"
 
 FAULT = Fault(
-    title="The cache keeps all but the newest token",
+    title="KV cache drops the newest token",
     level=4,
     symptom="degraded",
     edits=Swap("cache[:] = keys, values", KEPT),
     evidence=("decoding.first_gap > 0.01",),
     effect="decoding.first_gap > healthy",
     why=(
-        "What is written is drawn from an answer that sees the token itself and all that is cached, and the cache is short of "
-        "the newest one each time: the token before last is never seen again, and each place counts one too few. Training and "
-        "evaluation read whole texts without a cache, so that the loss knows nothing of it."
+        "The KV cache loses its newest token at every step. Each new token attends to itself and to the cache, so the "
+        "model never sees the token right before it. The position of the new token is also too low, because the cache "
+        "length sets it. Training and evaluation read whole texts without a cache, so the loss does not show the "
+        "mistake."
     ),
-    fix="Append first and keep everything: after n tokens the cache holds n keys and n values in each layer.",
+    fix="Append first and keep everything. After n tokens, the cache holds n keys and n values in each layer.",
     repairs=instead(
         "cache[:] = $KEYS, $VALUES",
         {
@@ -38,28 +39,28 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Does the model say the same to a text that it is given at once and to one that it is given bit by bit?",
-        "Compare both, one token after another: from which token on do they differ?",
-        "Count, in each layer, what is remembered after the first two tokens.",
+        "Does the model give the same logits for a whole text and for the same text token by token?",
+        "Compare the logits of both ways, position by position. From which token on do they differ?",
+        "Pass two tokens in one call. How many keys and values does each layer hold afterwards?",
     ),
     look_alikes=(
         LookAlike(
             "generation/cache_stale_between_prompts",
-            "Read one text bit by bit in a fresh process: does that differ from reading it at once?",
-            "It does.",
-            "Only in the second text.",
+            "In a fresh process, compare the logits of one text token by token and in one pass.",
+            "The logits differ.",
+            "The logits of the first text agree. Only the logits of a second text differ.",
         ),
         LookAlike(
             "generation/positions_restart",
-            "Count what a layer remembers after the first two tokens.",
-            "One token less than it was given.",
-            "As many as it was given.",
+            "Pass two tokens in one call, then count the keys that each layer holds.",
+            "Each layer holds one key.",
+            "Each layer holds two keys.",
         ),
         LookAlike(
             "generation/dropout_while_sampling",
-            "Give it the same text bit by bit, twice, and take the likeliest token each time.",
-            "Both times the same: `mode_watch.eval_in_train_mode < 0.5`.",
-            "It differs: `mode_watch.eval_in_train_mode > 0.5`.",
+            "Generate twice from the same prompt with greedy decoding, and compare both texts.",
+            "Both texts are the same: `mode_watch.eval_in_train_mode < 0.5`.",
+            "The texts differ: `mode_watch.eval_in_train_mode > 0.5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The first text is fine. What is written after it takes up words that stand nowhere in its own beginning."""
+"""The first generated text is fine. The second one picks up words that are not in its own prompt."""
 
 from bugzoo.faults.idioms import EVAL_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,18 +7,18 @@ from bugzoo.faults.verbs import before
 MADE = "caches = [[] for _ in range(layers)]"
 
 FAULT = Fault(
-    title="The cache of the last text is still there for the next one",
+    title="KV cache not cleared between prompts",
     level=4,
     symptom="leak",
     edits=(Swap(MADE, ""), before(EVAL_MODE, MADE)),
     evidence=("decoding.later_gap > 0.01",),
     effect="decoding.later_gap > healthy",
     why=(
-        "The cache is made once, outside the function that writes. The second text begins with 7 keys of the first one in every "
-        "layer: its tokens attend to somebody else's text and stand 7 places further on. With several users that is a leak as "
-        "well as a mistake."
+        "The script creates the KV cache once, outside the generation function. The second prompt starts with 7 keys "
+        "of the first text in every layer. The new tokens attend to the first text, and their positions are 7 too "
+        "high. With several users, the mistake is also a data leak."
     ),
-    fix="A cache belongs to one text: make it where a text begins.",
+    fix="Create a new cache where a new text begins. One cache belongs to one text.",
     repairs={
         "made for each text": Swap("text = inputs", f"text, {MADE.replace(' = ', ' = inputs, ')}"),
         "emptied for each text": Swap("text = inputs", "text = inputs\nfor cache in caches:\n    cache.clear()"),
@@ -32,22 +32,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "What may a text that is written depend on?",
-        "Write the same text first and second. Is it as likely both times?",
-        "Ask of everything that is remembered while writing when it is made, and when it is thrown away.",
+        "What may a generated text depend on?",
+        "Generate twice from one prompt in the same process. Does the first call give the same logits both times?",
+        "List everything that the generation code remembers. Where is each item created, and where is it thrown away?",
     ),
     look_alikes=(
         LookAlike(
             "generation/cache_off_by_one",
-            "Read one text bit by bit in a fresh process: does that differ from reading it at once?",
-            "Only the second text differs.",
-            "The first one does.",
+            "In a fresh process, compare the logits of one text token by token and in one pass.",
+            "The logits of the first text agree. Only the logits of a second text differ.",
+            "The logits of the first text already differ.",
         ),
         LookAlike(
             "recurrent/state_kept_between_batches",
-            "See whether the losses of the training depend on the order of its batches.",
-            "They do not: it happens while writing.",
-            "They do.",
+            "Check whether a training loss changes when another batch goes through the model first.",
+            "The loss stays the same. Only generated text changes.",
+            "The loss changes.",
         ),
     ),
     sources=(

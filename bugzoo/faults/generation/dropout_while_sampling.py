@@ -1,19 +1,20 @@
-"""What the model writes is worse than its loss, and asked for the likeliest character it answers now this, now that."""
+"""Generated text is worse than the loss suggests. Greedy decoding gives a different text each time."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 
 FAULT = Fault(
-    title="Texts are written in training mode",
+    title="Missing model.eval() before text generation",
     level=2,
     symptom="noisy_eval",
     edits=Swap("texts = $WRITTEN", "model.train()\ntexts = $WRITTEN"),
     evidence=("mode_watch.eval_in_train_mode > 0.5",),
     effect="mode_watch.eval_in_train_mode > healthy",
     why=(
-        "In training mode a tenth of the numbers behind the embedding is dropped at each character, others each time, and the "
-        "cache keeps what was made of them. Samples are drawn at random anyway, which hides it."
+        "In train mode, dropout zeroes a random tenth of the embedded values, a different tenth for each character. "
+        "The KV cache keeps the keys and values of these damaged inputs. Sampling is random anyway, so the extra "
+        "noise is hard to see."
     ),
-    fix="model.eval() before anything is written, and model.train() before training goes on.",
+    fix="Call model.eval() before generation, and model.train() before training goes on.",
     repairs={
         "eval() before writing": Swap("texts = $WRITTEN", "model.eval()\ntexts = $WRITTEN"),
         "eval() for the one who writes": Swap("text = inputs", "model.eval()\ntext = inputs"),
@@ -27,28 +28,28 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Which of the two draws at random: the choice of the next character, or the model itself?",
-        "Take the likeliest character each time and write the same text twice.",
-        "Read what is called on the model between its evaluation and the text that it writes.",
+        "Which part is random: the choice of the next character, or the model itself?",
+        "Generate twice from one prompt with greedy decoding (argmax) and compare the two texts.",
+        "Read every call on the model between the evaluation and the generated text.",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Evaluate the loss twice, without any training in between.",
-            "It is the same both times.",
-            "It differs.",
+            "Compute the validation loss twice on the same batches, without training in between.",
+            "Both losses are the same.",
+            "The losses differ.",
         ),
         LookAlike(
             "generation/positions_restart",
-            "Give it the same text bit by bit, twice, and take the likeliest token each time.",
-            "It differs.",
-            "Both times the same.",
+            "Generate twice from the same prompt with greedy decoding, and compare both texts.",
+            "The texts differ.",
+            "Both texts are the same.",
         ),
         LookAlike(
             "generation/cache_off_by_one",
-            "Set the model to eval mode and compare what it says to a text at once and bit by bit.",
-            "It says the same.",
-            "It differs.",
+            "In eval mode, compare the logits of one text token by token and in one pass.",
+            "The logits agree.",
+            "The logits differ.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.Dropout.html",),

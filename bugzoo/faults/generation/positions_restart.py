@@ -1,4 +1,4 @@
-"""The model writes worse than its loss promises, from the second character on."""
+"""Generated text is worse than the loss suggests, from the second generated character on."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,18 +6,18 @@ from bugzoo.faults.verbs import instead
 START = "start = 0"
 
 FAULT = Fault(
-    title="Each new token is told that it is the first",
+    title="Position ids restart at 0 with a KV cache",
     level=4,
     symptom="degraded",
     edits=Swap("start = $LENGTH if $CACHE else 0", START),
     evidence=("decoding.first_gap > 0.01",),
     effect="decoding.first_gap > healthy",
     why=(
-        "With a cache the model is handed one token at a time. Its place in the text is then the length of the cache; counted "
-        "from 0 again, every token that is written carries the vector of the first place. In training each text came whole, "
-        "and the places were right."
+        "With a KV cache, the model gets one token at a time. The position of this token is the length of the cache. "
+        "Here the position starts at 0 again, so every generated token gets the embedding of the first position. "
+        "Training passes whole texts, so the positions are right there."
     ),
-    fix="Count on: the place of the first new token is what the cache holds.",
+    fix="Continue the count: the position of the first new token is the number of tokens in the cache.",
     repairs=instead(
         START,
         {
@@ -35,28 +35,28 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Does the model say the same to a text that it is given at once and to one that it is given bit by bit?",
+        "Does the model give the same logits for a whole text and for the same text token by token?",
         "Compare what enters the first layer for the third token in both cases.",
-        "What tells the model where in the text a token stands, and who counts?",
+        "How does the model know where in the text a token is? Find the line that computes this number.",
     ),
     look_alikes=(
         LookAlike(
             "generation/cache_off_by_one",
-            "Count what a layer remembers after the first two tokens.",
-            "As many as it was given.",
-            "One token less than it was given.",
+            "Pass two tokens in one call, then count the keys that each layer holds.",
+            "Each layer holds two keys.",
+            "Each layer holds one key.",
         ),
         LookAlike(
             "attention/positions_missing",
-            "Shuffle the first ten characters of a text read at once: does the answer to the eleventh move?",
-            "It moves.",
-            "It stays nearly what it was.",
+            "Shuffle the first ten characters of a text that you pass whole. Compare the next logits.",
+            "The logits change.",
+            "The logits stay almost the same.",
         ),
         LookAlike(
             "generation/dropout_while_sampling",
-            "Give it the same text bit by bit, twice, and take the likeliest token each time.",
-            "Both times the same: `mode_watch.eval_in_train_mode < 0.5`.",
-            "It differs: `mode_watch.eval_in_train_mode > 0.5`.",
+            "Generate twice from the same prompt with greedy decoding, and compare both texts.",
+            "Both texts are the same: `mode_watch.eval_in_train_mode < 0.5`.",
+            "The texts differ: `mode_watch.eval_in_train_mode > 0.5`.",
         ),
     ),
     sources=(

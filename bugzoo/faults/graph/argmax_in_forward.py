@@ -8,18 +8,18 @@ LINE = "F.mse_loss(($LOGITS).argmax(-1).float(), $TARGETS.float())"
 BARE = "F.mse_loss($LOGITS.argmax(-1).float(), $TARGETS.float())"
 
 FAULT = Fault(
-    title="The loss is taken of the chosen class, not of the scores",
+    title="Loss computed on argmax instead of logits",
     level=1,
     symptom="crash",
     edits=rewrite(LOSS, PLACE="$F.mse_loss(($LOGITS).argmax(-1).float(), $TARGETS.float())"),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "argmax gives the number of a class, an integer: moving a score a little does not move it, so that there is no slope, "
-        "and torch ends the graph there. The distance between class numbers says nothing besides: a 7 is not nearer to an 8 "
-        "than to a 1."
+        "argmax returns the index of a class, which is an integer. A small change of a logit does not change the "
+        "index, so there is no gradient, and torch ends the computation graph there. The distance between class "
+        "indices has no meaning either: a 7 is not closer to an 8 than to a 1."
     ),
-    fix="Give the scores of all classes to cross-entropy; take argmax where answers are counted.",
+    fix="Pass the logits of all classes to F.cross_entropy. Use argmax only where you count correct predictions.",
     repairs=instead(
         BARE,
         {
@@ -40,22 +40,22 @@ FAULT = Fault(
         "the loss asked for gradients": before(BACKWARD, "loss.requires_grad_(True)"),
     },
     hints=(
-        "The message is about the loss. Which of the things it was made of knows where it came from?",
-        "Print grad_fn of the loss, then of what went into it, one by one.",
-        "Look at the line that computes the loss, and ask of each operation in it what its slope is.",
+        "The message is about the loss. Which of the tensors that go into it require a gradient?",
+        "Print grad_fn of the loss, then grad_fn of each tensor that goes into it, one by one.",
+        "Look at the line that computes the loss. Which of its operations are differentiable?",
     ),
     look_alikes=(
         LookAlike(
             "graph/leaf_changed_in_place",
-            "Read what the message is about: something without a history, or something that was changed.",
-            "Something without a history.",
-            "A parameter that was changed.",
+            "Read the message: is it about a tensor without a grad_fn, or about a changed tensor?",
+            "The message is about a tensor without a grad_fn.",
+            "The message is about a parameter that was changed.",
         ),
         LookAlike(
             "graph/inplace_activation",
-            "Look whether the loss has a grad_fn when backward() is called.",
-            "It has none.",
-            "It has one, and what it needs was overwritten.",
+            "Print loss.grad_fn right before backward(). Is it None or an operation?",
+            "The loss has no grad_fn (None).",
+            "The loss has a grad_fn, but a tensor that backward() needs was overwritten.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The first step works, the second one stops with "Trying to backward through the graph a second time"."""
+"""The first step works. The second one stops with "Trying to backward through the graph a second time"."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, LOSS, OTHER_LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,7 +8,7 @@ AVERAGE = "average = $RESULT if $COUNT == 0 else 0.5 * average + 0.5 * $RESULT"
 LINE = "average = $LOSS if $COUNT == 0 else 0.5 * average + 0.5 * $LOSS"
 
 FAULT = Fault(
-    title="Something is carried on from the step before, with its graph",
+    title="Tensor carried to the next step without detach()",
     level=2,
     symptom="crash",
     edits=either(
@@ -18,12 +18,13 @@ FAULT = Fault(
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "The running average still hangs on the graph of the step before. backward() frees the buffers of the graph that it went "
-        "through, so at the second step it comes to a part that has been used up. Kept alive with retain_graph, the graph would "
-        "grow with every step and meet weights that the optimiser has changed since. A hidden state that is carried from batch "
-        "to batch does the same."
+        "The running average is still connected to the computation graph of the previous step. Once backward() "
+        "has gone through a graph, it frees the buffers. At the second step backward() reaches a part that is "
+        "already freed, and raises an error. With retain_graph=True the graph would grow with every step and meet "
+        "weights that the optimizer has changed since. A hidden state that is carried from batch to batch causes "
+        "the same error."
     ),
-    fix="Detach what is carried from one step to the next: average.detach(), hidden.detach().",
+    fix="Detach what you carry from one step to the next: average.detach() or hidden.detach().",
     repairs=instead(
         LINE,
         {
@@ -46,21 +47,21 @@ FAULT = Fault(
     },
     hints=(
         "The first step works and the second does not. What does the second one hold that the first did not?",
-        "Draw what the loss of the second step is computed from. Does everything belong to this batch?",
-        "Which variable of the loop is read before it is assigned, and so comes from the step before?",
+        "Draw what the loss of the second step is computed from. Does all of it belong to this batch?",
+        "Find the variable of the loop that is read before it is assigned in the same step. Print its grad_fn.",
     ),
     look_alikes=(
         LookAlike(
             "graph/inplace_activation",
-            "Read of what the message speaks: a graph that was used up, or a tensor's version.",
-            "Of a graph that was used up, at the second step.",
-            "Of a version, at the first step.",
+            "Read the message: is it about a freed graph, or about a tensor's version?",
+            "The message is about a freed graph, at the second step.",
+            "The message is about a tensor's version, at the first step.",
         ),
         LookAlike(
             "memory/losses_kept_with_graph",
-            "Look whether what is kept from step to step enters the next backward().",
-            "It does, and backward() stops there.",
-            "It is kept only, and the memory grows.",
+            "Find the tensor that is kept from step to step. Does it enter the next backward()?",
+            "The kept tensor enters backward(), which raises an error.",
+            "The kept tensor is only stored, and the memory grows.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The loss falls for a while and settles too high. What lies before the middle of the model stays as it was drawn."""
+"""The loss falls for a while, then plateaus too high. The layers before the middle keep their initial weights."""
 
 from bugzoo.faults.idioms import ACTIVATED
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import either, instead, rewrite
 CUT, READ = "$HIDDEN = F.relu($INPUT).detach()", "last = states[$ROWS, $PLACES].detach()"
 
 FAULT = Fault(
-    title="An activation is cut off from the graph",
+    title="detach() in the forward pass",
     level=3,
     symptom="degraded",
     edits=either(
@@ -15,17 +15,22 @@ FAULT = Fault(
         Swap("last = states[$ROWS, $PLACES]", "last = states[$ROWS, $PLACES].detach()"),
     ),
     not_on={
-        "data_parallel": "DistributedDataParallel waits for the gradients that never come and stops with an error of its own at "
-        "the second step: another symptom."
+        "data_parallel": (
+            "DistributedDataParallel waits for gradients that never arrive and raises its own error at the second "
+            "step. That is a different symptom."
+        )
     },
     evidence=("parameter_audit.without_gradient_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "detach() gives the same numbers without their history. backward() walks from the loss to that tensor and ends there: "
-        "every layer before it keeps .grad = None, and Adam passes over parameters without a gradient. In mlp that is 25,000 of "
-        "26,000 numbers; the head alone learns, on random features."
+        "detach() returns the same numbers without their computation graph. So backward() goes from the loss to "
+        "that tensor and ends there. Every layer before it keeps .grad = None, and Adam skips parameters without "
+        "a gradient. In mlp that is 25,000 of 26,000 parameters. Only the head learns, on random features."
     ),
-    fix="Take detach() out of the forward pass; detach what is only looked at: a copy for a plot, a target, a state carried on.",
+    fix=(
+        "Remove detach() from the forward pass. Detach only tensors that need no gradient: a copy for a plot, a "
+        "target, a state carried to the next step."
+    ),
     repairs=instead(
         CUT,
         {
@@ -44,28 +49,31 @@ FAULT = Fault(
     ),
     shown_by=("gradient_health",),
     hints=(
-        "Which parameters have moved since the start, and which are what they were, to the last bit?",
-        "After one backward(), print of each parameter whether it has a .grad, in the order of the layers.",
-        "Follow the forward pass from the last layer that learns to the first that does not: what is done between them?",
+        "Which parameters have changed since the start? Which are identical to the last bit?",
+        "After one backward(), print for each parameter whether it has a .grad, in the order of the layers.",
+        (
+            "Find the last layer that does not learn and the first one that does. What does the forward pass do "
+            "between them?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the parameters that never move whether they are trainable.",
-            "They are, and no gradient comes: `parameter_audit.frozen_share < 0.3`.",
-            "They are not: `parameter_audit.frozen_share > 0.3`.",
+            "Print requires_grad for each of the parameters that do not change.",
+            "requires_grad is True, but no gradient arrives: `parameter_audit.frozen_share < 0.3`.",
+            "requires_grad is False: `parameter_audit.frozen_share > 0.3`.",
         ),
         LookAlike(
             "initialisation/dead_relu",
-            "Look at the gradients of the layers that stay still: are there none, or are they zeros?",
-            "There are none at all.",
-            "There are some, made of zeros.",
+            "Print .grad of the layers that do not change: is it None, or a tensor of zeros?",
+            "The layers have no gradient (None).",
+            "The gradient is a tensor of zeros.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Copy the parameters, train for some steps and compare: which have moved at all?",
-            "Only those behind one place; the others are what they were, to the bit.",
-            "All have moved, each of them a little.",
+            "Copy the parameters, train for some steps and compare: which ones have changed?",
+            "Only the parameters after one point of the model have changed. The others are identical to the last bit.",
+            "All parameters have changed, each of them a little.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html",),

@@ -8,7 +8,7 @@ LINE = "$HIDDEN -= $HIDDEN.mean()"
 LAYERS = "nn.Sequential($FIRST, nn.Sigmoid(), nn.ReLU(inplace=True), $LAST)"
 
 FAULT = Fault(
-    title="An activation is changed in place after autograd saved it",
+    title="In-place operation on a saved activation",
     level=2,
     symptom="crash",
     edits=either(
@@ -16,15 +16,17 @@ FAULT = Fault(
         rewrite(LAYERED, PLACE="$NN.Sigmoid(), $NN.ReLU(inplace=True)"),
     ),
     not_on={
-        "word_lines": "its run finishes: what is changed in place is nothing that backward() needs there, measured on 5 seeds."
+        "word_lines": (
+            "its run finishes, because backward() does not need the tensor that is changed (measured on 5 seeds)."
+        )
     },
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "ReLU keeps its output to know later where the gradient passes. An in-place operation overwrites that output; "
-        "autograd notices by the tensor's version counter and refuses to compute a wrong gradient."
+        "ReLU saves its output, because its backward pass needs it. An in-place operation then overwrites that "
+        "output. Autograd notices this by the tensor's version counter and refuses to compute a wrong gradient."
     ),
-    fix="Write the out-of-place form: hidden = hidden - hidden.mean().",
+    fix="Use the out-of-place form: hidden = hidden - hidden.mean().",
     repairs=instead(
         LINE,
         {
@@ -47,18 +49,21 @@ FAULT = Fault(
         "the error swallowed": Swap("$LOSS.backward()", "try:\n    $LOSS.backward()\nexcept RuntimeError:\n    pass"),
     },
     own_forward=True,
-    ignore=("dependency",),  # the mean of a batch is taken on purpose
+    ignore=("dependency",),  # the mean over the batch is intended
     hints=(
-        "The error appears in backward(), but its cause lies in the forward pass.",
-        "The message names an operation and a version: who saved the tensor, and who changed it after that?",
-        "Look in the forward pass for an operator that changes its left side instead of making a new tensor.",
+        "The error appears in backward(), but look for its cause in the forward pass.",
+        (
+            "The message names an operation and a version. Which line saved the tensor, and which line changed it "
+            "after that?"
+        ),
+        "Look in the forward pass for an operator or a layer that modifies its input instead of creating a new tensor.",
     ),
     look_alikes=(
         LookAlike(
             "graph/backward_twice",
-            "Read of what the message speaks: a version of a tensor, or buffers that were freed.",
-            "Of a version: somebody changed a saved tensor.",
-            "Of buffers: the graph was used up before.",
+            "Read the message: is it about a freed graph, or about a tensor's version?",
+            "The message is about a version: a saved tensor was changed.",
+            "The message is about a freed graph, which backward() had already used.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks",),

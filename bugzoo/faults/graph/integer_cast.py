@@ -1,4 +1,4 @@
-"""Since activations are rounded to save memory the model learns far less than rounding alone could explain."""
+"""Since we round activations to save memory, the model learns far less than the rounding alone could explain."""
 
 from bugzoo.faults.idioms import ACTIVATED
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -7,25 +7,28 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "$HIDDEN = ($STEPS * $ACTIVE).int() / $STEPS"
 
 FAULT = Fault(
-    title="Activations go through integers",
+    title="Activations cast to int in the forward pass",
     level=3,
     symptom="degraded",
-    params={
-        "steps": Param(256, 1, 65_536, "steps between one whole number and the next that an activation is rounded to")
-    },
+    params={"steps": Param(256, 1, 65_536, "activations are rounded to multiples of 1 / steps")},
     edits=rewrite(ACTIVATED, PLACE="($steps * $PLACE).int() / $steps"),
     not_on={
-        "data_parallel": "DistributedDataParallel waits for the gradients that never come and stops with an error of its own at "
-        "the second step: another symptom."
+        "data_parallel": (
+            "DistributedDataParallel waits for gradients that never arrive and raises its own error at the second "
+            "step. That is a different symptom."
+        )
     },
     evidence=("parameter_audit.without_gradient_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "A step function is flat: the derivative of a rounded number is 0 wherever there is one, and integers of torch carry no "
-        "gradient at all. int() ends the graph without a word, so nothing before it learns, however fine the steps are: with "
-        "256 steps the numbers themselves are off by at most 0.004."
+        "The derivative of a rounded number is 0 wherever it exists, and integer tensors carry no gradient at "
+        "all. A call of int() ends the computation graph without an error, so nothing before it learns. Finer "
+        "steps do not help: with 256 steps the values are off by at most 0.004."
     ),
-    fix="Leave activations floating; to train with rounded ones, let the gradient pass straight through: x + (q - x).detach().",
+    fix=(
+        "Keep activations in floating point. To train with rounded activations, use the straight-through "
+        "estimator: x + (q - x).detach()."
+    ),
     repairs=instead(
         LINE,
         {
@@ -47,28 +50,28 @@ FAULT = Fault(
     ),
     room=1.5,
     hints=(
-        "Do all layers learn, or only some? A copy of the parameters from before the training tells.",
+        "Compare the parameters with a copy from before the training. Do all layers learn, or only some?",
         "Print dtype and grad_fn of each intermediate result of the forward pass.",
-        "Which operation of the forward pass has a slope of zero nearly everywhere?",
+        "Which operation of the forward pass has a gradient of zero nearly everywhere?",
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the parameters that never move whether they are trainable.",
-            "They are, and no gradient comes: `parameter_audit.frozen_share < 0.3`.",
-            "They are not: `parameter_audit.frozen_share > 0.3`.",
+            "Print requires_grad for each of the parameters that do not change.",
+            "requires_grad is True, but no gradient arrives: `parameter_audit.frozen_share < 0.3`.",
+            "requires_grad is False: `parameter_audit.frozen_share > 0.3`.",
         ),
         LookAlike(
             "precision/half_parameters",
-            "Look in which number format the parameters themselves are kept.",
-            "In float32, as they should be.",
-            "In float16.",
+            "Print the dtype of the parameters themselves, outside of any autocast region.",
+            "The parameters are float32, as they should be.",
+            "The parameters are float16.",
         ),
         LookAlike(
             "initialisation/dead_relu",
-            "Look at the gradients of the layers that stay still: are there none, or are they zeros?",
-            "There are none at all.",
-            "There are some, made of zeros.",
+            "Print .grad of the layers that do not change: is it None, or a tensor of zeros?",
+            "The layers have no gradient (None).",
+            "The gradient is a tensor of zeros.",
         ),
     ),
     sources=("https://arxiv.org/abs/1308.3432", "https://pytorch.org/docs/stable/notes/autograd.html"),

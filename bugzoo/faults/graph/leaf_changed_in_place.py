@@ -7,19 +7,23 @@ from bugzoo.faults.verbs import after, before, instead
 LOOP = "for parameter in $MODEL.parameters():\n    parameter *= $KEPT"
 
 FAULT = Fault(
-    title="Parameters are changed in place under autograd",
+    title="In-place parameter update without torch.no_grad()",
     level=1,
     symptom="crash",
-    params={"kept": Param(0.9999, 0.9, 1.0, "what is left of every parameter after a step")},
+    params={"kept": Param(0.9999, 0.9, 1.0, "factor that every parameter is multiplied by after a step")},
     edits=after(STEP, "for parameter in $MODEL.parameters():\n    parameter *= $kept", given=OPTIMIZER),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "A parameter is a leaf: autograd computes the gradient with regard to the value that it had when the graph was built. "
-        "Overwritten while gradients are recorded, it would be the result of an operation and no leaf any more, with nowhere to "
-        "put its .grad, so torch refuses. Optimisers do the same under no_grad()."
+        "A parameter is a leaf tensor: autograd computes the gradient for the value that it had when the graph "
+        "was built. An in-place change under autograd would turn the parameter into the result of an operation. "
+        "The parameter would no longer be a leaf, and its gradient would have no place to go, so torch raises an "
+        "error. Optimizers make the same change under torch.no_grad()."
     ),
-    fix="Change parameters by hand under torch.no_grad(), or leave it to the optimiser: weight_decay is there for this.",
+    fix=(
+        "Change parameters by hand only under torch.no_grad(). Or leave it to the optimizer: its weight_decay "
+        "option is there for this."
+    ),
     repairs=instead(
         LOOP,
         {
@@ -46,22 +50,25 @@ FAULT = Fault(
         )
     },
     hints=(
-        "Optimisers change parameters in place all the time. What do they do that this code does not?",
-        "The traceback names a line of the loop. What stands on its left side, and is it a leaf?",
-        "Look at what happens to the parameters between one step of the optimiser and the next batch.",
+        "Look at what happens to the parameters between the optimizer's step() and the next batch.",
+        "The traceback names a line of the loop. Which tensor is on its left side, and what does its is_leaf say?",
+        (
+            "Optimizers change parameters in place all the time. Read the source of one: what does it do that "
+            "this code does not?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "graph/inplace_activation",
             "Read what the message calls the tensor: a leaf, or a variable needed for the gradient.",
-            "A leaf, and it comes behind the first step.",
-            "A variable that is needed, and it comes in backward().",
+            "The message calls it a leaf, and the error comes after the first optimizer step.",
+            "The message calls it a needed variable, and the error comes in backward().",
         ),
         LookAlike(
             "graph/backward_twice",
-            "Read of what the message speaks: a leaf that was changed, or a graph that was used up.",
-            "A leaf.",
-            "A graph.",
+            "Read the message: is it about a changed leaf, or about a graph that was used twice?",
+            "The message is about a leaf.",
+            "The message is about a graph.",
         ),
     ),
     sources=(

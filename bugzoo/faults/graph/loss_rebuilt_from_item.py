@@ -1,4 +1,4 @@
-"""The loss stays where it began. There is no error, backward() and step() are called, the learning rate does nothing."""
+"""The loss stays at its starting value, at any learning rate. backward() and step() run without an error."""
 
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,22 +7,27 @@ from bugzoo.faults.verbs import before, instead, rewrite
 LINE = "$LOSS = torch.tensor($LOSS.item(), requires_grad=True)"
 
 FAULT = Fault(
-    title="The loss is made anew from a number",
+    title="Loss rebuilt with torch.tensor(loss.item())",
     level=2,
     symptom="stuck",
     edits=before(BACKWARD, "$LOSS = torch.tensor($LOSS.item(), requires_grad=True)"),
     not_on={
-        "amp_transformer": "GradScaler looks for gradients, finds none and stops with an error of its own at the first step: "
-        "another symptom."
+        "amp_transformer": (
+            "GradScaler finds no gradients and raises its own error at the first step. That is a different symptom."
+        )
     },
     evidence=("fresh_gradient.leaf_loss > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "item() is a Python number, without the history of how it came about. torch.tensor(..., requires_grad=True) makes a new "
-        "leaf of it: backward() is content, because a leaf that wants a gradient is there, and gives it the gradient 1. No "
-        "parameter gets one, .grad stays None everywhere, and the optimiser passes over all of them."
+        "loss.item() is a Python number without a computation graph. From that number, torch.tensor(..., "
+        "requires_grad=True) creates a new leaf tensor. The leaf requires a gradient, so backward() raises no "
+        "error and gives the leaf the gradient 1. No parameter gets a gradient. Every .grad stays None, and the "
+        "optimizer skips all parameters."
     ),
-    fix="Call backward() on the loss that the model's outputs went into; take item() for what is printed or kept.",
+    fix=(
+        "Call backward() on the loss that was computed from the model's outputs. Use item() only for what you "
+        "print or keep."
+    ),
     repairs=instead(
         LINE,
         {
@@ -42,28 +47,28 @@ FAULT = Fault(
     | {"higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 100)")},
     shown_by=("parameter_audit", "overfit_one_batch"),
     hints=(
-        "Does anything move at all? Compare a parameter before and after ten steps.",
-        "Print loss.grad_fn just before backward(), and .grad of some parameter just behind it.",
-        "Read the lines between the loss function and backward(): is it the same tensor that comes out?",
+        "Compare a parameter before and after ten steps. Has anything changed at all?",
+        "Print loss.grad_fn right before backward(), and .grad of some parameter right after it.",
+        "Read the lines between the loss function and backward(). Is it still the same tensor?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Behind backward(), print of some parameter whether it has a .grad at all.",
-            "It has none.",
-            "It has one, of the usual size.",
+            "Print .grad of some parameter right after backward(). Is it None?",
+            "The parameter has no gradient (None).",
+            "The gradient is a tensor of the usual size.",
         ),
         LookAlike(
             "freezing/frozen_layers",
-            "Count the parameters that never move, from the first layer to the last.",
-            "All of them: `parameter_audit.without_gradient_share > 0.5`.",
-            "The last ones do: `parameter_audit.without_gradient_share < 0.5`.",
+            "Count the parameters that never change, from the first layer to the last.",
+            "No parameter changes: `parameter_audit.without_gradient_share > 0.5`.",
+            "The last layers do change: `parameter_audit.without_gradient_share < 0.5`.",
         ),
         LookAlike(
             "initialisation/zero_weights",
-            "Look at the bias of the last layer after some steps: has it moved from where it began?",
-            "It has not: nothing has.",
-            "It has: it learns how often each class comes.",
+            "Print the bias of the last layer before and after some steps. Has the bias changed?",
+            "The bias has not changed, and no other parameter has.",
+            "The bias has learned how often each class occurs.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.item.html",),

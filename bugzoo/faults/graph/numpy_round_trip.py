@@ -1,4 +1,4 @@
-"""After activations were limited with numpy the model learns far less; nothing warns, and the outputs look as before."""
+"""Since we limited the activations, the model learns far less. There is no warning, and the outputs look fine."""
 
 from bugzoo.faults.idioms import ACTIVATED
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,22 +7,25 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "$HIDDEN = torch.from_numpy($ACTIVE.detach().numpy().clip(-10, 10))"
 
 FAULT = Fault(
-    title="A step of the forward pass is made in numpy",
+    title="NumPy operation inside the forward pass",
     level=3,
     symptom="degraded",
     edits=rewrite(ACTIVATED, PLACE="torch.from_numpy($PLACE.detach().numpy().clip(-10, 10))"),
     not_on={
-        "data_parallel": "DistributedDataParallel waits for the gradients that never come and stops with an error of its own at "
-        "the second step: another symptom."
+        "data_parallel": (
+            "DistributedDataParallel waits for gradients that never arrive and raises its own error at the second "
+            "step. That is a different symptom."
+        )
     },
     evidence=("parameter_audit.without_gradient_share > 0.1",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Autograd records what torch does, and numpy is not torch. numpy() refuses a tensor that needs a gradient, the error "
-        "advises detach(), and with detach() the call works: what comes back from numpy is a new leaf without a history. "
-        "backward() ends there, and 25,000 of mlp's 26,000 numbers never move."
+        "Autograd records only operations of torch. numpy() refuses a tensor that requires grad, and the error "
+        "advises detach(). With detach() the call works, but the tensor that returns from NumPy is a new leaf "
+        "without a computation graph. So backward() ends there, and 25,000 of mlp's 26,000 parameters never "
+        "change."
     ),
-    fix="Stay in torch for everything between parameters and loss: torch.clamp for numpy's clip, and so on.",
+    fix="Stay in torch for everything between the parameters and the loss: torch.clamp for NumPy's clip, and so on.",
     repairs=instead(
         LINE,
         {
@@ -42,28 +45,28 @@ FAULT = Fault(
     ),
     shown_by=("gradient_health",),
     hints=(
-        "Do all layers take part in the training? Compare their parameters with a copy from before.",
+        "Compare the parameters with a copy from before the training. Do all layers learn?",
         "Print hidden.grad_fn after each line of the forward pass. Where is it None?",
         "Which line of the forward pass leaves torch and comes back?",
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the parameters that never move whether they are trainable.",
-            "They are, and no gradient comes: `parameter_audit.frozen_share < 0.3`.",
-            "They are not: `parameter_audit.frozen_share > 0.3`.",
+            "Print requires_grad for each of the parameters that do not change.",
+            "requires_grad is True, but no gradient arrives: `parameter_audit.frozen_share < 0.3`.",
+            "requires_grad is False: `parameter_audit.frozen_share > 0.3`.",
         ),
         LookAlike(
             "initialisation/dead_relu",
-            "Look at the gradients of the layers that stay still: are there none, or are they zeros?",
-            "There are none at all.",
-            "There are some, made of zeros.",
+            "Print .grad of the layers that do not change: is it None, or a tensor of zeros?",
+            "The layers have no gradient (None).",
+            "The gradient is a tensor of zeros.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Copy the parameters, train for some steps and compare: which have moved at all?",
-            "Only those behind one place; the others are what they were, to the bit.",
-            "All have moved, each of them a little.",
+            "Copy the parameters, train for some steps and compare: which ones have changed?",
+            "Only the parameters after one point of the model have changed. The others are identical to the last bit.",
+            "All parameters have changed, each of them a little.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.Tensor.numpy.html",),

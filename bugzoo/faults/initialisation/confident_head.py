@@ -1,4 +1,4 @@
-"""The first losses are many times what guessing costs, and the first epoch goes into bringing them down."""
+"""The first losses are many times the loss of guessing. The first epoch goes into bringing them down."""
 
 from bugzoo.faults.idioms import HEAD, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -7,21 +7,24 @@ from bugzoo.faults.verbs import after, instead, rewrite
 LINE = "self.head.weight.data.mul_($FACTOR)"
 
 FAULT = Fault(
-    title="A last layer that begins certain of its answers",
+    title="Output layer initialized too large",
     level=2,
     symptom="degraded",
-    params={"factor": Param(500.0, 300.0, 10_000.0, "times the weights that the last layer draws by itself")},
+    params={"factor": Param(500.0, 300.0, 10_000.0, "multiple of the last layer's default weights")},
     edits=after(HEAD, "$RESULT.weight.data.mul_($factor)"),
-    not_on={"regression_mlp": "its loss is no cross-entropy, so that there is no ln C to begin at."},
+    not_on={"regression_mlp": "its loss is not a cross-entropy, so the first loss has no expected value of ln C."},
     evidence=("initial_loss.ratio > 8",),
     effect="initial_loss.ratio > healthy",
     why=(
-        "Who knows nothing should say so: equal probabilities, a loss of ln C, 2.3 nats for ten classes. Large weights in the "
-        "last layer give logits that lie far apart, so that it is certain from the first batch on, mostly of the wrong class, "
-        "and pays the distance in nats. The curve begins with a steep fall that teaches "
-        "nothing but modesty. In mlp the end is no worse for it: what it costs are the first steps."
+        "An untrained classifier should give equal probabilities: a loss of ln C, which is 2.3 nats for ten classes. "
+        "Large weights in the last layer give logits that are far apart. The model is then certain from the first "
+        "batch on, mostly of the wrong class, and the cross-entropy is high. The loss curve begins with a steep fall "
+        "that only makes the logits smaller. In mlp the final loss is no worse: only the first steps are lost."
     ),
-    fix="Leave the last layer's own initialisation, or make it smaller: small weights or zeros there give exactly ln C.",
+    fix=(
+        "Leave the last layer's default initialization, or make its weights smaller. Small weights or zeros give a "
+        "first loss of ln C."
+    ),
     repairs=instead(
         LINE,
         {
@@ -41,28 +44,28 @@ FAULT = Fault(
     | {"three times the rate": rewrite(LEARNING_RATE, LR="fold($LR * 3)")},
     shown_by=("gradient_health", "loss_curve"),
     hints=(
-        "Which loss has somebody who knows nothing, and which does this run begin with?",
-        "Print the probabilities for the first batch, before any training. How sure is the model?",
-        "Follow the spread of the outputs from layer to layer: where does it become large?",
+        "Compute the loss of guessing, ln C for C classes. How does the first loss of this run compare?",
+        "Print the softmax probabilities of the first batch, before any training. How certain is the model?",
+        "Print the standard deviation of the outputs, layer by layer. At which layer do the outputs become large?",
     ),
     look_alikes=(
         LookAlike(
             "initialisation/weights_too_large",
-            "Print the spread of each layer's outputs for the first batch, from the first to the last one.",
-            "It is as usual up to the last one: `activation_stats.inner_growth < 10`.",
-            "It grows from layer to layer: `activation_stats.inner_growth > 10`.",
+            "Print the standard deviation of each layer's outputs for the first batch, in order.",
+            "The standard deviation is normal up to the last layer: `activation_stats.inner_growth < 10`.",
+            "The standard deviation grows from layer to layer: `activation_stats.inner_growth > 10`.",
         ),
         LookAlike(
             "loss/sum_reduction",
-            "Train with a batch of half the size, and look at the first loss.",
-            "It stays what it was.",
-            "It is half of what it was.",
+            "Train with half as many rows per batch, and compare the first loss of both runs.",
+            "The first loss is the same.",
+            "The first loss of the new run is half as large.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the loss of the very first batch, before any step was made.",
-            "It is far too high already: `initial_loss.ratio > 8`.",
-            "It is what guessing costs: `initial_loss.ratio < 8`.",
+            "Look at the loss of the very first batch, before the first optimizer step.",
+            "The first loss is far too high already: `initial_loss.ratio > 8`.",
+            "The first loss is that of guessing: `initial_loss.ratio < 8`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),

@@ -1,4 +1,4 @@
-"""The loss falls to what guessing by frequency costs and stays there. Most gradients are zero, and not small: zero."""
+"""The loss falls to that of guessing by class frequency and plateaus there. Most gradients are exactly zero."""
 
 from bugzoo.faults.idioms import ACTIVATED, LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -12,7 +12,7 @@ LOOP = (
 FOUND = LOOP.replace("$bias", "$SIZE")
 
 FAULT = Fault(
-    title="Biases that keep every rectifier shut",
+    title="Dead ReLUs from large negative biases",
     level=3,
     symptom="stuck",
     params={"bias": Param(20.0, 10.0, 1000.0, "how far below zero every bias begins")},
@@ -20,11 +20,15 @@ FAULT = Fault(
     evidence=("activation_stats.worst_dead_share > 0.9",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "A ReLU gives 0 below zero, and its slope there is 0 as well. A unit whose input is negative for every sample passes "
-        "nothing forward and no gradient back, so its own weights never change: it is dead for good. With all of a layer dead "
-        "the head sees zeros, and only its bias learns: how often each class comes, ln 10 = 2.3 nats for ten digits."
+        "ReLU outputs 0 for every negative input, and its gradient there is 0 as well. A unit with a negative input "
+        "for every sample passes no signal forward and no gradient back. The weights of this unit never change again: "
+        "it is a dead ReLU. When all units of a layer are dead, the head sees zeros, and only the head's bias learns. "
+        "This bias learns the class frequencies: a loss of ln 10 = 2.3 nats for ten digits."
     ),
-    fix="Begin with biases of zero, or as PyTorch draws them; a leaky slope keeps units that died later within reach.",
+    fix=(
+        "Initialize biases with zeros, or leave PyTorch's default. LeakyReLU still passes a gradient to units that "
+        "would die later in training."
+    ),
     repairs=instead(
         FOUND,
         {
@@ -48,28 +52,34 @@ FAULT = Fault(
     },
     shown_by=("gradient_health", "overfit_one_batch"),
     hints=(
-        "Which parameters have moved, and what does the gradient of the others look like?",
-        "Collect the outputs of each layer behind its activation over a few batches. What is their largest value?",
-        "Look at what the parameters hold just before the optimiser is built.",
+        "Which parameters change during training? Print .grad of those that do not.",
+        (
+            "Collect the outputs of each layer after its activation over a few batches. What is the largest output of "
+            "each layer?"
+        ),
+        (
+            "Print the parameters of each layer right before the optimizer is created. Compare the values with those "
+            "of a fresh nn.Linear."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "graph/detached_activation",
-            "Look at the gradients of the layers that stay still: are there none, or are they zeros?",
-            "There are some, made of zeros: `parameter_audit.without_gradient_share < 0.1`.",
-            "There are none at all: `parameter_audit.without_gradient_share > 0.1`.",
+            "Print .grad of the layers that do not change: is it None, or a tensor of zeros?",
+            "The .grad is a tensor of zeros: `parameter_audit.without_gradient_share < 0.1`.",
+            "These layers have no .grad (None): `parameter_audit.without_gradient_share > 0.1`.",
         ),
         LookAlike(
             "initialisation/zero_weights",
-            "Print some weights of the first layer, and its outputs in front of the activation.",
-            "The weights are drawn at random, the outputs are far below zero.",
+            "Print some weights of the first layer, and its outputs before the activation.",
+            "The weights are random, and the outputs are far below zero.",
             "Weights and outputs are all zero.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Print the gradient's norm of each layer, from the first to the last one.",
-            "It is exactly zero below the last bias.",
-            "It is of the usual size everywhere.",
+            "Print the gradient norm of each parameter, from the first layer to the last.",
+            "The gradient norm is exactly zero for all but the last bias.",
+            "The gradient norm has its usual size everywhere.",
         ),
     ),
     sources=("https://arxiv.org/abs/1903.06733", "https://cs231n.github.io/neural-networks-1/"),

@@ -1,4 +1,4 @@
-"""The loss falls a little and slowly, as if the lower layers did not take part; a smaller or larger rate makes no difference."""
+"""The loss falls slowly and only a little, as if the lower layers did not learn. The learning rate does not matter."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,27 +8,30 @@ LOOP = "for layer in ($MODEL.layer1, $MODEL.layer2):\n    nn.init.normal_(layer.
 FOUND = LOOP.format("$SIZE")
 
 FAULT = Fault(
-    title="A stack of tanh that begins at its bounds",
+    title="Saturated tanh from large initial weights",
     level=3,
     symptom="degraded",
-    params={"size": Param(5.0, 5.0, 100.0, "standard deviation of the weights at the start")},
+    params={"size": Param(5.0, 5.0, 100.0, "standard deviation of the initial weights")},
     edits=(
         Swap("$H = F.relu(self.layer1(inputs))", "$H = torch.tanh(self.layer1(inputs))"),
         Swap("$H = F.relu($H)", "$H = torch.tanh($H)"),
         before(OPTIMIZER, LOOP.format("$size")),
     ),
     not_on={
-        "finetune": "it ends with a lower loss than its healthy twin on 5 of 5 seeds, measured.",
+        "finetune": "its final loss is below that of its healthy twin on 5 of 5 seeds (measured).",
     },
     evidence=("activation_stats.saturated_share > 0.9",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "What goes into a unit has the size of its weights times the root of its inputs: 5 times 11 in the second layer. There "
-        "tanh is 1 or -1 to four digits, and its slope, 1 - tanh squared, next to nothing. The gradient is multiplied "
-        "by that slope in each layer on its way down, so that the lower layers stay as they were drawn, and the head learns on "
-        "signs."
+        "The input of a unit has about the size of its weights times sqrt(inputs): 5 times 11 in the second layer. "
+        "There tanh is 1 or -1 to four digits, and its slope, 1 - tanh squared, is nearly zero. Backpropagation "
+        "multiplies the gradient by this slope in each layer. So the lower layers keep their random weights, and the "
+        "head only sees signs."
     ),
-    fix="Draw the weights with a standard deviation of about 1 / sqrt(inputs), as the layers do by themselves (Glorot).",
+    fix=(
+        "Initialize the weights with a standard deviation of about 1 / sqrt(inputs): Glorot (Xavier) initialization, "
+        "or the layers' default."
+    ),
     repairs=instead(
         FOUND,
         {
@@ -48,28 +51,31 @@ FAULT = Fault(
     own_forward=True,
     shown_by=("gradient_health", "parameter_audit"),
     hints=(
-        "Which layers learn? Compare the size of the updates with that of the weights, layer by layer.",
-        "Draw how the outputs of each hidden layer are spread, at the first batch.",
-        "Read what is done with the layers between their making and the optimiser, and what they are followed by.",
+        "Which layers learn? For each layer, divide the size of one update by the size of the weights.",
+        "Plot a histogram of each hidden layer's outputs for the first batch.",
+        (
+            "Read the lines between creating the model and creating the optimizer. Which activation follows the layers "
+            "that these lines change?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Look where the outputs of the hidden layers lie between their bounds.",
-            "At the bounds, nearly all of them.",
-            "Everywhere; only the steps are small.",
+            "Plot a histogram of the hidden layers' outputs: how many are at their bounds?",
+            "Nearly all outputs are at the bounds.",
+            "The outputs are spread over the whole range. Only the updates are small.",
         ),
         LookAlike(
             "initialisation/dead_relu",
-            "Count the hidden units that give exactly 0 for every sample.",
-            "None does: they give 1 or -1.",
-            "Nearly all do.",
+            "Count the hidden units that output exactly 0 for every sample.",
+            "No unit outputs 0: all of them output 1 or -1.",
+            "Nearly all units output 0 for every sample.",
         ),
         LookAlike(
             "initialisation/weights_too_large",
-            "Compare the spread of the last hidden layer's outputs with that of the first one's.",
-            "They are alike, both at the bounds: `activation_stats.inner_growth < 10`.",
-            "It is many times larger: `activation_stats.inner_growth > 10`.",
+            "Compare the standard deviation of the first and the last hidden layer's outputs.",
+            "The two are alike, with both layers at their bounds: `activation_stats.inner_growth < 10`.",
+            "The last layer's standard deviation is many times larger: `activation_stats.inner_growth > 10`.",
         ),
     ),
     sources=("https://proceedings.mlr.press/v9/glorot10a.html",),

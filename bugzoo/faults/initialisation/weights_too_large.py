@@ -1,4 +1,4 @@
-"""The first loss is enormous, and the training spends its time on getting it down to where others begin."""
+"""The first loss is enormous. The run spends its time on bringing the loss down to where other runs begin."""
 
 from bugzoo.faults.idioms import ACTIVATED, LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -8,23 +8,26 @@ LOOP = "for parameter in $MODEL.parameters():\n    parameter.data.mul_($factor)"
 FOUND = LOOP.replace("$factor", "$FACTOR")
 
 FAULT = Fault(
-    title="Weights begin many times too large",
+    title="Weights initialized too large",
     level=3,
     symptom="degraded",
-    params={"factor": Param(40.0, 30.0, 1000.0, "times the size that layers draw by themselves")},
+    params={"factor": Param(40.0, 30.0, 1000.0, "multiple of the layers' default weights")},
     edits=before(OPTIMIZER, LOOP, given=ACTIVATED),
     not_on={
-        "finetune": "it ends with a lower loss than its healthy twin on 2 of 5 seeds, measured.",
-        "modular_addition": "one hidden layer has no layers between which anything could grow.",
+        "finetune": "its final loss is below that of its healthy twin on 2 of 5 seeds (measured).",
+        "modular_addition": "it has one hidden layer, so nothing can grow from one hidden layer to the next.",
     },
     evidence=("activation_stats.inner_growth > 10",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Each layer multiplies what it gets: 40 times the weights in three layers are 64,000 times the outputs. Logits that far "
-        "apart make the network certain of nonsense, the first loss is thousands of nats where guessing costs 2.3, and steps of "
-        "0.001 take long to undo weights of that size."
+        "Each layer multiplies its input. Weights that are 40 times too large in three layers give outputs that are "
+        "64,000 times too large. Logits that far apart make the model certain of wrong classes. The first loss is "
+        "thousands of nats, where guessing costs 2.3. Steps of 0.001 need a long time to undo weights of that size."
     ),
-    fix="Leave the layers' own initialisation, or draw with a standard deviation of sqrt(2 / inputs) behind a ReLU (He et al.).",
+    fix=(
+        "Leave the layers' default initialization, or use Kaiming (He) initialization for ReLU: a standard deviation "
+        "of sqrt(2 / inputs)."
+    ),
     repairs=instead(
         FOUND,
         {
@@ -51,28 +54,34 @@ FAULT = Fault(
     ),
     shown_by=("initial_loss", "gradient_health"),
     hints=(
-        "Which loss has somebody who knows nothing, and which does this run begin with?",
-        "Print the spread of what each layer gives out, at the first batch. How does it go on from layer to layer?",
-        "Look at what is done with the parameters before the optimiser is built.",
+        "Compute the loss of guessing, ln C for C classes. How does the first loss of this run compare?",
+        (
+            "Print the standard deviation of each layer's outputs for the first batch. How does the value change from "
+            "layer to layer?"
+        ),
+        (
+            "Read the lines between creating the model and creating the optimizer. What do these lines do to the "
+            "parameters?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "initialisation/confident_head",
-            "Print the spread of each layer's outputs for the first batch, from the first to the last one.",
-            "It grows from layer to layer: `activation_stats.inner_growth > 10`.",
-            "It is as usual up to the last one: `activation_stats.inner_growth < 10`.",
+            "Print the standard deviation of each layer's outputs for the first batch, in order.",
+            "The standard deviation grows from layer to layer: `activation_stats.inner_growth > 10`.",
+            "The standard deviation is normal up to the last layer: `activation_stats.inner_growth < 10`.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the loss of the very first batch, before any step was made.",
-            "It is far too high already: `activation_stats.inner_growth > 10`.",
-            "It is what guessing costs: `activation_stats.inner_growth < 10`.",
+            "Look at the loss of the very first batch, before the first optimizer step.",
+            "The first loss is far too high already: `activation_stats.inner_growth > 10`.",
+            "The first loss is that of guessing: `activation_stats.inner_growth < 10`.",
         ),
         LookAlike(
             "loss/sum_reduction",
-            "Train with a batch of half the size, and look at the first loss.",
-            "It stays what it was.",
-            "It is half of what it was.",
+            "Train with half as many rows per batch, and compare the first loss of both runs.",
+            "The first loss is the same.",
+            "The first loss of the new run is half as large.",
         ),
     ),
     sources=("https://arxiv.org/abs/1502.01852", "https://proceedings.mlr.press/v9/glorot10a.html"),

@@ -1,4 +1,4 @@
-"""For a long time nothing happens at all: the loss lies at what guessing costs, then it begins to fall, late."""
+"""For a long time the loss stays at the loss of guessing, and it begins to fall late in the run."""
 
 from bugzoo.faults.idioms import ACTIVATED, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -14,23 +14,26 @@ LOOP = (
 FOUND = LOOP.replace("$std", "$STD")
 
 FAULT = Fault(
-    title="Weights begin many times too small",
+    title="Weights initialized too small",
     level=4,
     symptom="degraded",
-    params={"std": Param(0.001, 1e-6, 0.002, "standard deviation that the weights are drawn with")},
+    params={"std": Param(0.001, 1e-6, 0.002, "standard deviation of the initial weights")},
     edits=before(OPTIMIZER, LOOP, given=ACTIVATED),
     not_on={
-        "modular_addition": "one hidden layer shrinks what goes through it to 0.007 of it, not to nothing.",
+        "modular_addition": "its one hidden layer shrinks the signal to 0.007 of its size, not to nearly zero.",
     },
     evidence=("activation_stats.growth < 0.001",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Each layer multiplies what it gets. A deviation of 0.001, where the root of 1 / inputs, about 0.1, is usual, makes what "
-        "comes out of three layers a million times smaller, and all images look alike there. The gradient comes down by the same "
-        "products, so that the first layer gets next to nothing. Adam divides by the gradient's size and gets out of it after "
-        "some hundred steps; SGD does not."
+        "Each layer multiplies its input. A usual standard deviation is sqrt(1 / inputs), about 0.1. With 0.001, the "
+        "outputs of three layers are a million times too small, and all images look alike there. The gradient shrinks "
+        "by the same products, so the first layer gets almost no gradient. Adam divides by the size of the gradient "
+        "and recovers after some hundred steps, but SGD does not."
     ),
-    fix="Leave the layers' own initialisation, or draw with a standard deviation of sqrt(2 / inputs) behind a ReLU (He et al.).",
+    fix=(
+        "Leave the layers' default initialization, or use Kaiming (He) initialization for ReLU: a standard deviation "
+        "of sqrt(2 / inputs)."
+    ),
     repairs=instead(
         FOUND,
         {
@@ -51,22 +54,28 @@ FAULT = Fault(
     ),
     shown_by=("gradient_health", "loss_curve"),
     hints=(
-        "Does the answer depend on the input at all, at the start?",
-        "Print the spread of what each layer gives out, at the first batch. How does it go on from layer to layer?",
-        "Look at what is done with the parameters before the optimiser is built.",
+        "At the start of training, do the outputs depend on the input? Compare the logits of two different samples.",
+        (
+            "Print the standard deviation of each layer's outputs for the first batch. How does the value change from "
+            "layer to layer?"
+        ),
+        (
+            "Read the lines between creating the model and creating the optimizer. What do these lines do to the "
+            "parameters?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "initialisation/zero_weights",
-            "Print the gradient's norm of the first layer: is it tiny, or exactly zero?",
-            "It is tiny, and it grows.",
-            "It is zero, and stays zero.",
+            "Print the gradient norm of the first layer: is it tiny, or exactly zero?",
+            "The gradient norm is tiny, and it grows.",
+            "The gradient norm is zero, and stays zero.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Print the spread of each layer's outputs for the first batch, from the first to the last one.",
-            "It shrinks a hundred times at every layer.",
-            "It is as usual.",
+            "Print the standard deviation of each layer's outputs for the first batch, in order.",
+            "The standard deviation shrinks a hundred times at every layer.",
+            "The standard deviation has its usual size at every layer.",
         ),
     ),
     sources=("https://arxiv.org/abs/1502.01852", "https://proceedings.mlr.press/v9/glorot10a.html"),

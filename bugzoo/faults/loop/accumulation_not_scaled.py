@@ -1,4 +1,4 @@
-"""With gradient accumulation the same batch gives a gradient four times as long, and the clipping bites all the time."""
+"""With gradient accumulation the gradient norm is four times as large. Nearly every step is now clipped."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before, instead, rewrite
 LINE = "$LOSS = F.cross_entropy($LOGITS, part_targets)"
 
 FAULT = Fault(
-    title="The micro-batches' mean losses are added up",
+    title="Loss not divided by the number of micro-batches",
     level=4,
     symptom="degraded",
     edits=Swap(
@@ -17,15 +17,19 @@ FAULT = Fault(
         "    $LOSS = F.cross_entropy($LOGITS, part_targets)\n"
         "    $LOSS.backward()",
     ),
-    not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
+    not_on={"data_parallel": "the instrument re-runs a step, and one of several ranks cannot re-run its step alone."},
     evidence=("output_gradient.weight > 2.5",),
     effect="gradient_health.total_norm > healthy",
     why=(
-        "Each micro-batch's loss is a mean, and backward() adds the four gradients up: the sum of four means is four times the "
-        "mean of all. SGD takes steps four times as long. Adam divides by the size and hides it, but a limit for the norm "
-        "that was found without accumulation is now met at nearly every step, and weight decay weighs a quarter."
+        "Each micro-batch loss is a mean, and backward() adds up the four gradients. The sum of four means is four "
+        "times the mean over the whole batch. The steps of SGD are four times as large. Adam divides by the size of "
+        "the gradient and hides the factor. But a max_norm tuned without accumulation now clips nearly every step, "
+        "and L2 weight decay weighs only a quarter as much."
     ),
-    fix="Weight each micro-batch's loss by its share of the batch: divide by the number of micro-batches.",
+    fix=(
+        "Write (loss / accumulation_steps).backward(). For micro-batches of different sizes, multiply each loss by "
+        "len(part_targets) / len(targets)."
+    ),
     repairs=instead(
         LINE,
         {
@@ -41,22 +45,25 @@ FAULT = Fault(
     },
     shown_by=("gradient_health", "clip_rate"),
     hints=(
-        "Compare the gradient's length with and without accumulation, on the same batch and the same weights.",
-        "What is the loss of a batch, expressed by the losses of its quarters?",
-        "How often is backward() called for each step, and what does each call add?",
+        "Compare the gradient norm with and without accumulation, on the same data and the same weights.",
+        "Compute the loss of one whole batch and the losses of its four quarters. How do these numbers relate?",
+        (
+            "Count the backward() calls per step. Print parameter.grad.norm() after each call: how much does one "
+            "call add?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "traps/accumulation_on_purpose",
-            "Add up the weights with which the samples of one step count.",
-            "They sum to the number of parts: `output_gradient.weight > 2.5`.",
-            "They sum to 1: `output_gradient.weight < 2.5`.",
+            "Add up the weights with which the samples of one step enter the loss.",
+            "The weights sum to the number of parts: `output_gradient.weight > 2.5`.",
+            "The weights sum to 1: `output_gradient.weight < 2.5`.",
         ),
         LookAlike(
             "loop/step_every_n_never_zeroed",
-            "Look what lies in the gradients when the first backward() of a step is called.",
-            "Nothing: `fresh_gradient.stale_share < 0.5`.",
-            "All that came before: `fresh_gradient.stale_share > 0.5`.",
+            "Print the norm of .grad right before the first backward() of a step.",
+            "No old gradient is left: `fresh_gradient.stale_share < 0.5`.",
+            "The gradients of all earlier batches are still there: `fresh_gradient.stale_share > 0.5`.",
         ),
     ),
     sources=("https://huggingface.co/blog/gradient_accumulation",),

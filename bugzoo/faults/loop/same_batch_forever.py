@@ -1,22 +1,25 @@
-"""The training loss goes to zero faster than ever. On validation data the model knows next to nothing."""
+"""The training loss falls to zero faster than ever. On the validation set the model performs badly."""
 
 from bugzoo.faults.idioms import LOADER, TRAIN_LOOP
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, rewrite
 
 FAULT = Fault(
-    title="The same batch at every step",
+    title="Same batch at every step from next(iter(loader))",
     level=2,
     symptom="degraded",
     edits=(after(LOADER, "batch = next(iter($RESULT))"), rewrite(TRAIN_LOOP, LOADER="[batch] * len($LOADER)")),
     evidence=("fresh_batches.repeated_share > 0.9",),
     effect="metrics.loss > healthy",
     why=(
-        "next(iter(loader)) begins a new pass and takes its first batch. Fetched once, for the test whether one batch can be "
-        "learnt by heart, it stays in the loop: 32 of 1150 samples are seen, at every step the same ones. They are learnt by "
-        "heart within two epochs, and what all the others look like the model is never told."
+        "next(iter(loader)) starts a new pass and returns its first batch. The line was written for the "
+        "overfit-one-batch test and stayed in the script. Every step now trains on the same 32 of 1150 samples. The "
+        "model memorizes these 32 within two epochs and never sees the rest."
     ),
-    fix="Loop over the loader itself, and keep the test with one batch apart from the training.",
+    fix=(
+        "Loop over the loader itself: for inputs, targets in train_loader. Keep the overfit-one-batch test out of "
+        "the training script."
+    ),
     repairs={
         "an iterator of its own": rewrite(TRAIN_LOOP, LOADER="iter(train_loader)"),
         "with a counter": rewrite(TRAIN_LOOP, LOADER="(one for _, one in enumerate(train_loader))"),
@@ -30,21 +33,21 @@ FAULT = Fault(
     shown_by=("data_inspection",),
     hints=(
         "How many different samples has the model seen after one epoch?",
-        "Print the labels of the batch at three steps.",
-        "Where does the loop get its batches from, and when are they fetched?",
+        "Print the labels at three different steps and compare them.",
+        "Where does the loop get its data from, and which line fetches the data?",
     ),
     look_alikes=(
         LookAlike(
             "fit/no_regularisation",
-            "Count the different samples that went into the model in one epoch.",
-            "As many as one batch has.",
-            "All of the training data.",
+            "Count the different samples that go through the model in one epoch.",
+            "The model sees only as many samples as one batch holds.",
+            "The model sees all training samples.",
         ),
         LookAlike(
             "loss/labels_off_by_one",
-            "Lay the labels of three steps' batches side by side: are they the same ones?",
-            "They are the same: `fresh_batches.repeated_share > 0.9`.",
-            "They are different: `fresh_batches.repeated_share < 0.9`.",
+            "Print the labels of three steps and compare them side by side.",
+            "All three steps have the same labels: `fresh_batches.repeated_share > 0.9`.",
+            "The three steps have different labels: `fresh_batches.repeated_share < 0.9`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),

@@ -1,4 +1,4 @@
-"""Only a warning about an order of calls is printed. The last epoch of every training changes nothing at all."""
+"""PyTorch prints one warning about the order of two calls. In the last epoch the weights do not change at all."""
 
 from bugzoo.faults.idioms import OPTIMIZER, SCHEDULER_STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,21 +7,25 @@ from bugzoo.faults.verbs import after, before, remove
 PLAN = "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)"
 
 FAULT = Fault(
-    title="The scheduler steps before the optimiser does",
+    title="scheduler.step() before optimizer.step()",
     level=3,
     symptom="degraded",
     edits=(remove(SCHEDULER_STEP), before(TRAIN_MODE, "$SCHEDULER_STEP_STATEMENT")),
     not_on={
-        "word_lines": "a warm-up's second value is higher than its first: the effect has the other sign, measured on 5 seeds."
+        "word_lines": (
+            "its schedule is a warm-up: the second value is higher than the first, so the effect has the other sign "
+            "(measured on 5 seeds)."
+        )
     },
     evidence=("learning_rate_log.first_skipped > 0.5",),
     effect="learning_rate_log.first_rate < healthy",
     why=(
-        "A scheduler writes the first value of its plan when it is made. Stepped at the head of an epoch it writes the second "
-        "one before a single batch has seen the first: everything comes an epoch too early. A warm-up loses its start, and "
-        "a cosine over 6 epochs comes to a rate of 0 for the whole last one."
+        "A scheduler sets the first learning rate of its schedule when you create it. Stepped at the start of an "
+        "epoch, it moves to the second value before any batch has used the first. Every value comes one epoch too "
+        "early. A warm-up loses its start. A cosine over 6 epochs has a learning rate of 0 for the whole last "
+        "epoch."
     ),
-    fix="optimizer.step() for the batches of an epoch first, then scheduler.step().",
+    fix="Run all optimizer.step() calls of an epoch first, then call scheduler.step() once.",
     repairs={
         "from the second epoch on": (remove(SCHEDULER_STEP), before(TRAIN_MODE, "if epoch:\n    scheduler.step()")),
         "with the last batch of an epoch": (
@@ -40,22 +44,25 @@ FAULT = Fault(
     },
     shown_by=("resumption",),
     hints=(
-        "How much does the last epoch change the weights?",
-        "Write the rate of each epoch beside the one that you would expect there.",
-        "Between which two lines of an epoch does the rate have to change?",
+        "How much do the weights change in the last epoch?",
+        'Print optimizer.param_groups[0]["lr"] in each epoch, next to the value that you expect there.',
+        (
+            "After which line of an epoch should the learning rate change? After which line does the learning rate "
+            "change here?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "loop/scheduler_never_stepped",
-            "Print the learning rate of the first and of the last epoch, beside those of the plan.",
-            "Each is the plan's next one: `learning_rate_log.first_skipped > 0.5`.",
-            "Both are the plan's first: `learning_rate_log.scheduler_steps < 0.5`.",
+            "Print the learning rate of the first and the last epoch, next to the values of the schedule.",
+            "Each learning rate is the schedule's next value: `learning_rate_log.first_skipped > 0.5`.",
+            "Both learning rates are the schedule's first value: `learning_rate_log.scheduler_steps < 0.5`.",
         ),
         LookAlike(
             "loop/scheduler_per_microbatch",
-            "Count the steps of the scheduler, and compare them with what its plan is laid out for.",
-            "As many as the plan has: `learning_rate_log.of_plan < 1.5`.",
-            "Many times more: `learning_rate_log.of_plan > 1.5`.",
+            "Count the scheduler's steps over the whole run, and compare with the length of its schedule.",
+            "There are as many steps as the schedule has: `learning_rate_log.of_plan < 1.5`.",
+            "There are many times more steps than the schedule has: `learning_rate_log.of_plan > 1.5`.",
         ),
     ),
     sources=("https://github.com/zju3dv/NeuralRecon/issues/51",),

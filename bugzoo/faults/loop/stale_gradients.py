@@ -1,4 +1,4 @@
-"""Training starts well, then the loss swings or climbs, and a smaller learning rate only delays it."""
+"""Training starts well, then the loss swings or climbs. A smaller learning rate only delays this."""
 
 from bugzoo.faults.idioms import BACKWARD, RANKS, STEP, TRAIN_MODE, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -12,21 +12,23 @@ SHARED = "dist.all_reduce(gradient)\n    parameter.grad = gradient / dist.get_wo
 EACH = "for parameter in model.parameters():\n    parameter.grad"
 
 FAULT = Fault(
-    title="Gradients of earlier batches are never cleared",
+    title="Missing optimizer.zero_grad()",
     level=1,
     symptom="degraded",
     edits=remove(ZERO_GRAD),
     not_on={
-        "amp_transformer": "in its 60 small steps the gradient norm does not grow: larger on 2 of 5 seeds, measured."
+        "amp_transformer": (
+            "in its 60 small steps the gradient norm does not grow: it is larger on only 2 of 5 seeds (measured)."
+        )
     },
     evidence=("fresh_gradient.stale_share > 0.5",),
     effect="gradient_health.total_norm > healthy",
     why=(
-        "backward() adds to .grad. Without zero_grad() every step follows the sum of all gradients since the start: "
-        "a step that remembers everything and forgets nothing. With plain SGD that is momentum 1.0, an undamped "
-        "oscillation; Adam divides by the size of the gradient and so hides it longer."
+        "backward() adds to .grad. Without zero_grad(), every step follows the sum of all gradients since the "
+        "start. With plain SGD this is momentum 1.0, an undamped oscillation. Adam divides by the size of the "
+        "gradient and hides the problem for longer."
     ),
-    fix="Clear the gradients once per optimiser step: optimizer.zero_grad() before backward().",
+    fix="Call optimizer.zero_grad() once per optimizer step, before backward().",
     repairs={
         "before backward": before(BACKWARD, "optimizer.zero_grad()"),
         "the model's own": before(BACKWARD, "model.zero_grad()"),
@@ -53,28 +55,28 @@ FAULT = Fault(
     },
     shown_by=("replay",),
     hints=(
-        "Follow the size of the gradient over the steps. Does it shrink while the model learns?",
-        "Take one step apart: what lies in a parameter's .grad just before backward() is called?",
-        "List what a training loop does between two optimiser steps and tick off what you find here.",
+        "Plot the gradient norm over the steps. Does the norm shrink while the model learns?",
+        "Look at one parameter's .grad right before backward() is called. What do you expect there?",
+        "List what a training loop does between two optimizer steps, and tick off what you find here.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "At one step, compare the gradient at the optimiser with that of the last batch alone.",
-            "It holds older batches as well: `fresh_gradient.stale_share > 0.5`.",
-            "It is the last batch's alone: `fresh_gradient.stale_share < 0.5`.",
+            "At one step, compare the gradient before optimizer.step() with that of the last batch alone.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+            "The gradient comes from the last batch alone: `fresh_gradient.stale_share < 0.5`.",
         ),
         LookAlike(
             "traps/accumulation_on_purpose",
-            "Look what lies in the gradients when the first backward() of a step is called.",
-            "All that came before: `fresh_gradient.stale_share > 0.5`.",
-            "Nothing: `fresh_gradient.stale_share < 0.5`.",
+            "Print the norm of .grad right before the first backward() of a step.",
+            "The gradients of all earlier batches are still there: `fresh_gradient.stale_share > 0.5`.",
+            "No old gradient is left: `fresh_gradient.stale_share < 0.5`.",
         ),
         LookAlike(
             "loop/step_every_n_never_zeroed",
-            "Count the calls of backward() between one step of the optimiser and the next.",
-            "One.",
-            "Several.",
+            "Count the backward() calls from one optimizer.step() to the next.",
+            "There is one backward() call per step.",
+            "There are several backward() calls per step.",
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html",),

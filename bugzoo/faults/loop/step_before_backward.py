@@ -1,25 +1,31 @@
-"""The loss is as it was at the start, at every step. Nothing crashes, and the loop calls all that it should."""
+"""The loss stays where it started, at every step. Nothing crashes, and the loop makes all the usual calls."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, TRAIN_MODE, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
-    title="The optimiser steps before the gradients are there",
+    title="optimizer.step() before loss.backward()",
     level=2,
     symptom="stuck",
     edits=(remove(STEP), before(BACKWARD, "$STEP_STATEMENT")),
     not_on={
-        "amp_transformer": "GradScaler.step() refuses gradients that it has not seen: a crash at the first step, measured."
+        "amp_transformer": (
+            "GradScaler.step() raises an error when it has seen no gradients: a crash at the first step (measured)."
+        )
     },
     evidence=("fresh_gradient.empty_share > 0.9", "fresh_gradient.backwards_before_first_step < 0.5"),
     effect="metrics.loss > healthy",
     why=(
-        "zero_grad() sets every .grad to None, backward() fills them, and step() moves what has one. Between the first two "
-        "there is nothing, and an optimiser passes over a parameter whose .grad is None without a word: 0 of them move. "
-        "The gradient that backward() makes afterwards is cleared before anybody has used it."
+        "zero_grad() sets every .grad to None, backward() fills .grad, and step() moves the parameters that have a "
+        "gradient. Here step() runs between the first two. The optimizer skips parameters without a gradient and "
+        "gives no error, so 0 parameters move. The next zero_grad() then clears the gradients of backward() before "
+        "any step has used them."
     ),
-    fix="The order is zero_grad(), forward, backward(), step(); zero_grad() may also stand behind step().",
+    fix=(
+        "Write the calls in this order: optimizer.zero_grad(), forward, loss.backward(), optimizer.step(). "
+        "zero_grad() may also come after step()."
+    ),
     repairs={
         "cleared behind the step": (
             remove(ZERO_GRAD),
@@ -37,28 +43,31 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit", "overfit_one_batch"),
     hints=(
-        "Does anything change from one step to the next? Compare a weight before and after an epoch.",
-        "Print the norm of one parameter's .grad in the line in front of each call of the loop.",
-        "Number the calls between two batches in the order in which they run, and say what each one needs from the one before.",
+        "Does anything change from one step to the next? Compare one weight before and after an epoch.",
+        "Print one parameter's .grad, or its norm, before each call of the loop.",
+        (
+            "Number the calls between two batches in the order in which they run. What does each call need from the "
+            "one before?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "loop/gradients_wiped",
-            "Count how often backward() has run when the optimiser makes its very first step.",
-            "Not once: `fresh_gradient.backwards_before_first_step < 0.5`.",
-            "Once: `fresh_gradient.backwards_before_first_step > 0.5`.",
+            "Count the backward() calls that run before the very first optimizer.step().",
+            "No backward() has run yet: `fresh_gradient.backwards_before_first_step < 0.5`.",
+            "One backward() has run: `fresh_gradient.backwards_before_first_step > 0.5`.",
         ),
         LookAlike(
             "loop/step_missing",
-            "Count the steps that the optimiser makes over the whole run.",
-            "As many as there are batches: `fresh_gradient.empty_share > 0.9`.",
-            "None: `fresh_gradient.never_stepped > 0.5`.",
+            "Count the steps that the optimizer makes over the whole run.",
+            "The optimizer makes one step per batch: `fresh_gradient.empty_share > 0.9`.",
+            "The optimizer makes no step: `fresh_gradient.never_stepped > 0.5`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Print the norm of the gradient in the line before the optimiser's step.",
+            "Print the gradient norm in the line before optimizer.step().",
             "There is no gradient.",
-            "There is one, of the usual size.",
+            "There is a gradient of the usual size.",
         ),
     ),
     sources=("https://pytorch.org/tutorials/beginner/basics/optimization_tutorial.html",),

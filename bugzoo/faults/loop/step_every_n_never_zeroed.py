@@ -1,4 +1,4 @@
-"""Gradient accumulation was added, to step at every fourth batch. The loss now falls slowly and restlessly."""
+"""To save memory, the optimizer now steps only at every fourth batch. The loss falls slowly and jumps around."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, STEP, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -7,20 +7,23 @@ from bugzoo.faults.verbs import after, before, remove, rewrite
 NOW = "if $COUNT % $EVERY == 0:\n    optimizer.step()"
 
 FAULT = Fault(
-    title="Steps at every n-th batch and clears the gradients at none",
+    title="Gradient accumulation without zero_grad()",
     level=2,
     symptom="degraded",
-    params={"every": Param(4, 2, 64, "batches from one step to the next")},
+    params={"every": Param(4, 2, 64, "batches from one optimizer step to the next")},
     edits=(remove(ZERO_GRAD), rewrite(STEP, PLACE="if $COUNT % $every == 0:\n    $PLACE", given=COUNTER)),
-    not_on={"amp_transformer": "GradScaler.update() refuses to go on where nothing was stepped: a crash, measured."},
+    not_on={"amp_transformer": "GradScaler.update() raises an error when no step was recorded: a crash (measured)."},
     evidence=("fresh_gradient.stale_share > 0.5", "fresh_gradient.backwards_per_step > 1.5"),
     effect="fresh_gradient.leftover > healthy",
     why=(
-        "That backward() adds up is what accumulation lives by: four batches, one step. But behind the step the sum has to be "
-        "cleared, and here it never is: step k follows the sum of the first 4k batches, of which only the last four are "
-        "news. And there is a step for a quarter of the batches only."
+        "Gradient accumulation relies on backward() adding to .grad: four batches, one step. But you must clear the "
+        "sum after each step, and this loop never does. Step k follows the sum of the first 4k batches, of which "
+        "only the last four are new. The optimizer also makes only a quarter of the steps."
     ),
-    fix="Clear the gradients right behind each step, or, where memory is not short, step at every batch.",
+    fix=(
+        "Call optimizer.zero_grad() right after each optimizer.step(). Or, if memory allows, step at every batch "
+        "and clear the gradients each time."
+    ),
     repairs={
         "a step and a clearing for each batch": Swap(NOW, "optimizer.step()\noptimizer.zero_grad()"),
         "cleared in front of backward": (Swap(NOW, "optimizer.step()"), before(BACKWARD, "optimizer.zero_grad()")),
@@ -34,28 +37,28 @@ FAULT = Fault(
     },
     shown_by=("gradient_health", "loss_curve"),
     hints=(
-        "How many batches are in the gradient that the tenth step follows?",
-        "Print the norm of the gradient in front of every backward(): when should it be zero?",
-        "Which lines should belong to the step and run as often as it does?",
+        "How many batches are in the gradient of the tenth optimizer step?",
+        "Print the gradient norm before every backward() call. At which batches should the norm be zero?",
+        "Which lines belong to the optimizer step and should run as often as it does?",
     ),
     look_alikes=(
         LookAlike(
             "loop/stale_gradients",
-            "Count the calls of backward() between one step of the optimiser and the next.",
-            "Several: `fresh_gradient.backwards_per_step > 1.5`.",
-            "One: `fresh_gradient.backwards_per_step < 1.5`.",
+            "Count the backward() calls from one optimizer.step() to the next.",
+            "There are several backward() calls per step: `fresh_gradient.backwards_per_step > 1.5`.",
+            "There is one backward() call per step: `fresh_gradient.backwards_per_step < 1.5`.",
         ),
         LookAlike(
             "traps/accumulation_on_purpose",
-            "Look what lies in the gradients when the first backward() of a step is called.",
-            "All that came before: `fresh_gradient.stale_share > 0.5`.",
-            "Nothing: `fresh_gradient.stale_share < 0.5`.",
+            "Print the norm of .grad right before the first backward() of a step.",
+            "The gradients of all earlier batches are still there: `fresh_gradient.stale_share > 0.5`.",
+            "No old gradient is left: `fresh_gradient.stale_share < 0.5`.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "At one step, compare the gradient at the optimiser with that of the last batch alone.",
-            "It holds older batches as well: `fresh_gradient.stale_share > 0.5`.",
-            "It is the last batch's alone: `fresh_gradient.stale_share < 0.5`.",
+            "At one step, compare the gradient before optimizer.step() with that of the last batch alone.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
+            "The gradient comes from the last batch alone: `fresh_gradient.stale_share < 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),

@@ -1,23 +1,23 @@
-"""The model trains for all its epochs, and afterwards it is exactly as good as before: at guessing."""
+"""Training runs through all epochs without an error. Afterwards the model is exactly as good as before: it guesses."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, LEARNING_RATE, STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
-    title="The optimiser never steps",
+    title="Missing optimizer.step()",
     level=3,
     symptom="stuck",
     edits=remove(STEP),
-    not_on={"amp_transformer": "GradScaler.update() refuses to go on where nothing was stepped: a crash, measured."},
+    not_on={"amp_transformer": "GradScaler.update() raises an error when no step was recorded: a crash (measured)."},
     evidence=("fresh_gradient.never_stepped > 0.5",),
     effect="metrics.loss > healthy",
     why=(
-        "backward() only measures: it writes into .grad how the loss would change with each weight. It is step() that reads "
-        "it and changes the weights. Without it each epoch asks the same untrained model, and the loss moves around ln C "
-        "with the batches alone."
+        "backward() only computes gradients and writes them into .grad. optimizer.step() reads .grad and changes "
+        "the weights. Without step(), every epoch runs the same untrained model. The loss still moves around ln C, "
+        "because the batches differ."
     ),
-    fix="Call optimizer.step() once for each batch, behind backward().",
+    fix="Call optimizer.step() once per batch, after loss.backward().",
     repairs={
         "when it is counted": before(COUNTER, "optimizer.step()"),
         "with a closure": after(BACKWARD, "optimizer.step(lambda: loss)"),
@@ -31,28 +31,28 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit", "overfit_one_batch"),
     hints=(
-        "Keep a copy of a weight before the training and compare it with what is there afterwards.",
-        "There are gradients, and of a usual size. Who should read them?",
-        "Say aloud what each line of the loop does to the model's weights.",
+        "Copy one weight before training, and compare the copy with the weight afterwards.",
+        "The gradients are there and have a usual size. Which call should read them?",
+        "Go through the loop line by line. What does each line do to the model's weights?",
     ),
     look_alikes=(
         LookAlike(
             "loop/step_before_backward",
-            "Count the steps that the optimiser makes over the whole run.",
-            "None: `fresh_gradient.never_stepped > 0.5`.",
-            "As many as there are batches: `fresh_gradient.empty_share > 0.9`.",
+            "Count the steps that the optimizer makes over the whole run.",
+            "The optimizer makes no step: `fresh_gradient.never_stepped > 0.5`.",
+            "The optimizer makes one step per batch: `fresh_gradient.empty_share > 0.9`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Compare all weights before and after the training, number by number.",
-            "Not one has changed, by any amount.",
-            "All have changed, in the last digits.",
+            "Copy all weights before training and compare them with torch.equal afterwards.",
+            "No weight has changed by any amount.",
+            "All weights have changed, in the last digits.",
         ),
         LookAlike(
             "freezing/optimizer_on_old_model",
-            "Compare the tensors that the optimiser holds before and after one epoch.",
-            "They are as before.",
-            "They have moved, and are not the model's.",
+            "Compare the tensors that the optimizer holds before and after one epoch.",
+            "The optimizer's tensors have not changed.",
+            "The optimizer's tensors have changed, but the model does not use them.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#taking-an-optimization-step",),

@@ -1,4 +1,4 @@
-"""The loss goes down a little and then lies flat, far above zero. Accuracy looks fair, and more epochs do not help."""
+"""The loss falls a little, then plateaus far above zero. Accuracy looks fine, and more epochs do not help."""
 
 from bugzoo.faults.idioms import LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,19 +8,22 @@ LINE = "F.cross_entropy(F.softmax($LOGITS, dim=-1), $$$REST)"
 BARE = "F.cross_entropy(F.softmax($LOGITS, dim=-1), $TARGETS)"
 
 FAULT = Fault(
-    title="Softmax before a loss that already contains one",
+    title="Softmax before cross-entropy",
     level=2,
     symptom="plateau",
     edits=rewrite(LOSS, LOGITS=("$F.softmax($LOGITS, dim=-1)", "($LOGITS).softmax(dim=-1)")),
     evidence=("double_normalisation.softmax_before_loss > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "Cross-entropy takes logits and applies log-softmax itself. Fed with probabilities, which lie between 0 and 1, "
-        "its own softmax can spread C classes by at most a factor e, so the loss cannot fall below "
-        "ln(e + C - 1) - 1: 0.313 nats for two classes, 1.461 for ten. The ranking of the classes is kept, which is why "
-        "accuracy may look fine, but the gradient is squeezed twice and vanishes for confident rows, right or wrong."
+        "Cross-entropy expects logits and applies log-softmax itself. Probabilities are between 0 and 1, so the "
+        "second softmax can favor one class by at most a factor e. The loss cannot fall below ln(e + C - 1) - 1: "
+        "0.313 nats for two classes, 1.461 for ten. The ranking of the classes is kept, so accuracy may look fine. "
+        "The gradient shrinks in both softmaxes and vanishes for confident rows, right or wrong."
     ),
-    fix="Hand the logits to cross-entropy; use softmax only where probabilities are read. Or log-softmax with NLL loss.",
+    fix=(
+        "Pass the logits to F.cross_entropy, and use softmax only where you read probabilities. F.log_softmax with "
+        "F.nll_loss works too."
+    ),
     repairs=instead(
         LINE,
         {
@@ -57,28 +60,31 @@ FAULT = Fault(
     ),
     shown_by=("initial_loss", "overfit_one_batch"),
     hints=(
-        "Which loss would a perfect classifier reach, and which does this one reach on a single batch?",
-        "Print the numbers that enter the loss. In which range do they lie, and what does a row add up to?",
-        "Read the line in the training loop that computes the loss, next to what its documentation asks for.",
+        (
+            "Which loss would a perfect classifier reach? Which loss does this model reach when you train on a "
+            "single batch?"
+        ),
+        "Print the tensor that enters the loss. In which range are its values, and what does each row sum to?",
+        "Read the line that computes the loss, next to what its documentation asks for.",
     ),
     look_alikes=(
         LookAlike(
             "data/label_noise",
-            "Train on one batch alone, again and again, and see whether its loss goes to zero.",
-            "It stops at the floor of the whole training.",
-            "It goes to zero: one batch can be learnt by heart.",
+            "Train on one batch only, again and again, and check whether its loss goes to zero.",
+            "The loss of one batch stops at the same floor as the whole training.",
+            "The loss of one batch goes to zero: the model can memorize it.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Train for three times as many epochs and see whether the loss goes on falling.",
-            "It lies on the same floor.",
-            "It goes on falling.",
+            "Train for three times as many epochs and check whether the loss keeps falling.",
+            "The loss stays at the same floor.",
+            "The loss keeps falling.",
         ),
         LookAlike(
             "traps/log_softmax_first",
-            "Add up the rows of what enters the loss, as they are and after exp().",
-            "As they are they add up to 1: `double_normalisation.softmax_before_loss > 0.5`.",
-            "After exp() they do: `double_normalisation.softmax_before_loss < 0.5`.",
+            "Sum each row of the tensor that enters the loss, as it is and after exp().",
+            "The rows sum to 1 as they are: `double_normalisation.softmax_before_loss > 0.5`.",
+            "The rows sum to 1 after exp(): `double_normalisation.softmax_before_loss < 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

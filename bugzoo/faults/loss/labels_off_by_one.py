@@ -1,4 +1,4 @@
-"""The training loss goes to nearly nothing, and on validation data almost every answer is wrong: fewer right than by guessing."""
+"""The training loss falls to nearly zero. On the validation set, accuracy is far below chance."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,22 +7,26 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "F.cross_entropy($LOGITS, ($TARGETS + 1) % $WIDE.shape[-1])"
 
 FAULT = Fault(
-    title="Labels that are off by one in training",
+    title="Class labels off by one",
     level=3,
     symptom="degraded",
     edits=rewrite(LOSS, TARGETS="(($TARGETS) + 1) % ($LOGITS).shape[-1]"),
     not_on={
-        "amp_transformer": "its loss is written with a reduction of its own, which the repairs and pretences here do not know.",
-        "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
+        "amp_transformer": "its loss has its own reduction, which the repairs here do not handle.",
+        "data_parallel": "the instrument re-runs a step, and one of several ranks cannot re-run its step alone.",
     },
     evidence=("output_gradient.label_shift_share > 0.95",),
     effect="metrics.accuracy < healthy",
     why=(
-        "Class numbers are names: shifted by one they are as easy to learn as the right ones, so that the loss falls to where it "
-        "always does. Whoever evaluates with the labels as they are finds nearly every answer to be the neighbour of the right "
-        "one: an accuracy near 0, far below the 1/C of guessing. Data sets that count their classes from 1 do this."
+        "Class numbers are only names. Labels shifted by one are as easy to learn, so the training loss falls as "
+        "usual. The evaluation uses unshifted labels, so nearly every prediction is the neighbor of the right "
+        "class. Accuracy is near 0, far below the 1/C of guessing. Datasets that count their classes from 1 cause "
+        "this."
     ),
-    fix="Use the same labels in training and evaluation, counted from 0; look at ten samples with label and answer.",
+    fix=(
+        "Pass the targets to the loss unshifted: the same labels in training and evaluation, counted from 0. Print "
+        "ten samples with label and prediction."
+    ),
     repairs=instead(
         LINE,
         {
@@ -48,22 +52,22 @@ FAULT = Fault(
     },
     shown_by=("data_inspection",),
     hints=(
-        "Worse than guessing is knowledge as well. What do the wrong answers have in common?",
-        "Count for each true class which class is answered most often.",
-        "Follow the labels from the data to the loss, and from the data to the accuracy.",
+        "Accuracy below chance is information too. What do the wrong predictions have in common?",
+        "For each true class, count which class the model predicts most often (a confusion matrix).",
+        "Follow the targets from the data to the loss, and from the data to the accuracy. Are the numbers the same?",
     ),
     look_alikes=(
         LookAlike(
             "loss/sign_flipped",
-            "Compare the loss of the training with zero, at the start and at the end.",
-            "It ends a little above: `loss_curve.falls_below_zero < 0.5`.",
-            "It ends far below: `loss_curve.falls_below_zero > 0.5`.",
+            "Compare the training loss with zero, at the start and at the end.",
+            "The loss ends a little above zero: `loss_curve.falls_below_zero < 0.5`.",
+            "The loss ends far below zero: `loss_curve.falls_below_zero > 0.5`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Evaluate the model on the very data that it was trained with.",
-            "It is just as wrong there.",
-            "There it is right.",
+            "Evaluate the model on the same data that it was trained on.",
+            "The predictions are equally wrong on the training data.",
+            "The predictions are right on the training data.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

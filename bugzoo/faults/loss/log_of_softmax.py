@@ -1,4 +1,4 @@
-"""The loss is that of guessing and does not fall; the answers become more alike with each epoch."""
+"""The loss stays at that of guessing. With each epoch the predictions become more alike."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike
@@ -8,24 +8,33 @@ LINE = "-torch.log(F.softmax($LOGITS, dim=-1)).mean()"
 ROWS = "torch.arange(len($LOGITS)), targets.flatten()"
 
 FAULT = Fault(
-    title="The mean of all log-probabilities in place of the labels' own",
+    title="Hand-written cross-entropy ignores the labels",
     level=3,
     symptom="stuck",
     edits=rewrite(LOSS, PLACE="-torch.log($F.softmax($LOGITS, dim=-1)).mean()"),
     not_on={
-        "amp_transformer": "its loss is a sum over a share of an update, which this edit would make a mean.",
-        "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
-        "sentiment_lstm": "with two classes the wish for both to be alike cannot be told from that for the less likely one.",
-        "sequence_classifier": "with two classes the wish for both to be alike cannot be told from that for the less likely one.",
+        "amp_transformer": "its loss is a sum over a share of an update, and this edit would turn it into a mean.",
+        "data_parallel": "the instrument re-runs a step, and one of several ranks cannot re-run its step alone.",
+        "sentiment_lstm": (
+            "it has two classes: a pull toward equal probabilities looks the same as a pull toward the less likely "
+            "class."
+        ),
+        "sequence_classifier": (
+            "it has two classes: a pull toward equal probabilities looks the same as a pull toward the less likely "
+            "class."
+        ),
     },
     evidence=("output_gradient.even_share > 0.999",),
     effect="metrics.loss > healthy",
     why=(
-        "Cross-entropy is minus the log-probability of the label, one number of each row. The mean over the whole matrix has no "
-        "label in it: it is smallest, ln C, where all classes are equally likely, and that is what the model is taught. And the "
-        "logarithm of a softmax is -inf as soon as a probability underflows; log_softmax is not."
+        "Cross-entropy is minus the log-probability of the label, one number per row. The mean over the whole "
+        "matrix does not depend on any label. This mean is smallest, ln C, where all classes are equally likely, "
+        "and the model learns exactly that. Also, the logarithm of a softmax is -inf as soon as a probability "
+        "underflows. log_softmax avoids this."
     ),
-    fix="F.cross_entropy(logits, targets); or log_softmax, and of it the numbers at the targets.",
+    fix=(
+        "Write F.cross_entropy(logits, targets). Or pass F.log_softmax(logits, dim=-1) and the targets to F.nll_loss."
+    ),
     repairs=instead(
         LINE,
         {
@@ -45,28 +54,28 @@ FAULT = Fault(
     | {"a higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 10)")},
     shown_by=("overfit_one_batch", "loss_curve"),
     hints=(
-        "Exchange the labels of two samples. Does the loss change?",
-        "For which answers is this loss as low as it can be?",
-        "Read the line of the loss and look for everything that it should depend on.",
+        "Swap the targets of two samples. Does the loss change?",
+        "For which predictions is this loss as low as it can be?",
+        "Read the line of the loss. List all that a loss should depend on, and find each item in that line.",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Give the batch other labels, at random, and compute its loss once more.",
-            "It is the same number.",
-            "It is another one.",
+            "Give one batch random labels, and compute its loss again.",
+            "The loss is the same number.",
+            "The loss is a different number.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Compare the answers to ten samples before and after the training.",
-            "They have become alike: `learning_rate_log.update_ratio > 3e-5`.",
-            "They are what they were: `learning_rate_log.update_ratio < 3e-5`.",
+            "Compare the predictions for ten samples before and after training.",
+            "The predictions have become alike: `learning_rate_log.update_ratio > 3e-5`.",
+            "The predictions have not changed: `learning_rate_log.update_ratio < 3e-5`.",
         ),
         LookAlike(
             "loss/labels_off_by_one",
-            "Ask the gradient of the loss which class it wants to be more likely, in each row.",
-            "The least likely ones: `output_gradient.even_share > 0.999`.",
-            "The one beside the label: `output_gradient.even_share < 0.999`.",
+            "For each row, find the class that the gradient of the loss makes more likely.",
+            "The loss raises the least likely classes: `output_gradient.even_share > 0.999`.",
+            "The loss raises the class next to the label: `output_gradient.even_share < 0.999`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html",),

@@ -1,4 +1,4 @@
-"""Since the loss leaves some targets out, by a mask, it is as many times too high as the batch has targets."""
+"""Since I left some targets out of the loss, the loss is far too high. The factor is the number of targets in the batch."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -9,7 +9,7 @@ EACH = 'F.cross_entropy($LOGITS, $TARGETS, reduction="none")'
 LINE = f"$LOSS = ({EACH} * counted).sum() / counted.sum()"
 
 FAULT = Fault(
-    title="A mask of another shape than the losses that it masks",
+    title="Mask (N, 1) broadcast against losses (N,)",
     level=3,
     symptom="degraded",
     edits=(
@@ -17,18 +17,23 @@ FAULT = Fault(
         rewrite(LOSS, PLACE='($F.cross_entropy($LOGITS, $TARGETS, reduction="none") * counted).sum() / counted.sum()'),
     ),
     not_on={
-        "amp_transformer": "its loss is a sum over a share of an update, which this edit would make another one.",
-        "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
+        "amp_transformer": (
+            "its loss is a sum over a share of an update, and this edit would turn it into a different loss."
+        ),
+        "data_parallel": "the instrument re-runs a step, and one of several ranks cannot re-run its step alone.",
     },
     evidence=("output_gradient.weight > 2.5",),
     effect="gradient_health.total_norm > healthy",
     why=(
-        "A mask (N, 1) times losses (N,) is no row of N products: both are stretched to (N, N), every loss beside every mask. "
-        "The sum holds each loss N times and is divided by N, so that 32 samples cost 32 times as much. Nothing is left "
-        "out either: a 0 in the mask takes a share from all losses, and not one loss. With mean() in place of the division "
-        "the size is right, and only that is wrong."
+        "A mask (N, 1) times losses (N,) does not give N products. Broadcasting stretches both to (N, N), every "
+        "loss times every mask value. The sum holds each loss N times and is divided by N, so 32 samples cost 32 "
+        "times as much. Nothing is left out either: each loss is multiplied by the sum of the mask, and the division "
+        "takes that factor back. With mean() in place of the division, the size is right and only the masking is wrong."
     ),
-    fix="Give both one shape, and say so: assert losses.shape == counted.shape, in front of the product.",
+    fix=(
+        "Give both tensors the same shape by dropping unsqueeze(-1). Write assert losses.shape == counted.shape "
+        "before the product."
+    ),
     repairs={
         "no further axis": Swap(MASK, "counted = $WHICH.float()"),
         "both with the axis": Swap(LINE, f"$LOSS = ({EACH}.unsqueeze(-1) * counted).sum() / counted.sum()"),
@@ -49,22 +54,22 @@ FAULT = Fault(
     },
     shown_by=("initial_loss", "gradient_health"),
     hints=(
-        "What does a model that knows nothing cost per sample, and what does the first step show?",
-        "Print the shape of every tensor between the answers and the loss, each beside what you expect.",
-        "Look for a product of two tensors that have another number of axes.",
+        "Compute the loss of guessing, ln C. How many times larger is the loss of the first step?",
+        "Print the shape of every tensor between the logits and the loss, next to the shape that you expect.",
+        "Find a product of two tensors that have a different number of axes. Which shape does the product have?",
     ),
     look_alikes=(
         LookAlike(
             "loss/sum_reduction",
-            "Print the shape of what is added up in the loss, in the line before it is.",
-            "(N, N), for N samples: `output_gradient.weight > 2.5`.",
-            "(N,): `initial_loss.ratio > 3`.",
+            "Print the shape of the tensor that the loss adds up, right before the sum.",
+            "The shape is (N, N) for N samples: `output_gradient.weight > 2.5`.",
+            "The shape is (N,): `initial_loss.ratio > 3`.",
         ),
         LookAlike(
             "loss/wrong_axis_reduction",
-            "Divide the first loss by that of guessing, and compare with samples and classes.",
-            "As many as there are samples: `initial_loss.ratio > 20`.",
-            "Samples over classes: `initial_loss.ratio < 20`.",
+            "Divide the first loss by ln C, and compare the factor with the numbers of samples and classes.",
+            "The factor is the number of samples: `initial_loss.ratio > 20`.",
+            "The factor is samples over classes: `initial_loss.ratio < 20`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/broadcasting.html",),

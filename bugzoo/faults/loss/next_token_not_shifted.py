@@ -1,4 +1,4 @@
-"""The language model's loss is near zero after a minute, far below what text allows; what it writes is one letter only."""
+"""The language model's loss is near zero after a minute, far below what text allows. The generated text repeats one letter."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,18 +6,22 @@ from bugzoo.faults.verbs import instead
 LINE = "loss = F.cross_entropy(logits.flatten(0, 1), inputs.flatten())"
 
 FAULT = Fault(
-    title="The model is asked for the token that it was given",
+    title="Next-token targets not shifted by one",
     level=2,
     symptom="too_good",
     edits=Swap("loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())", LINE),
     evidence=("output_gradient.asked_input_share > 0.95",),
     effect="metrics.loss > healthy",
     why=(
-        "A place may look at itself, and so it should: what it is asked for is the one that comes next. Compared with its own "
-        "input it need only hand through what it was given, which a residual stream does by itself. The loss falls below the "
-        "entropy of any text, 1 nat per character, and as a guess of the next character the answers are worthless."
+        "A position may attend to itself, because its target is the token after it. Here the target is the "
+        "position's own input token, so the model only has to copy. The residual stream does this by itself. The "
+        "loss falls below the entropy of any text, 1 nat per character. As predictions of the next character, the "
+        "outputs are worthless."
     ),
-    fix="Targets are the inputs moved by one: logits[:, :-1] against inputs[:, 1:], or windows cut that way.",
+    fix=(
+        "Compare logits[:, :-1] with inputs[:, 1:], or cut the windows so that the targets are the inputs one token "
+        "ahead."
+    ),
     repairs=instead(
         LINE,
         {
@@ -39,22 +43,22 @@ FAULT = Fault(
     ),
     shown_by=("dependency",),
     hints=(
-        "How low may the loss of a model that reads English be, if it is honest?",
-        "Take one window and write under each character the one that the loss asks for.",
-        "Which two tensors does the loss lay side by side, and by how much should they be apart?",
+        "How low can the loss per character honestly be on English text? Compare this with the run.",
+        "Print one window, and under each character the one that the loss asks for.",
+        "Which two tensors does the loss compare, and by how many positions should they differ?",
     ),
     look_alikes=(
         LookAlike(
             "attention/causal_mask_missing",
-            "Write under each character of a window the one that the loss asks for there.",
-            "The character itself: `output_gradient.asked_input_share > 0.95`.",
-            "The next one, as it should be: `output_gradient.asked_input_share < 0.95`.",
+            "Print one window, and under each character the target at that position.",
+            "Each target is the character itself: `output_gradient.asked_input_share > 0.95`.",
+            "Each target is the next character, as it should be: `output_gradient.asked_input_share < 0.95`.",
         ),
         LookAlike(
             "loss/labels_off_by_one",
-            "Compare the numbers that the loss asks for with those that the model was given.",
-            "They are the same: `output_gradient.asked_input_share > 0.95`.",
-            "They are those of the next character, plus 1: `output_gradient.asked_input_share < 0.95`.",
+            "Compare the targets of the loss with the tokens that the model was given.",
+            "The targets and the inputs are the same: `output_gradient.asked_input_share > 0.95`.",
+            "The targets are the next characters, plus 1: `output_gradient.asked_input_share < 0.95`.",
         ),
     ),
     sources=("https://github.com/karpathy/nanoGPT/blob/master/train.py",),

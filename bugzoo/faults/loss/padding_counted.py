@@ -1,4 +1,4 @@
-"""The training loss falls far below the validation loss from the first epoch on, and the shorter the sentences, the further."""
+"""From the first epoch on, the training loss is far below the validation loss. The shorter the sentences, the larger the gap."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LEFT_OUT
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,19 +7,22 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)"
 
 FAULT = Fault(
-    title="Padding counts in the loss",
+    title="Padding tokens counted in the loss (wrong ignore_index)",
     level=3,
     symptom="degraded",
     edits=rewrite(LEFT_OUT, IGNORED="-100"),
     evidence=("output_gradient.beyond_share > 0.05",),
     effect="loss_curve.final_loss < healthy",
     why=(
-        "A loss leaves out the targets of one number, ignore_index, which is -100 unless somebody says so. Lines are filled up "
-        "with another number, and nobody is told: behind the end of every short line the model is asked for padding, which is "
-        "easy. The mean over all places looks good, and the gradient of the words is divided by places that are none. "
-        "The evaluation leaves padding out, so that the two losses are about different things."
+        "Cross-entropy leaves out targets that equal ignore_index, which is -100 by default. The lines here are "
+        "padded with another number, so short lines also ask the model for padding tokens, which are easy. The mean "
+        "over all positions then looks good. The gradient of the words is divided by positions that hold no word. "
+        "The evaluation leaves padding out, so the two losses measure different things."
     ),
-    fix="Give the loss the number that the batches are filled up with, or set these targets to -100; count what remains.",
+    fix=(
+        "Pass ignore_index=PAD to F.cross_entropy, or set these targets to -100. Average over the remaining targets "
+        "only."
+    ),
     repairs=instead(
         LINE,
         {
@@ -48,22 +51,22 @@ FAULT = Fault(
     )
     | {"a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 2)")},
     hints=(
-        "Of how many numbers is the training loss a mean, and of how many the other one?",
-        "Take the shortest line of a batch and look what is asked behind its end.",
-        "Which number fills the batches up, and which one does the loss leave out?",
+        "Over how many targets is the training loss a mean, and over how many the validation loss?",
+        "Take the shortest line of a batch and print its targets after the end of the line.",
+        "Which number fills up short lines, and which number does the loss leave out?",
     ),
     look_alikes=(
         LookAlike(
             "fit/no_regularisation",
-            "Work the training loss of one batch out again, over its words alone.",
-            "It is far higher than the one that is printed.",
-            "It is the one that is printed.",
+            "Compute the training loss of one batch again, over its words alone.",
+            "The new loss is far higher than the printed one.",
+            "The new loss equals the printed one.",
         ),
         LookAlike(
             "loss/labels_off_by_one",
-            "Compare each word that is asked for with the one that follows in the line.",
-            "They agree as long as the line lasts: `output_gradient.label_shift_share < 0.5`.",
-            "They never agree, and are always as far off: `output_gradient.label_shift_share > 0.95`.",
+            "Compare each target with the word that follows in the line.",
+            "Both agree up to the end of the line: `output_gradient.label_shift_share < 0.5`.",
+            "No target agrees, and all are off by the same amount: `output_gradient.label_shift_share > 0.95`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

@@ -1,4 +1,4 @@
-"""A two-class loss that was 0.69 at the start never gets below 0.5, however long it is trained."""
+"""The two-class loss starts at 0.69 and never falls below 0.5, however long the model trains."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,18 +8,19 @@ GAP = "$LOGITS[:, 1] - $LOGITS[:, 0]"
 LINE = f"F.binary_cross_entropy_with_logits(torch.sigmoid({GAP}), $TARGETS.float())"
 
 FAULT = Fault(
-    title="Sigmoid before a loss that already contains one",
+    title="Sigmoid before BCEWithLogitsLoss",
     level=2,
     symptom="plateau",
     edits=Swap("F.cross_entropy($LOGITS, $TARGETS)", LINE, where="self.head = nn.Linear($SIZE, 2)"),
     evidence=("double_normalisation.sigmoid_before_loss > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "binary_cross_entropy_with_logits applies the sigmoid itself. A number that has been through one already lies between "
-        "0 and 1, and the second one makes 0.50 to 0.73 of that: a sure yes costs 0.31 nats, a sure no still 0.69. With as many "
-        "of each no loss gets below 0.50, and the gradient of sure answers is squeezed twice."
+        "binary_cross_entropy_with_logits applies the sigmoid itself. A first sigmoid already gives values between "
+        "0 and 1, and the second one maps these to 0.50 to 0.73. A confident yes costs 0.31 nats, and a confident "
+        "no still costs 0.69. With balanced classes no loss gets below 0.50. The gradient of confident outputs "
+        "shrinks in both sigmoids."
     ),
-    fix="Hand the logits to the loss with logits, or probabilities to the one without.",
+    fix="Pass the logits to F.binary_cross_entropy_with_logits, or pass probabilities to F.binary_cross_entropy.",
     repairs=instead(
         LINE,
         {
@@ -38,28 +39,28 @@ FAULT = Fault(
     | {"a higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 2)")},
     shown_by=("overfit_one_batch",),
     hints=(
-        "Which loss would somebody reach here who is always right and always sure?",
-        "Print what enters the loss. Between which numbers does it lie?",
-        "Read the name of the loss function to its end, and then what it is given.",
+        "Which loss would a model reach here if it were always right and always confident?",
+        "Print the tensor that enters the loss. Between which values is it?",
+        "Read the name of the loss function to its end. Then look at the tensor that the function gets.",
     ),
     look_alikes=(
         LookAlike(
             "loss/double_softmax",
-            "Name the function that the numbers went through last, before they enter the loss.",
-            "One that treats each alone: `double_normalisation.sigmoid_before_loss > 0.5`.",
-            "One that makes rows sum to 1: `double_normalisation.softmax_before_loss > 0.5`.",
+            "Name the last function that the outputs go through before they enter the loss.",
+            "The function acts on each value alone: `double_normalisation.sigmoid_before_loss > 0.5`.",
+            "The function makes each row sum to 1: `double_normalisation.softmax_before_loss > 0.5`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Train for three times as many epochs and see whether the loss goes on falling.",
-            "It lies on the same floor.",
-            "It goes on falling.",
+            "Train for three times as many epochs and check whether the loss keeps falling.",
+            "The loss stays at the same floor.",
+            "The loss keeps falling.",
         ),
         LookAlike(
             "data/label_noise",
-            "Train on one batch alone, again and again, and see whether its loss goes to zero.",
-            "It stops at the floor of the whole training.",
-            "It goes to zero: one batch can be learnt by heart.",
+            "Train on one batch only, again and again, and check whether its loss goes to zero.",
+            "The loss of one batch stops at the same floor as the whole training.",
+            "The loss of one batch goes to zero: the model can memorize it.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",),

@@ -1,4 +1,4 @@
-"""The loss falls and falls, far below zero, and the accuracy falls with it: below that of guessing."""
+"""The loss keeps falling, far below zero. Accuracy falls too, below chance."""
 
 from bugzoo.faults.idioms import BACKWARD, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,21 +7,22 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "$LOSS = -F.cross_entropy($LOGITS, $TARGETS)"
 
 FAULT = Fault(
-    title="The loss has the wrong sign",
+    title="Loss with the wrong sign",
     level=1,
     symptom="diverges",
     edits=rewrite(LOSS, PLACE="-$PLACE"),
-    not_on={
-        "amp_transformer": "its loss is divided by half a million tokens, so that the curve stays within 0.05 of zero."
-    },
+    not_on={"amp_transformer": "its loss is divided by half a million tokens, so the curve stays within 0.05 of zero."},
     evidence=("loss_curve.falls_below_zero > 0.5",),
     effect="metrics.loss > healthy",
     why=(
-        "The optimiser does what it always does, it makes the number smaller; here that number is minus the cross-entropy, so "
-        "it learns to be sure of anything but the right class. Cross-entropy has a floor at 0 and no ceiling: upwards there "
-        "is no end, and the weights grow with every step."
+        "The optimizer minimizes the number that it gets, and here that number is minus the cross-entropy. So the "
+        "model learns to be confident of any class but the right one. Cross-entropy has a floor at 0 and no "
+        "ceiling. Maximizing cross-entropy never ends, and the weights grow with every step."
     ),
-    fix="Descend on the cross-entropy itself: it is minus a log-probability already.",
+    fix=(
+        "Write loss = F.cross_entropy(logits, targets), without a minus. Cross-entropy is already minus a "
+        "log-probability."
+    ),
     repairs={
         "backward on its opposite": rewrite(BACKWARD, LOSS="(-$LOSS)"),
     }
@@ -44,28 +45,28 @@ FAULT = Fault(
     | {"only what is shown": Swap("losses.append(loss.item())", "losses.append(-loss.item())")},
     shown_by=("initial_loss", "overfit_one_batch"),
     hints=(
-        "Below which number can this loss not lie, whatever the model answers?",
-        "Compute the loss by hand for one sample, from its logits and its label, and lay it beside the program's.",
-        "Look at the line of the loss once more, character by character.",
+        "Below which number can this loss never fall, whatever the model predicts?",
+        "Compute the loss of one sample by hand, from its logits and its label. Compare it with the program's loss.",
+        "Read the line of the loss once more, character by character.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Look whether the loss that the optimiser is given lies above or below zero.",
-            "Below, further with each step: `loss_curve.falls_below_zero > 0.5`.",
-            "Above, as it must: `loss_curve.falls_below_zero < 0.5`.",
+            "Check whether the loss that the optimizer minimizes is above or below zero.",
+            "The loss is below zero, further with each step: `loss_curve.falls_below_zero > 0.5`.",
+            "The loss is above zero, as it must be: `loss_curve.falls_below_zero < 0.5`.",
         ),
         LookAlike(
             "loss/labels_off_by_one",
-            "Compare the loss of the training with zero, at the start and at the end.",
-            "It ends far below: `loss_curve.falls_below_zero > 0.5`.",
-            "It ends a little above: `loss_curve.falls_below_zero < 0.5`.",
+            "Compare the training loss with zero, at the start and at the end.",
+            "The loss ends far below zero: `loss_curve.falls_below_zero > 0.5`.",
+            "The loss ends a little above zero: `loss_curve.falls_below_zero < 0.5`.",
         ),
         LookAlike(
             "data/labels_out_of_sync",
-            "Look at the accuracy on the training data after an epoch, beside that of guessing.",
-            "It is clearly worse than guessing.",
-            "It is that of guessing.",
+            "Compare the accuracy on the training data after one epoch with that of guessing.",
+            "The accuracy is clearly worse than that of guessing.",
+            "The accuracy is that of guessing.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html",),

@@ -1,4 +1,4 @@
-"""The loss begins at thirty times what guessing costs, and another batch size gives another training."""
+"""The loss starts at thirty times the loss of guessing. With another batch size, training behaves differently."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,19 +8,20 @@ LINE = 'F.cross_entropy($LOGITS, $TARGETS, reduction="sum")'
 STATEMENT = f"$LOSS = {LINE}"
 
 FAULT = Fault(
-    title="A loss that is summed over the batch",
+    title="Loss summed over the batch (reduction='sum')",
     level=2,
     symptom="degraded",
     edits=rewrite(LOSS, TARGETS='$TARGETS, reduction="sum"'),
-    not_on={"amp_transformer": "its loss is a sum already, divided by the tokens of a whole update."},
+    not_on={"amp_transformer": "its loss is already a sum, divided by the tokens of a whole update."},
     evidence=("initial_loss.ratio > 3",),
     effect="gradient_health.total_norm > healthy",
     why=(
-        "The sum over N rows is N times the mean, and so is its gradient: 32 rows are 32 times the learning rate for SGD. "
-        "Adam divides by the size of the gradient and hides that, but whatever has a size of its own no longer fits: the "
-        "limit of a clipping, weight decay, an eps, a second loss beside it. And a short last batch counts for less."
+        "The sum over N rows is N times the mean, and its gradient is N times as large too. For SGD, 32 rows mean "
+        "32 times the learning rate. Adam divides by the size of the gradient and hides the factor. But max_norm in "
+        "gradient clipping, weight decay, eps and a second loss no longer fit. A short last batch also counts for "
+        "less."
     ),
-    fix="Take the mean, as the loss does by itself, or divide the sum by the number of targets that count.",
+    fix="Use the default, reduction='mean'. Or divide the sum by the number of targets that count.",
     repairs=instead(
         STATEMENT,
         {
@@ -37,28 +38,28 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "What does a model that knows nothing cost per sample, and what does the first step show?",
-        "Halve the batch size and look at the first loss again. Should it change?",
-        "Read what the loss does with the losses of the single samples.",
+        "Compute the loss of guessing, ln C. How many times larger is the loss of the first step?",
+        "Halve the batch size and look at the first loss again. Should the first loss change?",
+        "Find out how the losses of the single samples become one number.",
     ),
     look_alikes=(
         LookAlike(
             "initialisation/confident_head",
-            "Compute the loss of the untrained model on one sample alone, and then on the whole batch.",
-            "The batch costs as many times more as it has samples.",
-            "Both cost the same, far more than guessing.",
+            "Compute the loss of the untrained model on one sample alone, then on the whole batch.",
+            "The loss of the batch is larger by a factor of the batch size.",
+            "Both losses are the same, far above that of guessing.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the loss of the very first step, before anything in the model was changed.",
-            "It is many times that of guessing: `initial_loss.ratio > 3`.",
-            "It is that of guessing: `initial_loss.ratio < 3`.",
+            "Look at the loss of the very first batch, before the first optimizer step.",
+            "The loss is many times that of guessing: `initial_loss.ratio > 3`.",
+            "The loss is that of guessing: `initial_loss.ratio < 3`.",
         ),
         LookAlike(
             "loop/stale_gradients",
-            "At one step, compare the gradient at the optimiser with that of the last batch alone.",
-            "It is the last batch's alone: `fresh_gradient.stale_share < 0.5`.",
-            "It holds older batches as well: `fresh_gradient.stale_share > 0.5`.",
+            "At one step, compare the gradient before optimizer.step() with that of the last batch alone.",
+            "The gradient comes from the last batch alone: `fresh_gradient.stale_share < 0.5`.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

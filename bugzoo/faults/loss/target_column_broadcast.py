@@ -1,4 +1,4 @@
-"""The regression learns nothing but the mean: every patient gets nearly the same number. There is only a warning."""
+"""The regression learns only the mean: every patient gets nearly the same number. The only sign is a warning."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OTHER_LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,18 +7,21 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "F.mse_loss($PREDICTIONS, $TARGETS.unsqueeze(1))"
 
 FAULT = Fault(
-    title="A column of targets against a row of predictions",
+    title="Targets (B, 1) broadcast against predictions (B,)",
     level=2,
     symptom="plateau",
     edits=rewrite(OTHER_LOSS, TARGETS="($TARGETS).unsqueeze(1)"),
     evidence=("data_inspection.outer_broadcast > 0.5",),
     effect="metrics.r2 < healthy",
     why=(
-        "Predictions of shape (B,) and targets of shape (B, 1) are stretched to (B, B): each prediction is compared with every "
-        "target of the batch, 16 x 16 pairs in place of 16. What is best against all of them is their mean, whatever the "
-        "inputs are. Nothing crashes; torch prints a warning that is easily lost among others."
+        "Predictions of shape (B,) and targets of shape (B, 1) broadcast to (B, B). Each prediction is compared "
+        "with every target of the batch, 16 x 16 pairs instead of 16. The best prediction against all targets is "
+        "their mean, whatever the inputs are. Nothing crashes, and PyTorch's warning is easily lost among others."
     ),
-    fix="Bring both to one shape, and assert it in the line before the loss.",
+    fix=(
+        "Give both the same shape, for example with targets.view_as(predictions). Write assert predictions.shape == "
+        "targets.shape before the loss."
+    ),
     repairs=instead(
         LINE,
         {
@@ -43,22 +46,22 @@ FAULT = Fault(
     },
     shown_by=("overfit_one_batch",),
     hints=(
-        "How far apart are the predictions for the first ten samples, and how far apart are their targets?",
-        "Print the shapes of both things that enter the loss.",
-        "What does a - b give for one of shape (16,) and the other of shape (16, 1)?",
+        "How far apart are the predictions for the first ten samples, and how far apart are the true values?",
+        "Print the shapes of the two tensors that enter the loss.",
+        "Compute a - b for one tensor of shape (16,) and one of shape (16, 1). Which shape is the result?",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Train on one single sample, again and again, and then on two: what is predicted for each?",
-            "One alone is learnt; of two both get the mean.",
-            "Each gets the label that it was given.",
+            "Train on one single sample, then on two, and print the prediction for each.",
+            "The model learns one sample alone, but two samples both get their mean.",
+            "Each sample gets the label that it was given.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Print the shape of what the loss is averaged over, before it is averaged.",
-            "A square: `data_inspection.outer_broadcast > 0.5`.",
-            "One number for each sample: `data_inspection.outer_broadcast < 0.5`.",
+            "Print the shape of the tensor that the loss averages, right before the mean.",
+            "The shape is a square: `data_inspection.outer_broadcast > 0.5`.",
+            "The tensor has one number per sample: `data_inspection.outer_broadcast < 0.5`.",
         ),
     ),
     sources=(

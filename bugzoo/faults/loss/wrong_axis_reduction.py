@@ -1,4 +1,4 @@
-"""Written out by hand, the loss should be the usual one. It is a few times as high, and depends on the size of the batch."""
+"""The hand-written cross-entropy is a few times higher than the built-in one. The loss also depends on the batch size."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,7 +8,7 @@ EACH = "F.one_hot($TARGETS, $WIDE.shape[-1]) * F.log_softmax($LOGITS, dim=-1)"
 LINE = f"-({EACH}).sum(0).mean()"
 
 FAULT = Fault(
-    title="Summed over the samples and averaged over the classes",
+    title="Loss summed over the batch, averaged over classes",
     level=4,
     symptom="degraded",
     edits=rewrite(
@@ -16,17 +16,20 @@ FAULT = Fault(
         PLACE="-($F.one_hot($TARGETS, ($LOGITS).shape[-1]) * $F.log_softmax($LOGITS, dim=-1)).sum(0).mean()",
     ),
     not_on={
-        "amp_transformer": "its loss is a sum over a share of an update, which this edit would make another one.",
-        "data_parallel": "one of several ranks cannot run its step again, which is how this is seen.",
+        "amp_transformer": (
+            "its loss is a sum over a share of an update, and this edit would turn it into a different loss."
+        ),
+        "data_parallel": "the instrument re-runs a step, and one of several ranks cannot re-run its step alone.",
     },
     evidence=("output_gradient.weight > 2.5",),
     effect="gradient_health.total_norm > healthy",
     why=(
-        "Of each row one log-probability counts: summed over the classes, averaged over the samples. The other way round the "
-        "same numbers are divided by C and not by N, which is N/C times as much: 3.2 for 32 samples and 10 classes, 16 for "
-        "two. Adam forgives a factor; a limit on the gradient, a second loss and a short last batch do not."
+        "In each row one log-probability counts. The right order is to sum over the classes and to average over the "
+        "samples. The other way round, the sum is divided by C and not by N, so the loss is N/C times too large. "
+        "For 32 samples, this factor is 3.2 with 10 classes and 16 with two. Adam tolerates a factor, but max_norm "
+        "in gradient clipping, a second loss and a short last batch do not."
     ),
-    fix="sum(-1) over the classes and then mean() over the samples; name the axis in every reduction.",
+    fix="Write .sum(-1) over the classes and then .mean() over the samples. Name the axis in every reduction.",
     repairs=instead(
         LINE,
         {
@@ -50,22 +53,22 @@ FAULT = Fault(
     shown_by=("initial_loss",),
     same_forward=True,
     hints=(
-        "Compute the loss of one batch with torch's own function and lay the two numbers side by side.",
-        "Take half of a batch. Should the loss change, and by how much does it?",
-        "Say for each reduction in that line which axis goes, and what is left.",
+        "Compute the loss of one batch with F.cross_entropy, and compare the two numbers.",
+        "Take half of a batch. Should the loss change, and by how much does it change?",
+        "For each reduction in that line, say which axis disappears and which axis is left.",
     ),
     look_alikes=(
         LookAlike(
             "loss/sum_reduction",
-            "Divide the first loss by that of guessing, and compare with samples and classes.",
-            "Samples over classes: `output_gradient.column_sum > 0.001`.",
-            "As many as there are samples: `initial_loss.ratio > 3`.",
+            "Divide the first loss by ln C, and compare the factor with the numbers of samples and classes.",
+            "The factor is samples over classes: `output_gradient.column_sum > 0.001`.",
+            "The factor is the number of samples: `initial_loss.ratio > 3`.",
         ),
         LookAlike(
             "initialisation/confident_head",
-            "Compute the loss of the same answers with torch's own cross-entropy.",
-            "It is that of guessing.",
-            "It is just as high.",
+            "Compute the loss of the same logits with F.cross_entropy.",
+            "The loss of F.cross_entropy is that of guessing.",
+            "The loss of F.cross_entropy is equally high.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",),

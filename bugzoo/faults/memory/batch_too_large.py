@@ -1,18 +1,18 @@
-"""The run ends at its first step: the allocator could not get the memory that it asked for."""
+"""The run stops at its first step with an out of memory (OOM) error."""
 
 from bugzoo.faults.idioms import BACKWARD, BATCH_SIZE
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
 from bugzoo.faults.verbs import before, either, rewrite
 
 FAULT = Fault(
-    title="Batch larger than the memory",
+    title="Batch size too large for the available memory",
     level=1,
     symptom="oom",
     params={"factor": Param(1024, 2, 1_000_000, "how many times the healthy batch size")},
     edits=rewrite(BATCH_SIZE, SIZE="fold($SIZE * $factor)"),
     needs=Needs(memory_mib=1500),
     not_on={
-        name: "all that it can take into one batch fits into the 1500 MiB that the run gets, measured."
+        name: "even the largest batch of this program fits into the 1500 MiB of the run (measured)."
         for name in (
             "checkpointed_mlp",
             "data_parallel",
@@ -30,10 +30,10 @@ FAULT = Fault(
     evidence=("outcome == out_of_memory",),
     effect="outcome == out_of_memory",
     why=(
-        "What training keeps for backward() grows in proportion to the batch; parameters, gradients and optimiser state "
-        "do not. Attention keeps a (time, time) table per head and sample on top."
+        "The activations that training keeps for backward() grow in proportion to the batch size. Parameters, "
+        "gradients and optimizer state do not. Attention also keeps a (time, time) table per head and sample."
     ),
-    fix="A smaller batch with gradient accumulation, activation checkpointing, or mixed precision.",
+    fix="Use a smaller batch with gradient accumulation, activation checkpointing, or mixed precision.",
     repairs={
         "divided again": rewrite(BATCH_SIZE, SIZE="$SIZE // $factor"),
         "never more than": rewrite(BATCH_SIZE, SIZE="min($SIZE, $SIZE // $factor)"),
@@ -51,16 +51,16 @@ FAULT = Fault(
         "smaller numbers": before(BACKWARD, "loss = loss.half()"),
     },
     hints=(
-        "Does it fail at the first step or after many? That tells a batch from a leak.",
-        "Estimate the memory of one sample's activations and multiply.",
-        "Which setting multiplies every activation?",
+        "Does the run fail at its first step, or after memory has grown for many steps?",
+        "Estimate the activation memory of one sample and multiply it by the number of samples in one step.",
+        "Which setting multiplies the size of every activation?",
     ),
     look_alikes=(
         LookAlike(
             "memory/losses_kept_with_graph",
-            "See at which step it fails, and whether the memory has grown from step to step until then.",
-            "At the first step: `outcome == out_of_memory`.",
-            "Much later, and after a steady growth: `memory_audit.graphs_kept > 5`.",
+            "Note the step at which the run fails. Did memory grow from step to step until then?",
+            "The run fails at the first step: `outcome == out_of_memory`.",
+            "The run fails much later, after steady growth: `memory_audit.graphs_kept > 5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/cuda.html#memory-management",),

@@ -1,4 +1,4 @@
-"""Training fits into the memory, and the evaluation runs out of it although its batches are no larger. It goes on growing."""
+"""Training fits in memory. During evaluation, memory grows until OOM, although the batches are no larger."""
 
 from bugzoo.faults.idioms import EVAL_MODE, NO_GRAD
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,24 +7,31 @@ from bugzoo.faults.verbs import before, instead, remove
 HOOK = "model.register_forward_hook(lambda *call: answers.append(call[-1]))"
 
 FAULT = Fault(
-    title="Answers of the evaluation are collected, each with its graph",
+    title="Missing torch.no_grad() while collecting evaluation outputs",
     level=3,
     symptom="leak",
     edits=(remove(NO_GRAD), before(EVAL_MODE, f"answers = []\n{HOOK}")),
     not_on={
-        "regression_mlp": "its evaluation is one batch, measured: 1 pass is held.",
-        "modular_addition": "its evaluation is one batch in the tiny setting, measured: 1 pass is held.",
-        "image_pipeline": "its evaluation is one batch in the tiny setting, measured: 1 pass is held.",
+        "regression_mlp": "its evaluation has only one batch, so only one forward pass is held (measured).",
+        "modular_addition": (
+            "its evaluation has only one batch in the tiny setting, so only one forward pass is held (measured)."
+        ),
+        "image_pipeline": (
+            "its evaluation has only one batch in the tiny setting, so only one forward pass is held (measured)."
+        ),
     },
     evidence=("graphs_left.passes > 1.5",),
     effect="graphs_left.held_mib > healthy",
     why=(
-        "Without no_grad() every output holds the activations of its forward pass, for a backward() that never comes. One "
-        "batch at a time that is the memory of a training step; with the outputs in a list it is that of the whole validation "
-        "set at once, and it grows with the number of batches. eval() does not change that: it turns dropout and BatchNorm, "
-        "and nothing else."
+        "Without no_grad(), every output keeps the activations of its forward pass for a backward() that never comes. "
+        "For one batch, that is the memory of a training step. A list of outputs keeps the activations of the whole "
+        "validation set, and memory grows with every batch. Calling model.eval() does not help: it only switches "
+        "layers such as dropout and batch norm."
     ),
-    fix="with torch.no_grad(): or torch.inference_mode() around the evaluation; collect outputs.detach().cpu() if at all.",
+    fix=(
+        "Put the evaluation under `with torch.no_grad():` or `with torch.inference_mode():`. If you collect outputs, "
+        "store outputs.detach().cpu()."
+    ),
     repairs={
         "switched off and on": before(EVAL_MODE, "torch.set_grad_enabled(False)"),
         "no parameter wants one": before(EVAL_MODE, "model.requires_grad_(False)"),
@@ -41,22 +48,22 @@ FAULT = Fault(
     )
     | {"eval() twice": before(EVAL_MODE, "model.eval()")},
     hints=(
-        "When does the memory rise: from step to step, or from batch to batch of the evaluation?",
-        "Print of what the evaluation collects whether it has a grad_fn.",
-        "Which two switches does an evaluation turn, and what does the list hold if one of them is not?",
+        "When does memory grow: from step to step of training, or from batch to batch of the evaluation?",
+        "Print grad_fn for every tensor that the evaluation stores.",
+        "Which two switches does an evaluation need? What does the list hold if the script sets only one of them?",
     ),
     look_alikes=(
         LookAlike(
             "modes/no_grad_missing",
-            "Follow the memory from batch to batch of one evaluation.",
-            "It rises with every batch: `graphs_left.passes > 1.5`.",
-            "It is high, and stays the same: `graphs_left.passes < 1.5`.",
+            "Print the memory in use after each batch of one evaluation.",
+            "Memory grows with every batch: `graphs_left.passes > 1.5`.",
+            "Memory is high but does not grow: `graphs_left.passes < 1.5`.",
         ),
         LookAlike(
             "memory/outputs_kept",
-            "See whether the memory rises during the training or during the evaluation.",
-            "During the evaluation: `memory_audit.graphs_kept < 5`.",
-            "During the training: `memory_audit.graphs_kept > 5`.",
+            "Check whether memory grows during training or during evaluation.",
+            "Memory grows during evaluation: `memory_audit.graphs_kept < 5`.",
+            "Memory grows during training: `memory_audit.graphs_kept > 5`.",
         ),
     ),
     sources=(

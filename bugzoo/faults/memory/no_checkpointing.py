@@ -1,4 +1,4 @@
-"""The evaluation fits into memory, with batches of any size. Training ends at its first step, for want of memory."""
+"""Evaluation fits in memory with batches of any size. Training runs out of memory at its first step."""
 
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
 from bugzoo.faults.verbs import either, instead
@@ -7,7 +7,7 @@ PLAIN = "x = block(x, mask)"
 AGAIN = "checkpoint(block, x, mask, use_reentrant=False)"
 
 FAULT = Fault(
-    title="Every activation is kept, though the memory is planned for less",
+    title="Missing activation checkpointing (torch.utils.checkpoint)",
     level=3,
     symptom="oom",
     edits=either(
@@ -22,12 +22,16 @@ FAULT = Fault(
     evidence=("outcome == out_of_memory",),
     effect="outcome == out_of_memory",
     why=(
-        "backward() needs what each operation got on the way forward. Of 32 blocks that is 32 times the queries, keys, scores, "
-        "weights and four times as wide hidden layers; without gradients nothing is kept, and one block's are enough. Activation "
-        "checkpointing keeps a block's input only and computes the rest again on the way back: a third more work, and the memory "
-        "of one block."
+        "backward() needs the inputs of every operation of the forward pass. For 32 blocks, that is 32 times the "
+        "queries, keys, attention scores, attention weights and hidden layers of four times the width. Without "
+        "gradients nothing is kept, so the memory of one block is enough. Activation checkpointing keeps only the "
+        "input of each block and computes the rest again during backward(). The second computation costs a third more "
+        "compute, but needs the memory of only one block."
     ),
-    fix="torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) round each block while it trains, or a smaller batch.",
+    fix=(
+        "Wrap each block during training: torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False). Or use a "
+        "smaller batch."
+    ),
     repairs=instead(
         PLAIN,
         {
@@ -45,22 +49,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Does the same batch fit when no gradient is asked for?",
-        "What has to be remembered of a layer until the gradient comes back, and of how many layers at once?",
-        "Count the memory of one block's results and multiply by the blocks. What could be computed a second time?",
+        "Does one forward pass on the same batch fit under torch.no_grad()?",
+        "What must a layer keep until its gradient is computed? How many layers keep it at the same time?",
+        "Measure what one block keeps and multiply by the number of blocks. What could be computed a second time?",
     ),
     look_alikes=(
         LookAlike(
             "memory/batch_too_large",
-            "Run the model once on the same batch, and ask for no gradients.",
-            "It fits: it is what is kept for the way back.",
-            "It hardly fits, or not at all.",
+            "Run one forward pass on the same batch, without gradients.",
+            "The forward pass fits, so the memory goes to the tensors that are kept for backward().",
+            "The forward pass hardly fits, or not at all.",
         ),
         LookAlike(
             "memory/losses_kept_with_graph",
-            "See at which step it fails, and whether the memory has grown from step to step until then.",
-            "At the first step: `outcome == out_of_memory`.",
-            "Much later, and after a steady growth: `memory_audit.graphs_kept > 5`.",
+            "Note the step at which the run fails. Did memory grow from step to step until then?",
+            "The run fails at the first step: `outcome == out_of_memory`.",
+            "The run fails much later, after steady growth: `memory_audit.graphs_kept > 5`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/checkpoint.html", "https://arxiv.org/abs/1604.06174"),

@@ -1,4 +1,4 @@
-"""One batch went through the new size forwards and backwards, and there was room left. The training ends at its first step."""
+"""The larger model passes forward() and backward() with memory to spare. Training runs out of memory at its first step."""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before, instead
 WIDE = "hidden_size = $WIDTH"
 
 FAULT = Fault(
-    title="A model that fits, without what its optimiser keeps",
+    title="Adam optimizer state does not fit in memory",
     level=2,
     symptom="oom",
     params={"factor": Param(64, 56, 72, "how many times the healthy width")},
@@ -15,19 +15,24 @@ FAULT = Fault(
     needs=Needs(memory_mib=1500),
     not_on={
         "data_parallel": (
-            "its processes share the limit, and what they take together is ended from outside: at which operation cannot be told."
+            "its processes share the limit, and the system ends them from outside. The operation that failed is "
+            "unknown."
         ),
-        "regression_mlp": "at 72 times its width of 32 all of it fits into the 1500 MiB that the run gets, measured.",
+        "regression_mlp": "at 72 times its width of 32, everything fits into the 1500 MiB of the run (measured).",
     },
     evidence=("outcome == out_of_memory", "crash.in_step > 0.5"),
     effect="outcome == out_of_memory",
     why=(
-        "Adam keeps two running means for every parameter, in the parameter's own size, and makes them at its first step. "
-        "Weights, gradients and these two are four times the weights, and the step needs room for its own results besides. A "
-        "forward pass shows one of the four and backward() the second: here 0.27 GB of weights pass both and want 1.1 GB at "
-        "the step. Plain SGD keeps nothing, SGD with momentum one."
+        "Adam keeps two running averages per parameter, each as large as the parameter, and allocates them at its "
+        "first step. Weights, gradients and the two averages need four times the memory of the weights. step() needs "
+        "temporary memory as well. The forward pass shows one of the four, and backward() the second. Here 0.27 GB of "
+        "weights pass both, and need 1.1 GB at step(). Plain SGD keeps no state, and SGD with momentum keeps one "
+        "average."
     ),
-    fix="Count 16 bytes for each parameter under Adam in float32; then choose the width, a leaner optimiser, or shard its state.",
+    fix=(
+        "Count 16 bytes per parameter for Adam in float32. Then choose a smaller width or a leaner optimizer, or "
+        "shard the optimizer state."
+    ),
     repairs=instead(
         WIDE,
         {
@@ -45,22 +50,22 @@ FAULT = Fault(
         "a smaller batch": Swap("batch_size = $SIZE", "batch_size = $SIZE // 4"),
     },
     hints=(
-        "Which call does the traceback end in: the forward pass, backward(), or another one?",
-        "Add up the bytes: weights, gradients, activations. What else is there once the first step is made?",
-        "Multiply the number of parameters by 16 bytes, and compare with what the run may have.",
+        "Which call does the traceback end in: the forward pass, backward(), or another call?",
+        "Add up the bytes of weights, gradients and activations. What else exists after the first update?",
+        "Multiply the number of parameters by 16 bytes. Compare the result with the memory limit of the run.",
     ),
     look_alikes=(
         LookAlike(
             "memory/batch_too_large",
-            "Read in which call the memory runs out, and whether a batch of a quarter changes it.",
-            "In the optimiser's step, and a smaller batch changes nothing.",
-            "In the forward pass, and a smaller batch fits.",
+            "Find the call in which the memory runs out. Then try a batch of a quarter of the size.",
+            "optimizer.step() runs out of memory, and a smaller batch changes nothing.",
+            "The forward pass runs out of memory, and a smaller batch fits.",
         ),
         LookAlike(
             "memory/losses_kept_with_graph",
-            "See at which step it fails, and whether the memory has grown from step to step until then.",
-            "At the first one: `outcome == out_of_memory`.",
-            "Much later, and after a steady growth: `memory_audit.graphs_kept > 5`.",
+            "Note the step at which the run fails. Did memory grow from step to step until then?",
+            "The run fails at the first step: `outcome == out_of_memory`.",
+            "The run fails much later, after steady growth: `memory_audit.graphs_kept > 5`.",
         ),
     ),
     sources=(

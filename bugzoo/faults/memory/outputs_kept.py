@@ -1,4 +1,4 @@
-"""Memory grows by some megabytes with every step. The losses are kept as numbers, so those are not it."""
+"""Memory grows by some megabytes with every step. The stored losses are plain numbers, so they are not the reason."""
 
 from bugzoo.faults.idioms import LOSS, OPTIMIZER, OTHER_LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, either, instead
 LINE = "outputs.append($OUT)"
 
 FAULT = Fault(
-    title="The model's outputs are collected with their graphs",
+    title="Outputs appended to a list without detach()",
     level=3,
     symptom="leak",
     edits=either(
@@ -17,11 +17,15 @@ FAULT = Fault(
     evidence=("memory_audit.graphs_kept > 5",),
     effect="memory_audit.graphs_kept > healthy",
     why=(
-        "An output that is kept for a training metric keeps the graph that made it. backward() frees what the operations had "
-        "saved, but every node stays, with all that hangs on it, and the outputs themselves are (batch, classes) numbers and "
-        "not one: for a language model (batch, time, vocabulary). After an epoch they are all still there."
+        "An output that you keep for a training metric keeps its computation graph. The backward pass frees the saved "
+        "activations, but every graph node stays, with everything that it references. The outputs are also larger "
+        "than a loss: (batch, classes) numbers, or (batch, time, vocabulary) for a language model. At the end of the "
+        "epoch all of them are still in memory."
     ),
-    fix="Keep what the metric needs: outputs.append(logits.detach().argmax(-1)), or a running count instead of a list.",
+    fix=(
+        "Keep only what the metric needs: outputs.append(logits.detach().argmax(-1)), or a running count instead of a "
+        "list."
+    ),
     repairs=instead(
         LINE,
         {
@@ -43,21 +47,21 @@ FAULT = Fault(
     | {"emptied first": after(STEP, "del loss\nloss = torch.zeros(())")},
     hints=(
         "Does memory grow per step, or is it high from the start?",
-        "List the live tensors by shape after ten steps and after twenty: which of them have become more?",
-        "What does the loop keep from one step to the next, and does it still have a grad_fn?",
+        "List the live tensors by shape after ten steps and after twenty. Which shapes occur more often?",
+        "What does the loop keep from one step to the next? Print grad_fn for each of these tensors.",
     ),
     look_alikes=(
         LookAlike(
             "memory/losses_kept_with_graph",
-            "List the live tensors after some steps by shape: which of them become more?",
-            "Whole batches of outputs.",
-            "Single numbers: one loss a step.",
+            "Count the live tensors of each shape after ten and after twenty steps. Which counts grow?",
+            "The count of whole batches of outputs grows.",
+            "The count of single numbers grows: one loss per step.",
         ),
         LookAlike(
             "memory/retain_graph_left_on",
-            "Measure by how much the memory grows from one step to the next, over a few hundred steps.",
-            "Steadily: `memory_audit.graphs_kept > 5`.",
-            "It does not: `memory_audit.graphs_kept < 5`.",
+            "Measure how much memory grows from step to step, over a few hundred steps.",
+            "Memory grows steadily: `memory_audit.graphs_kept > 5`.",
+            "Memory does not grow: `memory_audit.graphs_kept < 5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Training takes nearly twice the memory that it should. It does not grow, and nothing seems to be collected."""
+"""Training needs almost twice the expected memory. Memory does not grow, and no list collects tensors."""
 
 from bugzoo.faults.idioms import BACKWARD, STEP
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,22 +7,25 @@ from bugzoo.faults.verbs import after, instead, rewrite
 LINE = "$LOSS.backward(retain_graph=True)"
 
 FAULT = Fault(
-    title="retain_graph=True, where nothing goes backward a second time",
+    title="Unnecessary retain_graph=True in backward()",
     level=3,
     symptom="leak",
     edits=rewrite(
         BACKWARD, PLACE=("$SCALER.scale($LOSS).backward(retain_graph=True)", "$LOSS.backward(retain_graph=True)")
     ),
-    not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
+    not_on={"data_parallel": "the check re-runs one training step, and one of several ranks cannot do that alone."},
     evidence=("kept_for_backward.kept_share > 0.5",),
     effect="kept_for_backward.kept_mib > healthy",
     why=(
-        "backward() lets go of each operation's activations as soon as it has been through it. With retain_graph=True it keeps "
-        "them for another backward(), and they live until `loss` is written over: by then the next forward pass has taken its "
-        "own, so that two sets of activations are alive at once. Where losses or states are kept as well, it is one set more "
-        "each step."
+        "backward() frees the activations of each operation as soon as it has used them. With retain_graph=True it "
+        "keeps them for another backward(). The activations then live until `loss` is overwritten. By then the next "
+        "forward pass has stored its own, so two sets of activations are alive at once. If losses or states are kept "
+        "as well, each step adds one more set."
     ),
-    fix="Take retain_graph=True away. What it silences is something carried over from the step before: detach that.",
+    fix=(
+        "Remove retain_graph=True. If backward() then raises an error, a tensor is carried over from the step before: "
+        "detach that tensor."
+    ),
     repairs=instead(
         LINE,
         {
@@ -42,22 +45,22 @@ FAULT = Fault(
     )
     | {"gradients given back": after(STEP, "optimizer.zero_grad(set_to_none=True)")},
     hints=(
-        "Does the memory grow from step to step, or is it high from the second step on?",
-        "Who lets go of the activations of a forward pass, and at which moment?",
-        "Read what is passed to the call that computes the gradients, and ask whom it serves.",
+        "Does memory grow from step to step, or is it high from the second step on?",
+        "Which call frees the activations of a forward pass, and when?",
+        "Read the arguments of the call that computes the gradients. Which later line needs each of them?",
     ),
     look_alikes=(
         LookAlike(
             "memory/losses_kept_with_graph",
-            "Measure by how much the memory grows from one step to the next, over a few hundred steps.",
-            "It does not: `memory_audit.graphs_kept < 5`.",
-            "Steadily: `memory_audit.graphs_kept > 5`.",
+            "Measure how much memory grows from step to step, over a few hundred steps.",
+            "Memory does not grow: `memory_audit.graphs_kept < 5`.",
+            "Memory grows steadily: `memory_audit.graphs_kept > 5`.",
         ),
         LookAlike(
             "memory/batch_too_large",
-            "Compare the memory in use behind backward() with that in front of it.",
-            "It has hardly fallen.",
-            "The activations are gone, as far as it gets.",
+            "Compare the memory in use before backward() with the memory after it.",
+            "Memory has hardly fallen after backward().",
+            "The activations are freed, if the run gets past backward().",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""It reports an accuracy of more than 0.9, and whoever uses it says that some answers never come right."""
+"""The script reports an accuracy above 0.9. Users of the model say that it never gets some classes right."""
 
 from bugzoo.faults.data.class_imbalance_ignored import DRAWN, OF_DIGITS, OF_TEXTS, PICKED
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -22,21 +22,22 @@ NOT_AGAIN = either(
 WEIGHED = Swap("F.cross_entropy(logits, targets)", "F.cross_entropy(logits, targets, weight=1 / frequency)")
 
 FAULT = Fault(
-    title="An accuracy that the common classes decide alone",
+    title="Accuracy instead of balanced accuracy under class imbalance",
     level=3,
     symptom="too_good",
     edits=(either(OF_DIGITS, OF_TEXTS), AS_OFTEN),
-    params={"ratio": Param(10, 10, 20, "how many times as often a common class comes as a rare one")},
+    params={"ratio": Param(10, 10, 20, "samples of a common class for each sample of a rare class")},
     evidence=("class_balance.flattery > 0.05",),
     effect="class_balance.balanced_accuracy < healthy",
     why=(
-        "Where ten samples of one kind come for each of another, an accuracy is ten parts of the one's recall and one of the "
-        'other\'s. A model that never says "blame" is right in 10 of 11 cases. Training has the same weights, and brings it '
-        "about: what the number does not count costs hardly any loss either."
+        "A common class has ten samples for each sample of a rare class. Accuracy then counts the recall of the "
+        'common class ten times and that of the rare class once. A review classifier that never predicts "negative" '
+        "is right in 10 of 11 cases. The training data has the same class frequencies, so missing the rare classes "
+        "hardly costs any loss either."
     ),
     fix=(
-        "Report the recall of each class, or their mean (balanced accuracy), on data with as many of each; then mend the "
-        "training: weights in the loss, or samples drawn equally often."
+        "Report the recall of each class or their mean (balanced accuracy), on data with equally many samples of "
+        "each class. Then fix the training: class weights in the loss, or classes drawn equally often."
     ),
     room=2.0,
     repairs={
@@ -57,28 +58,28 @@ FAULT = Fault(
     },
     shown_by=("validation_shift",),
     hints=(
-        "What would somebody reach who always gives the same answer?",
-        "Work out the share of right answers for each class by itself, and average these.",
-        "Count the labels that the report is an average of, and those that a batch is made of.",
+        "What would the script report for a model that always predicts the same class?",
+        "Compute the recall of each class separately, then take the mean of the recalls.",
+        "Count the labels in the validation data and in the training batches.",
     ),
     look_alikes=(
         LookAlike(
             "data/class_imbalance_ignored",
-            "Average the recalls of the classes, each counted once, and lay the accuracy of the report beside it.",
-            "The report is higher: `class_balance.flattery > 0.05`.",
-            "They agree: `class_balance.flattery < 0.05`.",
+            "Compute the mean recall over the classes, and compare it with the reported accuracy.",
+            "The reported accuracy is higher: `class_balance.flattery > 0.05`.",
+            "Both numbers agree: `class_balance.flattery < 0.05`.",
         ),
         LookAlike(
             "fit/metric_on_train_set",
-            "Look for the samples of the evaluation among those of the training.",
-            "None of them is there: `train_validation_overlap.shared < 0.5`.",
-            "All are: `train_validation_overlap.shared > 0.5`.",
+            "Look up the evaluation samples among the training samples, and count the matches.",
+            "No evaluation sample is among the training samples: `train_validation_overlap.shared < 0.5`.",
+            "All evaluation samples are among the training samples: `train_validation_overlap.shared > 0.5`.",
         ),
         LookAlike(
             "data/leaky_split",
-            "Take each sample out of the evaluation that comes in training too, and count what is left.",
-            "All of them: `train_validation_overlap.shared < 0.1`.",
-            "Many are gone: `train_validation_overlap.shared > 0.1`.",
+            "Remove each evaluation sample that is also in the training set, and count the rest.",
+            "All evaluation samples are left: `train_validation_overlap.shared < 0.1`.",
+            "Many evaluation samples are gone: `train_validation_overlap.shared > 0.1`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The loss is fine, on validation data as well, and the accuracy is far below chance."""
+"""The loss is good, on validation data too. The accuracy is far below chance."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,24 +6,31 @@ from bugzoo.faults.verbs import instead
 WHOLE = "$LOGITS.argmax()"
 
 FAULT = Fault(
-    title="The best class is looked for in the whole batch",
+    title="argmax() without dim=-1 in the accuracy",
     level=3,
     symptom="degraded",
     edits=Swap("$LOGITS.argmax(-1)", WHOLE),
     not_on={
-        "amp_transformer": "it is right in a third of its answers, so that the gap is 0.26 to 0.29, measured.",
-        "mini_transformer": "it is right in a third of its answers, so that the gap is under 0.3 on 1 of 5 seeds, measured.",
-        "sampler": "its evaluation writes texts as well, and reported_metric cannot run it once more, tried.",
-        "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again.",
+        "amp_transformer": "its predictions are right in a third of all cases, so the gap is 0.26 to 0.29 (measured).",
+        "mini_transformer": (
+            "its predictions are right in a third of all cases, so the gap is below 0.3 on 1 of 5 seeds (measured)."
+        ),
+        "sampler": "its evaluation also generates texts, so `reported_metric` cannot run it again (tried).",
+        "data_parallel": (
+            "its model belongs to two processes that have ended, so `reported_metric` cannot evaluate it again."
+        ),
     },
     evidence=("reported_metric.gap > 0.3",),
     effect="metrics.accuracy < healthy",
     why=(
-        "argmax without an axis flattens: of 256 rows of 10 logits it gives one number between 0 and 2559, the place of the "
-        "largest of all. Compared with 256 targets it is stretched to all of them, no shape complains, and almost none is equal. "
-        "The model is as good as ever, which its loss says."
+        "`argmax()` without `dim` flattens its input. For 256 rows of 10 logits it returns one number between 0 and "
+        "2559, the position of the largest logit of all. Broadcasting compares this number with all 256 targets, so "
+        "PyTorch raises no error. Almost no target equals this number. The model itself is fine, as the loss shows."
     ),
-    fix="argmax(-1), over the axis of the classes; assert that answers and targets have one shape before they are compared.",
+    fix=(
+        "Write `logits.argmax(-1)`, over the class dimension. Assert that predictions and targets have the same "
+        "shape before you compare them."
+    ),
     repairs=instead(
         WHOLE,
         {
@@ -42,22 +49,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Loss and accuracy speak of the same answers. Can both be true?",
-        "Write down the shape of what is compared with the targets.",
-        "Take one batch and three lines: answers, targets, and how many of them agree by hand.",
+        "Loss and accuracy come from the same logits. Can both be true?",
+        "Print the shape of the tensor that is compared with `targets`.",
+        "Take one batch. Print predictions and targets, and count the matches by hand.",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Count by hand how many rows of a batch have their largest answer at the target.",
-            "Nearly all, and the script says none: `reported_metric.gap > 0.3`.",
-            "As few as the script says: `reported_metric.gap < 0.3`.",
+            "For one batch, count by hand the rows whose largest logit is at the target.",
+            "Nearly all rows match, and the script reports almost none: `reported_metric.gap > 0.3`.",
+            "As few rows match as the script reports: `reported_metric.gap < 0.3`.",
         ),
         LookAlike(
             "metrics/metric_not_reset",
-            "Look whether the reported number could be the average of something that the model has done.",
-            "No: it is far below anything, `reported_metric.reported < 0.3`.",
-            "Yes: it lies between the first epochs and the last, `reported_metric.reported > 0.3`.",
+            "Compare the reported accuracy with the accuracies of the first and the last epoch.",
+            "The reported accuracy is far below both: `reported_metric.reported < 0.3`.",
+            "The reported accuracy is between the two: `reported_metric.reported > 0.3`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.argmax.html",),

@@ -1,4 +1,4 @@
-"""The test number is good in every report, a little better than the validation, and new texts never bear it out."""
+"""The test result is good in every report, a little better than validation. New texts never give such a good result."""
 
 from bugzoo.faults.idioms import EPOCHS, JUDGED_EACH_EPOCH, TEST_LOADER
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,18 +7,22 @@ from bugzoo.faults.verbs import instead, rewrite
 LINE = "validation_loss, _ = evaluate(test_loader)"
 
 FAULT = Fault(
-    title="The epoch is chosen on the test data",
+    title="Best epoch selected on the test set",
     level=4,
     symptom="too_good",
     edits=rewrite(JUDGED_EACH_EPOCH, LOADER="$TEST", given=TEST_LOADER),
     evidence=("kept_weights.chosen_on_report > 0.5",),
     effect="kept_weights.chosen_on_report > healthy",
     why=(
-        "The lowest of eight numbers is lower than what it is the number of: each has some luck in it, and who takes the best "
-        "takes the luck as well. That is why one data set chooses and another one, looked at once, is reported. Here the "
-        "same lines do both. With eight epochs it is little; with a hundred settings tried it is much, and nobody knows how much."
+        "The lowest of eight measurements is too optimistic: each one contains some luck, and the minimum selects "
+        "the luck too. So one data set selects the epoch, and another one, read once, is reported. Here the same "
+        "lines do both. With eight epochs the bias is small. With a hundred settings tried it is large, and its size "
+        "is unknown."
     ),
-    fix="Choose epochs, rates and sizes on validation data; read the test data once, at the very end.",
+    fix=(
+        "Select epochs, learning rates and model sizes on the validation set: `evaluate(validation_loader)`. Read "
+        "the test set once, at the very end."
+    ),
     repairs=instead(
         LINE,
         {
@@ -40,22 +44,22 @@ FAULT = Fault(
     )
     | {"half as often": rewrite(EPOCHS, COUNT="fold($COUNT / 2)")},
     hints=(
-        "How often does each of the data sets get read, and for what?",
-        "Which data decided which weights are reported?",
-        "Read the end of the epoch loop, name by name.",
+        "How often does the script read each data set, and for what?",
+        "Which data decides which weights the script reports?",
+        "Read the last lines of the epoch loop. Which loader does each call of `evaluate()` read?",
     ),
     look_alikes=(
         LookAlike(
             "resume/last_instead_of_best",
-            "Put what the loop has kept into the model, and measure once more.",
-            "Nothing changes: `kept_weights.better < 0.01`.",
-            "It does better: `kept_weights.better > 0.01`.",
+            "Load the weights that the loop saved into the model, and measure the loss again.",
+            "The loss does not change: `kept_weights.better < 0.01`.",
+            "The loss is lower: `kept_weights.better > 0.01`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Compare the reported number with that of lines which nothing has read so far.",
-            "The report is the better one, by a little.",
-            "They agree; that on the training lines is far better than both.",
+            "Compare the reported loss with the loss on lines that the script has never read.",
+            "The reported loss is a little better.",
+            "Both losses agree. The loss on the training lines is far better than both.",
         ),
     ),
     sources=("https://scikit-learn.org/stable/modules/cross_validation.html",),

@@ -1,4 +1,4 @@
-"""The accuracy in the report is lower than any that one gets from the saved model, and grows slowly with more epochs."""
+"""The reported accuracy is lower than that of the saved model, and rises slowly with more epochs."""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -12,7 +12,7 @@ COUNTED = (
 )
 
 FAULT = Fault(
-    title="The counts of the training go on in the evaluation",
+    title="Metric counters not reset before evaluation",
     level=4,
     symptom="degraded",
     edits=(
@@ -21,16 +21,21 @@ FAULT = Fault(
         after(STEP, COUNTED),
     ),
     not_on={
-        "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again."
+        "data_parallel": (
+            "its model belongs to two processes that have ended, so `reported_metric` cannot evaluate it again."
+        )
     },
     evidence=("reported_metric.gap > 0.001",),
     effect="metrics.loss > healthy",
     why=(
-        "The counters were set to zero once, before the first epoch. By the end they hold every training sample of every epoch, "
-        "answered by the weights of that time, and the few hundred validation samples on top hardly matter. It is the average of "
-        "a whole training, which is about nothing that can be used."
+        "The counters are set to zero once, before the first epoch. At the end the counters hold every training "
+        "sample of every epoch, predicted with the weights of that time. The few hundred validation samples hardly "
+        "count. The reported number is an average over the whole training, so it describes no model that you can use."
     ),
-    fix="Set counters (and metric objects: reset()) to zero where an evaluation begins.",
+    fix=(
+        "Reset the counters where the evaluation begins: `correct, total, summed = 0, 0, 0.0`. With metric objects, "
+        "call `metric.reset()`."
+    ),
     repairs={
         "before the loop over batches": Swap(
             "with torch.no_grad():\n    $$$BODY", f"{COUNTS}\nwith torch.no_grad():\n    $$$BODY"
@@ -59,22 +64,22 @@ FAULT = Fault(
         "behind the evaluation": Swap("print(metrics)", f"{COUNTS}\nprint(metrics)"),
     },
     hints=(
-        "How many samples is the reported number an average of? How many are there to be evaluated?",
-        "Evaluate the finished model by hand on the same loader, and lay the two numbers side by side.",
-        "Follow a counter from where it is set to zero to where it is divided.",
+        "How many samples does the reported number average over? How many samples should the evaluation have?",
+        "Evaluate the final model by hand on the same loader. Compare the result with the reported number.",
+        "Follow `total` from the line that sets it to zero to the line that divides by it.",
     ),
     look_alikes=(
         LookAlike(
             "metrics/argmax_over_wrong_dim",
-            "Look whether the reported number could be the average of something that the model has done.",
-            "Yes: it lies between the first epochs and the last, `reported_metric.reported > 0.3`.",
-            "No: it is far below anything, `reported_metric.reported < 0.3`.",
+            "Compare the reported accuracy with the accuracies of the first and the last epoch.",
+            "The reported accuracy is between the two: `reported_metric.reported > 0.3`.",
+            "The reported accuracy is far below both: `reported_metric.reported < 0.3`.",
         ),
         LookAlike(
             "metrics/mean_of_batch_means",
             "Evaluate the same weights with all samples in a single batch.",
-            "It is wrong by as much.",
-            "Then it is right: the last batch was short.",
+            "The reported number is as wrong as before.",
+            "The reported number is now right.",
         ),
     ),
     sources=("https://torchmetrics.readthedocs.io/en/stable/pages/overview.html",),

@@ -1,4 +1,4 @@
-"""Since the batch goes through the model in small parts, so that it fits into memory, the validation loss is worse."""
+"""Since the batch goes through the model in small parts, to fit into memory, the validation loss is worse."""
 
 from bugzoo.faults.idioms import EPOCHS
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -12,10 +12,10 @@ for part, answers in zip($INPUTS.split($rows), $TARGETS.split($rows), strict=Tru
     $LOSS += share.detach()"""
 
 FAULT = Fault(
-    title="BatchNorm over parts of a few rows",
+    title="BatchNorm on tiny micro-batches",
     level=4,
     symptom="degraded",
-    params={"rows": Param(2, 1, 2, "rows in a part; one is loudest")},
+    params={"rows": Param(2, 1, 2, "rows in a micro-batch (the effect is strongest with 1)")},
     edits=Swap(
         "$LOGITS = $MODEL($INPUTS)\n$LOSS = F.cross_entropy($LOGITS, $TARGETS)\n$LOSS.backward()",
         SUMMED,
@@ -24,13 +24,16 @@ FAULT = Fault(
     evidence=("batch_statistics.rows < 3",),
     effect="metrics.loss > healthy",
     why=(
-        "BatchNorm takes its means and variances from the rows that it gets at once. The optimiser's step is that of all 32, "
-        "and each pair is normalised by itself: its variances lie 0.3 from those of the average (as a logarithm) instead of "
-        "0.13. The answer for an image depends on the one beside it, and what is learnt so does not fit the average that "
-        "evaluation uses. Summed gradients are those of the whole batch only where no layer looks across rows. DataParallel "
-        "on 16 devices does the same to it."
+        "BatchNorm computes mean and variance from the rows of one forward call: here two, while the optimizer step "
+        "uses all 32. The log variances of two rows are 0.3 away from the running average, instead of 0.13. The output "
+        "for an image depends on the image beside it, and the learned weights do not fit the running statistics of "
+        "eval mode. Gradient accumulation equals one full batch only if no layer mixes rows. DataParallel on 16 "
+        "devices has the same effect."
     ),
-    fix="Give BatchNorm more rows at once: larger parts, SyncBatchNorm over devices; or choose GroupNorm from the start.",
+    fix=(
+        "Give BatchNorm more rows per call: larger micro-batches, or SyncBatchNorm across devices. Or use GroupNorm "
+        "from the start."
+    ),
     repairs=instead(
         PARTS,
         {
@@ -62,22 +65,25 @@ FAULT = Fault(
     },
     own_forward=True,
     hints=(
-        "Which layers of this model treat a row differently according to what else is in its batch?",
-        "Count the rows that such a layer sees in one call, and compare its numbers for one call with those that it keeps.",
-        "Look at the line that calls the model while it trains, and at how often it calls it in one step.",
+        "Which layers of this model treat a row differently depending on what else is in its batch?",
+        (
+            "Count the rows that such a layer sees in one training call. Compare the mean and variance of those rows "
+            "with the running statistics."
+        ),
+        "Find the line that calls the model during training. How often does this line run within one optimizer step?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
             "Evaluate the same weights twice, the second time with the validation rows in another order.",
-            "Both times the same: `mode_watch.eval_in_train_mode < 0.5`.",
-            "Another number: `mode_watch.eval_in_train_mode > 0.5`.",
+            "Both evaluations give the same number: `mode_watch.eval_in_train_mode < 0.5`.",
+            "The second evaluation gives another number: `mode_watch.eval_in_train_mode > 0.5`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Count how many rows the model is called with, at once, while it trains.",
-            "Two, though the batch has 32.",
-            "As many as the batch has.",
+            "Count the rows that the model gets in one forward call during training.",
+            "The model gets two rows, though the batch has 32.",
+            "The model gets as many rows as the batch has.",
         ),
     ),
     sources=(

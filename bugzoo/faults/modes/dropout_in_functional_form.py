@@ -1,4 +1,4 @@
-"""The model is in evaluation mode, and still the same input gets another answer each time it is asked."""
+"""The model is in eval mode, and still the same input gives a different output each time."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -7,7 +7,7 @@ LINE = "F.dropout($X, dropout)"
 COUNTS = "correct, total, summed = 0, 0, 0.0"
 
 FAULT = Fault(
-    title="Dropout that does not ask for the mode",
+    title="F.dropout without training=self.training",
     level=3,
     symptom="noisy_eval",
     edits=either(
@@ -17,11 +17,11 @@ FAULT = Fault(
     evidence=("mode_watch.drops_in_eval > 0.5",),
     effect="metrics.loss > healthy",
     why=(
-        "nn.Dropout is told the mode by model.eval(), because it is a module of the model. F.dropout is a function: it knows no "
-        "model, and its argument training is True by default. It goes on dropping while the model is judged and used, so that "
-        "answers depend on chance, and each is made with a part of the units."
+        "model.eval() reaches nn.Dropout, because nn.Dropout is a module of the model. F.dropout is a function: it "
+        "does not know the model, and its argument training is True by default. So F.dropout keeps dropping units "
+        "during validation and inference. The outputs depend on chance, and each one uses only a part of the units."
     ),
-    fix="nn.Dropout as a layer, or F.dropout(x, p, training=self.training).",
+    fix="Use nn.Dropout as a layer, or F.dropout(x, p, training=self.training).",
     repairs=instead(
         LINE,
         {
@@ -41,21 +41,24 @@ FAULT = Fault(
     | {"eval() once more": Swap(COUNTS, f"for part in model.modules():\n    part.eval()\n{COUNTS}")},
     hints=(
         "Evaluate twice, without training in between. Do you get the same number?",
-        "Each module says in which mode it is. Is everything random in this model a module?",
-        "Read the forward pass for calls that draw random numbers, and ask how each of them learns about the mode.",
+        "Print .training for every module. Is everything random in this model a module?",
+        (
+            "Find the calls in forward() that draw random numbers. How does each call know whether the model is in "
+            "eval mode?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Ask every layer of the model in which mode it is while the model is evaluated.",
-            "In evaluation mode, and it drops all the same: `mode_watch.eval_in_train_mode < 0.5`.",
-            "In training mode: `mode_watch.eval_in_train_mode > 0.5`.",
+            "During the evaluation, print .training for every module of the model.",
+            "The modules are in eval mode, but dropout is active: `mode_watch.eval_in_train_mode < 0.5`.",
+            "The modules are in train mode: `mode_watch.eval_in_train_mode > 0.5`.",
         ),
         LookAlike(
             "data/augmented_validation",
-            "Evaluate twice and compare: are the inputs the same, and are the answers to them?",
-            "The same inputs get other answers.",
-            "The inputs differ already.",
+            "Evaluate the same weights twice. Compare the inputs, then the outputs, of both evaluations.",
+            "The same inputs give different outputs.",
+            "The inputs already differ.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Validation numbers are worse than they should be and change when the same model is evaluated again."""
+"""Validation metrics are worse than they should be, and they change when the same model is evaluated again."""
 
 from bugzoo.faults.idioms import EVAL_MODE
 from bugzoo.faults.model import Either, Fault, LookAlike, Swap
@@ -8,17 +8,17 @@ COUNTS, SEEDED = "correct, total, summed = 0, 0, 0.0", "torch.manual_seed(seed +
 
 
 def begun(text: str) -> Either:
-    """`text`, in which @ is the line that the evaluation begins with, in its place."""
+    """Replace the first line of the evaluation with `text`, in which @ means that line."""
     return either(*(Swap(line, text.replace("@", line)) for line in (COUNTS, SEEDED)))
 
 
 FAULT = Fault(
-    title="Evaluation in training mode",
+    title="Missing model.eval() before validation",
     level=4,
     symptom="noisy_eval",
     edits=remove(EVAL_MODE),
     not_on={
-        name: "it has neither dropout nor BatchNorm, and no other layer cares for the mode."
+        name: "it has neither dropout nor BatchNorm, and no other layer depends on train mode or eval mode."
         for name in (
             "amp_transformer",
             "data_parallel",
@@ -33,10 +33,11 @@ FAULT = Fault(
     evidence=("mode_watch.eval_in_train_mode > 0.5",),
     effect="metrics.loss > healthy",
     why=(
-        "Without eval() dropout goes on dropping units and BatchNorm normalises with the statistics of whatever batch "
-        "comes, and stores them. The numbers depend on chance and on the neighbours in the batch."
+        "Without model.eval(), dropout keeps dropping units. BatchNorm normalizes with the statistics of the current "
+        "batch and updates its running statistics. The metrics then depend on chance and on the other rows of the "
+        "batch."
     ),
-    fix="model.eval() before evaluating, model.train() before training goes on.",
+    fix="Call model.eval() before evaluating, and model.train() before training goes on.",
     repairs={
         "train(False)": begun("model.train(False)\n@"),
         "each module": begun("for part in model.modules():\n    part.training = False\n@"),
@@ -53,27 +54,30 @@ FAULT = Fault(
     },
     hints=(
         "Evaluate twice, without training in between. Do you get the same number?",
-        "Some layers behave differently in training and evaluation. Which are in this model, and in which mode are they?",
+        (
+            "Some layers behave differently in train mode and in eval mode. Which layers of this model do, and in "
+            "which mode are they?"
+        ),
         "Compare the lines before the evaluation loop with those before the training loop.",
     ),
     look_alikes=(
         LookAlike(
             "modes/dropout_in_functional_form",
-            "Ask every layer of the model in which mode it is while the model is evaluated.",
-            "In training mode.",
-            "In evaluation mode, and dropout acts all the same.",
+            "During the evaluation, print .training for every module of the model.",
+            "The modules are in train mode.",
+            "The modules are in eval mode, but dropout is active.",
         ),
         LookAlike(
             "data/augmented_validation",
-            "Evaluate twice and compare: are the inputs the same, and are the answers to them?",
-            "The same inputs get other answers.",
-            "The inputs differ already.",
+            "Evaluate the same weights twice. Compare the inputs, then the outputs, of both evaluations.",
+            "The same inputs give different outputs.",
+            "The inputs already differ.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Score one short text twice when it is alone, and then once more beside a long one.",
-            "It differs even when alone: `mode_watch.eval_in_train_mode > 0.5`.",
-            "Alone it stays the same: `mode_watch.eval_in_train_mode < 0.5`.",
+            "Predict one short text twice in a batch of its own, then once next to a long text.",
+            "The outputs differ even when the text has a batch of its own: `mode_watch.eval_in_train_mode > 0.5`.",
+            "The outputs are the same when the text has a batch of its own: `mode_watch.eval_in_train_mode < 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval",),

@@ -1,22 +1,23 @@
-"""Evaluation is slower than it was and takes far more memory than its batches need; the numbers are the same."""
+"""Evaluation is slower than before and uses far more memory than its batches need. The metrics are the same."""
 
 from bugzoo.faults.idioms import EVAL_MODE, NO_GRAD
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import before, remove
 
 FAULT = Fault(
-    title="Evaluation that builds the graph for a backward pass",
+    title="Missing torch.no_grad() during evaluation",
     level=2,
     symptom="slow",
     edits=remove(NO_GRAD),
     evidence=("evaluation_graph.kept > 0.5",),
     effect="evaluation_graph.kept > healthy",
     why=(
-        "eval() turns dropout and BatchNorm, and nothing else: autograd goes on recording. Every activation of the forward pass "
-        "is kept for a backward() that never comes, so that an evaluation batch costs about as much memory as a training batch, "
-        "and evaluation batches are often larger. Where outputs or losses are collected, every batch's graph stays."
+        "model.eval() switches dropout and BatchNorm, but autograd keeps recording the computation graph. Every "
+        "activation of the forward pass is kept for a backward() that never comes. So an evaluation batch needs about "
+        "as much memory as a training batch, and evaluation batches are often larger. If the loop collects outputs or "
+        "losses, the graph of every batch stays in memory."
     ),
-    fix="with torch.no_grad(): or torch.inference_mode() around the evaluation.",
+    fix="Run the evaluation inside with torch.no_grad() or with torch.inference_mode().",
     repairs={
         "switched off and on": before(EVAL_MODE, "torch.set_grad_enabled(False)"),
         "no parameter wants one": before(EVAL_MODE, "model.requires_grad_(False)"),
@@ -28,22 +29,22 @@ FAULT = Fault(
         "around eval() alone": before(EVAL_MODE, "with torch.no_grad():\n    model.eval()"),
     },
     hints=(
-        "What does a forward pass have to keep, and for whom?",
-        "Print of an output of the evaluation whether it has a grad_fn.",
-        "Which two switches does an evaluation turn, and which of them is turned here?",
+        "What does a forward pass keep in memory, and which later call needs it?",
+        "Print the grad_fn of one output of the evaluation. Is the grad_fn None?",
+        "Which two switches does an evaluation usually set? Which of the two does this script set?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Print in the evaluation loop: model.training, and whether an output has a grad_fn.",
-            "The mode is right, the outputs have one.",
-            "The mode is wrong, the outputs have none.",
+            "In the evaluation loop, print model.training and the grad_fn of one output.",
+            "The model is in eval mode, and the output has a grad_fn.",
+            "The model is in train mode, and the output has no grad_fn.",
         ),
         LookAlike(
             "speed/sync_every_step",
-            "Print of an output of the evaluation whether it has a grad_fn, and how long a batch takes.",
-            "It has one.",
-            "It has none, and the time is lost in waiting.",
+            "Print the grad_fn of one evaluation output, and the time that one batch takes.",
+            "The output has a grad_fn.",
+            "The output has no grad_fn, and the time goes into waiting.",
         ),
     ),
     sources=("https://github.com/OpenNMT/OpenNMT-py/issues/1141", "https://github.com/skorch-dev/skorch/issues/218"),

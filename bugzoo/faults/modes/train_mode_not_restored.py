@@ -1,4 +1,4 @@
-"""Since the training shows how it is doing now and then, the loss falls faster than ever, and it helps nobody."""
+"""Since the script prints accuracy during training, the training loss falls faster, but validation is no better."""
 
 from bugzoo.faults.idioms import TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -15,13 +15,13 @@ FOUND = LOOK.replace("$every", "$EVERY")
 ASKED = "hits = (model(inputs).argmax(-1) == targets).float().mean().item()"
 
 FAULT = Fault(
-    title="After a look at the model it stays in evaluation mode",
+    title="Missing model.train() after evaluation",
     level=3,
     symptom="degraded",
-    params={"every": Param(20, 1, 100, "optimiser steps between two looks at the model")},
+    params={"every": Param(20, 1, 100, "optimizer steps between two evaluations in the training loop")},
     edits=(remove(TRAIN_MODE), Swap(KEPT, f"{KEPT}\n{LOOK}")),
     not_on={
-        name: "it has neither dropout nor BatchNorm, and no other layer cares for the mode."
+        name: "it has neither dropout nor BatchNorm, and no other layer depends on train mode or eval mode."
         for name in (
             "amp_transformer",
             "data_parallel",
@@ -36,11 +36,15 @@ FAULT = Fault(
     evidence=("mode_watch.train_in_eval_share > 0.3",),
     effect="mode_watch.train_in_eval_share > healthy",
     why=(
-        "eval() holds until train() is called. A look at the model after 20 steps turns it, train() stood before the loop or "
-        "nowhere, and all steps that follow are made in evaluation mode: dropout no longer drops, and BatchNorm normalises with "
-        "statistics that it stopped to collect after 20 batches. What was to keep the model from learning by heart is off."
+        "model.eval() holds until model.train() is called. An evaluation inside the training loop calls model.eval() "
+        "after 20 steps, and no model.train() follows. All later steps run in eval mode: dropout is off, and BatchNorm "
+        "uses running statistics that it stopped updating after 20 batches. The regularization that should keep the "
+        "model from overfitting is off."
     ),
-    fix="model.train() at the top of every epoch, or right behind every evaluation in the loop.",
+    fix=(
+        "Call model.train() right after every evaluation in the loop. For an evaluation between epochs, model.train() "
+        "at the top of every epoch is enough."
+    ),
     repairs=instead(
         FOUND,
         {
@@ -65,22 +69,22 @@ FAULT = Fault(
     )
     | {"once before the loop": Swap("losses = []", "losses = []\nmodel.train()")},
     hints=(
-        "What else changes when a model is looked at, besides what is printed?",
-        "Write down model.training at every step, and look when it changes.",
-        "Which calls of the loop turn a switch of the model, and which turn it back?",
+        "What else changes when the script evaluates the model, besides what it prints?",
+        "Print model.training at every step. At which step does the value change?",
+        "Which calls in the loop change the mode of the model, and which calls change it back?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Write down the mode of the model at every step of the training and in the evaluation.",
-            "In training it is off: `mode_watch.train_in_eval_share > 0.3`.",
-            "In the evaluation it is on: `mode_watch.train_in_eval_share < 0.3`.",
+            "Print model.training at every training step, and during the evaluation.",
+            "The model is in eval mode during training: `mode_watch.train_in_eval_share > 0.3`.",
+            "The model is in train mode during the evaluation: `mode_watch.train_in_eval_share < 0.3`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Ask the layers that drop at random in which mode they are during a training step.",
-            "There are some, and they are in evaluation mode.",
-            "There are none.",
+            "During a training step, print .training for every dropout layer of the model.",
+            "The model has dropout layers, and they are in eval mode.",
+            "The model has no dropout layers.",
         ),
     ),
     sources=("https://github.com/knazeri/edge-connect/issues/9", "https://github.com/pytorch/tutorials/issues/1624"),

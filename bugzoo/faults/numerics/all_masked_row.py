@@ -1,4 +1,4 @@
-"""Since padding is masked in both directions the loss is nan from the first step on."""
+"""The loss is NaN from the first step on. It began when the padding mask was changed."""
 
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,23 +7,23 @@ from bugzoo.faults.verbs import before, instead, rewrite
 LINE = 'scores = scores.masked_fill((mask == 0) | (mask == 0).transpose(-2, -1), float("-inf"))'
 
 FAULT = Fault(
-    title="A row of attention scores that is masked from end to end",
+    title="Softmax over a fully masked row",
     level=2,
     symptom="non_finite",
     edits=Swap(
         'scores = scores.masked_fill(mask == 0, float("-inf"))', LINE, where="def forward(self, x, mask):\n    $$$BODY"
     ),
     not_on={
-        "word_lines": "no line is empty, so that no row of its attention is masked whole: nothing is NaN, measured on 5 seeds."
+        "word_lines": "no line is empty, so no attention row is fully masked. Nothing is NaN (measured on 5 seeds)."
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "A softmax gives out shares of 1. Where every score of a row is -inf there is nothing to share: exp() gives 0 "
-        "everywhere, and 0/0 is nan. The rows of the padding places are such rows, as soon as the mask covers queries as "
-        "well as keys. Multiplying them by 0 afterwards does not help: 0 times nan is nan."
+        "A softmax row sums to 1. If every score of the row is -inf, exp() gives 0 everywhere, and 0/0 is NaN. "
+        "Here the mask covers queries as well as keys, so every padding position has such a row. Multiplying the "
+        "row by 0 afterwards does not help, because 0 times NaN is NaN."
     ),
-    fix="Mask keys only, and leave out afterwards what padding places say; or mask with a finite low number.",
+    fix="Mask only the keys, and ignore the outputs at padding positions afterwards. Or mask with a finite low number.",
     repairs=instead(
         LINE,
         {
@@ -56,22 +56,22 @@ FAULT = Fault(
     same_forward=True,
     shown_by=("replay",),
     hints=(
-        "Run a batch of reviews that are equally long, and one in which they are not.",
-        "Follow one padded review through the model: which row of which tensor is nan first?",
-        "For each query of a short review, count the keys that it may look at.",
+        "Run a batch of equally long reviews and a batch of mixed lengths. Which loss is NaN?",
+        "Follow one padded review through the model. Which row of which tensor is NaN first?",
+        "For each query of a short review, count the keys that it may attend to.",
     ),
     look_alikes=(
         LookAlike(
             "numerics/zero_norm_division",
-            "Give the model reviews of one length only and see whether a loss is lost all the same.",
-            "None is lost.",
-            "Just as before.",
+            "Train on reviews of one length only. Does a loss still become NaN?",
+            "No loss becomes NaN.",
+            "The loss becomes NaN as before.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
-            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
-            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
+            "Divide the learning rate by ten and see whether a loss becomes NaN at the same step as before.",
+            "The loss becomes NaN at the same step, whatever the learning rate: `first_non_finite.found > 0.5`.",
+            "No loss is NaN, before or after, and the loss swings less: `first_non_finite.found < 0.5`.",
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/41508",),

@@ -1,4 +1,4 @@
-"""Training goes well, and the better the model gets, the nearer is the step at which its loss becomes infinite."""
+"""Training goes well at first. Once the model is good enough, its loss becomes infinite."""
 
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE, LOSS
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -7,29 +7,32 @@ from bugzoo.faults.verbs import after, before, instead, rewrite
 LINE = "$PENALTY = torch.log(torch.exp($S * $LOGITS).sum(-1)).mean()"
 
 FAULT = Fault(
-    title="exp() of large numbers without taking the maximum off",
+    title="log(exp(x).sum()) instead of torch.logsumexp()",
     level=2,
     symptom="non_finite",
     params={
-        "sharpness": Param(50.0, 40.0, 1e4, "what the logits are multiplied by inside exp(): one over a temperature"),
-        "weight": Param(1e-4, 0.0, 1.0, "of the penalty, in the loss"),
+        "sharpness": Param(50.0, 40.0, 1e4, "factor on the logits inside exp() (1 / temperature)"),
+        "weight": Param(1e-4, 0.0, 1.0, "weight of the penalty in the loss"),
     },
     edits=after(
         LOSS,
         "largest = torch.log(torch.exp($sharpness * $LOGITS).sum(-1)).mean()\n$RESULT = $RESULT + $weight * largest",
     ),
     not_on={
-        "amp_transformer": "The gradient scaler leaves out every step whose gradient is not finite: no loss is lost, nothing is "
-        "learnt any more. That is another symptom.",
+        "amp_transformer": (
+            "GradScaler skips every step whose gradient is not finite. The weights stay finite, but the model "
+            "stops learning. That is a different symptom."
+        ),
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "The logarithm of a sum of exponentials is a soft maximum, here of the logits at a low temperature. exp() of more than "
-        "88.7 is infinite in float32: a logit of 1.8 is enough, and a model that learns gets there. The logarithm of infinity is "
-        "infinity, and on the way back inf/inf is nan. In float16 the limit is 11.1."
+        "The logarithm of a sum of exponentials is a soft maximum, here of the logits at a low temperature. In "
+        "float32 exp() of more than 88.7 is inf, so at a factor of 50 a logit of 1.8 is enough. A model that "
+        "learns gets there. log(inf) is inf, and in the backward pass inf/inf is NaN. In float16 the limit is "
+        "11.1."
     ),
-    fix="Take the maximum off before exp() and add it again behind log(): torch.logsumexp does both.",
+    fix="Use torch.logsumexp(). By hand, subtract the maximum before exp() and add it again after log().",
     repairs=instead(
         LINE,
         {
@@ -66,22 +69,22 @@ FAULT = Fault(
     },
     shown_by=("replay",),
     hints=(
-        "Look at the largest logit of each step, up to the one where the loss is lost.",
-        "Which function of the program grows fastest, and what is the largest number that it may be given?",
-        "Read what is added to the loss from the inside out, with the largest logit of that step in hand.",
+        "Plot the largest logit of each step, up to the first step whose loss is not finite.",
+        "Which function of the program grows fastest? What is the largest input that it can handle?",
+        "Read the term that is added to the loss, from the inside out. Insert the largest logit of that step.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Follow the plain loss, without what is added to it, up to the step before it is lost.",
-            "It falls well to the end: `first_non_finite.found > 0.5`.",
-            "It swings, and nothing is lost: `first_non_finite.found < 0.5`.",
+            "Plot the main loss without the added term, up to the last finite step.",
+            "The main loss falls well to the end: `first_non_finite.found > 0.5`.",
+            "The loss swings, but stays finite: `first_non_finite.found < 0.5`.",
         ),
         LookAlike(
             "numerics/zero_norm_division",
-            "Divide all logits by a hundred and see whether a loss is lost all the same.",
-            "No longer: it was their size.",
-            "Just as before.",
+            "Divide all logits by a hundred. Does the loss still become NaN or inf?",
+            "The loss stays finite, so the logits were too large.",
+            "The loss becomes NaN as before.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.logsumexp.html",),

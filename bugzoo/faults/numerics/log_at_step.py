@@ -1,26 +1,26 @@
-"""It trains for a while, then from one step to the next every loss is nan."""
+"""Training goes well for a while. Then, from one step to the next, every loss is NaN."""
 
 from bugzoo.faults.idioms import BACKWARD, BATCH_COUNTER, COUNTER, EVAL_MODE, HIDDEN, HIDDEN_ALONE, LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import before, either, instead, rewrite
 
 LOG = "if {late}:\n    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
-# a forward pass that sees no counter of steps counts for itself
+# a forward pass that cannot see the step counter counts its own calls
 STEPS = LOG.format(late="$COUNT >= $step")
 PASSES = '$SELF.passes = getattr($SELF, "passes", 0) + 1\n' + LOG.format(late="$SELF.passes > $step")
-# a model of layers alone has no line for it
+# a model that is only a list of layers has no line to edit: change its logits instead
 OUTPUTS = "outputs = $LOGITS\n" + STEPS.replace("$RESULT", "outputs")
 
 LINE = "$HIDDEN = torch.log($HIDDEN - $HIDDEN.min() + $EPS)"
 BLOCK = f"if $LATE:\n    {LINE}"
 
 FAULT = Fault(
-    title="Logarithm that meets zero after some steps",
+    title="log(0) in the forward pass",
     level=2,
     symptom="non_finite",
     params={
-        "step": Param(50, 0, 100_000, "optimiser steps that are done before the logarithm sets in"),
-        "eps": Param(0.0, 0.0, 1.0, "added inside the logarithm; 0 is log(0), 1e-9 stays finite behind a ReLU"),
+        "step": Param(50, 0, 100_000, "number of optimizer steps before the log() starts"),
+        "eps": Param(0.0, 0.0, 1.0, ("added inside log(): 0 gives log(0), and 1e-9 stays finite when a ReLU follows")),
     },
     edits=either(
         before(HIDDEN_ALONE, STEPS, given=COUNTER),
@@ -32,16 +32,18 @@ FAULT = Fault(
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "x - min(x) is exactly zero at the minimum, and log(0) is -inf. A ReLU behind it turns -inf into 0, so the loss "
-        "of that step is still finite; but the gradient of log is 1/0 = inf, times ReLU's 0, which is nan. The optimiser "
-        "writes that nan into the layers below, into all but the units that were off for that sample (a ReLU's backward pass "
-        "writes 0 there, whatever arrives), and the next loss is nan. With eps = 1e-9 the "
-        "smallest value is log(1e-9) = -20.7 and the ReLU's zero gradient wins: nothing becomes nan."
+        "x - x.min() is exactly 0 at the minimum, and log(0) is -inf. The ReLU after it turns -inf into 0, so the "
+        "loss of that step is still finite. In the backward pass, the ReLU's gradient of 0 is multiplied by the "
+        "slope of log(), 1/0 = inf, which gives NaN. The optimizer writes that NaN into the layers before it, and "
+        "the next loss is NaN. Only units that were off for that sample are spared: a ReLU's backward pass writes "
+        "0 there, whatever arrives. With eps = 1e-9 the smallest value is log(1e-9) = -20.7 and the ReLU's zero "
+        "gradient wins: nothing becomes NaN."
     ),
     fix=(
-        "Take the logarithm out. An eps or a clamp inside it only ends the nan: the mlp's validation loss stays above 1.5 "
-        "times the healthy one, and the minimum over the batch lets one sample change another's answer. Where a logarithm "
-        "is wanted, log1p(relu(x)) is defined for every x and looks at one sample alone; it is still another network."
+        "Remove the logarithm. An eps or a clamp inside the log() only ends the NaN: the mlp's validation loss "
+        "stays above 1.5 times the healthy one. The minimum over the batch also lets one sample change the output "
+        "of another. If you want a logarithm, log1p(relu(x)) is defined for every x and uses one sample alone. "
+        "The result is still a different network."
     ),
     repairs=instead(
         LINE,
@@ -89,23 +91,25 @@ FAULT = Fault(
     own_forward=True,
     shown_by=("replay", "gradient_health"),
     hints=(
-        "The first nan in the loss is not the first number that is not finite. Look one step earlier.",
-        "Watch what each layer hands on, forwards and backwards, around that step.",
-        "Read the forward pass: for which input is each function not defined, can its tensor hold each constant, and does "
-        "this network need it at all?",
+        "The first NaN in the loss is not the first number that is not finite. Look one step earlier.",
+        "Around that step, check the output of each layer and the gradient of each layer. Which is bad first?",
+        (
+            "Read forward(). For which input is each function undefined? Can its dtype hold each constant? Does "
+            "the network need the function at all?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
-            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
-            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
+            "Divide the learning rate by ten and see whether a loss becomes NaN at the same step as before.",
+            "The loss becomes NaN at the same step, whatever the learning rate: `first_non_finite.found > 0.5`.",
+            "No loss is NaN, before or after, and the loss swings less: `first_non_finite.found < 0.5`.",
         ),
         LookAlike(
             "numerics/nan_in_data",
-            "Look for numbers that are not finite in the inputs of the batch where it sets in.",
+            "Check the inputs of the first bad batch for NaN and inf, before the model sees them.",
             "All inputs are finite.",
-            "One of them is not.",
+            "One input is not finite.",
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/4132",),

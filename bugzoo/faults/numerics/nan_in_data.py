@@ -1,4 +1,4 @@
-"""Some time in the first epoch the loss becomes nan; with another seed it is another step, and never the same batch."""
+"""The loss becomes NaN somewhere in the first epoch. Another seed gives another step and another batch."""
 
 from bugzoo.faults.idioms import BACKWARD, LEARNING_RATE, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,7 +8,7 @@ LOADER = "train_loader = $LOADER"
 
 
 def bad(array: str) -> Swap:
-    """One number of one training sample is none."""
+    """Set one number of one training sample to nan."""
     spoilt = f'{array}[train[$sample]].view(-1)[5] = float("nan")'
     return Swap(LOADER, f"{spoilt}\n{LOADER}", where=f"{array} = $MADE")
 
@@ -23,23 +23,23 @@ def chosen(array: str) -> Swap:
 
 
 FAULT = Fault(
-    title="One sample of the data holds a nan",
+    title="NaN in one training sample",
     level=2,
     symptom="non_finite",
-    params={"sample": Param(17, 0, 200, "which of the training samples it is")},
+    params={"sample": Param(17, 0, 200, "index of the bad sample in the training set")},
     edits=either(bad("images"), bad("rows")),
     not_on={
-        "finetune": "its data set holds a copy of the rows by then: nothing is not finite on 5 of 5 seeds.",
-        "image_pipeline": "its images have been prepared and kept by then, so that nothing of it reaches the model.",
+        "finetune": "its dataset already holds a copy of the rows. Everything is finite on 5 of 5 seeds.",
+        "image_pipeline": "its images are already preprocessed and stored, so the NaN never reaches the model.",
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "A nan in one number of one sample makes that sample's activations nan, the mean loss of its batch, and every gradient. "
-        "After that one step all weights are nan, and so is every loss that follows. It comes when the sample is dealt, once "
-        "in 36 batches here, in an order that the seed decides."
+        "One NaN in one sample makes that sample's activations NaN. The mean loss of its batch is then NaN, and "
+        "so is every gradient. After that one step all weights are NaN, and so is every later loss. One batch in "
+        "36 contains the sample here, and the seed decides which one."
     ),
-    fix="Look at the data before the training: count what is not finite, and drop or fill it, knowingly.",
+    fix="Check the data before training: count the values that are not finite, then drop or fill them deliberately.",
     repairs={
         "filled": either(mended("images"), mended("rows")),
         "left out": either(chosen("images"), chosen("rows")),
@@ -58,21 +58,24 @@ FAULT = Fault(
     },
     shown_by=("data_inspection", "replay"),
     hints=(
-        "Does it come at the same step under another seed? And with a learning rate of zero?",
-        "Take the batch of the step where it sets in, before the model has touched it.",
-        "Ask all of the training data whether every number in it is finite.",
+        (
+            "Change the seed: does the loss break at the same step? Set the learning rate to zero: does the loss "
+            "still break?"
+        ),
+        "Take the batch of the first bad step and inspect it before the model sees it.",
+        "Run torch.isfinite() over all of the training data.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Set the learning rate to zero and see whether a loss is lost all the same.",
-            "Once an epoch, all the same: `first_non_finite.found > 0.5`.",
-            "None is lost: `first_non_finite.found < 0.5`.",
+            "Set the learning rate to zero. Does a loss still become NaN?",
+            "A loss still becomes NaN, once per epoch: `first_non_finite.found > 0.5`.",
+            "No loss becomes NaN: `first_non_finite.found < 0.5`.",
         ),
         LookAlike(
             "numerics/sqrt_at_zero",
-            "Look for numbers that are not finite in the inputs of the batch where it sets in.",
-            "One of them is not.",
+            "Check the inputs of the first bad batch for NaN and inf, before the model sees them.",
+            "One input is not finite.",
             "All inputs are finite.",
         ),
     ),

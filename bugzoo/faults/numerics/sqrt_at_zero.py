@@ -1,10 +1,10 @@
-"""For some epochs all is well, then a loss is nan, and every weight of the model with it."""
+"""Training goes well for some epochs. Then the loss is NaN, and so is every weight of the model."""
 
 from bugzoo.faults.idioms import BACKWARD, BATCH_COUNTER, COUNTER, EVAL_MODE, LOSS, OTHER_LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, either, instead
 
-# how far two answers of a batch lie apart, for every pair; sixteen answers are enough, a text has thousands
+# mean distance between two outputs, over all pairs; sixteen outputs are enough, a batch of text has thousands
 GAPS = (
     "if {late}:\n"
     "    answers = {answers}\n"
@@ -16,12 +16,12 @@ LATE = "$COUNT >= $step"
 LINE = "$LOSS = $LOSS + $W * ($GAPS**2).sum(-1).sqrt().mean()"
 
 FAULT = Fault(
-    title="Square root of zero in a penalty that starts late",
+    title="Infinite gradient of sqrt() at zero",
     level=2,
     symptom="non_finite",
     params={
-        "step": Param(50, 0, 100_000, "optimiser steps that are done before the penalty sets in"),
-        "weight": Param(1e-3, 0.0, 1.0, "of the mean distance between two answers, in the loss"),
+        "step": Param(50, 0, 100_000, "number of optimizer steps before the penalty starts"),
+        "weight": Param(1e-3, 0.0, 1.0, "weight of the mean distance between two outputs in the loss"),
     },
     edits=either(
         after(LOSS, GAPS.format(late=LATE, answers="($LOGITS)[:16]"), given=COUNTER),
@@ -29,22 +29,24 @@ FAULT = Fault(
         after(LOSS, GAPS.format(late=LATE, answers="($LOGITS)[:16]"), given=BATCH_COUNTER),
     ),
     not_on={
-        "amp_transformer": "The gradient scaler leaves out every step whose gradient is not finite: no loss is lost, nothing is "
-        "learnt any more. That is another symptom.",
-        "image_pipeline": "Its tiny run ends before the step at which this sets in: nothing is seen on 5 of 5 seeds, measured.",
+        "amp_transformer": (
+            "GradScaler skips every step whose gradient is not finite. No loss becomes NaN, but the model stops "
+            "learning. That is a different symptom."
+        ),
+        "image_pipeline": "its tiny run ends before the penalty starts. Nothing is seen on 5 of 5 seeds (measured).",
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "Each answer is also compared with itself: that distance is 0, and so is its square. The square root of 0 is 0, "
-        "so the loss of that step is an ordinary number; but the slope of the root there is 1/0 = inf, times the 0 that "
-        "comes from the square, which is nan. It is made behind the last layer, so the optimiser writes it into every "
-        "parameter, and the next loss is nan."
+        "Each output is also compared with itself, so one distance is sqrt(0) = 0. The loss of that step is still "
+        "an ordinary number. But the slope of sqrt() at 0 is 1/0 = inf. The backward pass multiplies that slope "
+        "by the 0 that comes from the square, and inf * 0 is NaN. That NaN starts after the last layer, so the "
+        "optimizer writes it into every parameter, and the next loss is NaN."
     ),
     fix=(
-        "Where the distance is wanted, write one whose slope is defined at 0: torch.cdist and torch.linalg.vector_norm give "
-        "0 there, or add an eps inside the root that is small against the distances and not against the number format. "
-        "Mending the value behind the root does not mend its slope."
+        "If you want the distance, use torch.cdist or torch.linalg.vector_norm, whose slope at 0 is 0. Or add an "
+        "eps inside the square root, small compared with the distances but large enough for the dtype. Correcting "
+        "the value after the square root does not correct its slope."
     ),
     repairs=instead(
         LINE,
@@ -92,28 +94,31 @@ FAULT = Fault(
     },
     shown_by=("replay", "gradient_health"),
     hints=(
-        "The first nan in the loss is not the first number that is not finite. Which number was, and on the way forward or back?",
-        "Count the nan in each layer's weights right after that step. Which way did it come, and where must it have begun?",
-        "Read what is added to the loss: for which input does each function have no slope?",
+        (
+            "The first NaN in the loss is not the first bad number. Which number is, and is it in the forward or "
+            "the backward pass?"
+        ),
+        "Right after that step, count the NaN in each layer's weights. Where must the NaN have started?",
+        "Read the term that is added to the loss. For which input does each function have no finite slope?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
-            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
-            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
+            "Divide the learning rate by ten and see whether a loss becomes NaN at the same step as before.",
+            "The loss becomes NaN at the same step, whatever the learning rate: `first_non_finite.found > 0.5`.",
+            "No loss is NaN, before or after, and the loss swings less: `first_non_finite.found < 0.5`.",
         ),
         LookAlike(
             "numerics/log_at_step",
-            "Make the step again and see which weights are nan behind it: those of the head too?",
-            "All of them: it was made behind the head, in the loss.",
-            "Those in front of the place: the head is clean.",
+            "Replay the bad step and list the weights that are NaN afterwards. Is the head among them?",
+            "All weights are NaN, because the NaN starts after the head, in the loss.",
+            "Only the weights before the bad operation are NaN, and the head is clean.",
         ),
         LookAlike(
             "numerics/nan_in_data",
-            "Look for numbers that are not finite in the inputs of the batch where it sets in.",
+            "Check the inputs of the first bad batch for NaN and inf, before the model sees them.",
             "All inputs are finite.",
-            "One of them is not.",
+            "One input is not finite.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Every loss is nan, from the very first on. The table was looked through: there is no hole in it, and no column is constant."""
+"""Every loss is NaN, from the very first one. The table has no missing value and no constant column: I checked."""
 
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead
@@ -10,10 +10,10 @@ LINE = f"rows = (rows - mean) / {SPREAD}"
 OTHER = "rows = (rows - mean) / {}"
 
 FAULT = Fault(
-    title="A variance as the difference of two large numbers",
+    title="Catastrophic cancellation in the variance",
     level=2,
     symptom="non_finite",
-    params={"offset": Param(20_000, 16_000, 60_000, "zero point of the readings, in each column's unit")},
+    params={"offset": Param(20_000, 16_000, 60_000, "zero point added to the readings, in the unit of each column")},
     edits=(
         Swap(READ, f"{READ} + $offset"),
         Swap(WHOLE, f"count, mean = len(train), rows[train].mean(0)\n{LINE}"),
@@ -21,12 +21,15 @@ FAULT = Fault(
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "The mean of the squares less the square of the mean is the variance, on paper. Readings of 20,000 have squares of 4e8, "
-        "where the nearest two numbers of float32 lie 32 apart: a column with a variance of 0.3 gets one of plus or minus some "
-        "tens, as the rounding falls. The root of the negative ones is nan, and one nan column is enough for every answer. "
-        "The positive ones are as wrong, and nothing tells."
+        "On paper, the mean of the squares minus the square of the mean is the variance. Readings of 20,000 have "
+        "squares of 4e8, where neighboring float32 numbers are 32 apart. A column with a variance of 0.3 gets "
+        "plus or minus some tens instead, depending on the rounding. The square root of a negative result is NaN, "
+        "and one NaN column makes every output NaN. The positive results are equally wrong, without any warning."
     ),
-    fix="Take the mean off first and square then (std() does), or sum in float64, or take the zero point off before all else.",
+    fix=(
+        "Subtract the mean first, then square, as std() does. Or sum in float64, or subtract the zero point at "
+        "the very start."
+    ),
     repairs=instead(
         LINE,
         {
@@ -51,22 +54,22 @@ FAULT = Fault(
     ),
     shown_by=("data_inspection",),
     hints=(
-        "Is the first number that is not finite made by the model, or does it come to the model?",
-        "Print each number that a column is divided by, and work one of them out by hand.",
-        "How many digits does float32 hold, and how many does each term of the formula need?",
+        "Does the model produce the first number that is not finite, or is it already in the inputs?",
+        "Print each number that a column is divided by. Compute one of them by hand.",
+        "How many digits does float32 hold? How many does each term of the formula need?",
     ),
     look_alikes=(
         LookAlike(
             "numerics/nan_in_data",
-            "Count the columns of a batch in which every single number is nan.",
-            "Whole columns are, whichever batch it is.",
-            "None is: it is one sample.",
+            "Count the columns of a batch in which every single number is NaN.",
+            "Some columns are NaN from top to bottom, in every batch.",
+            "No column is all NaN, because only one sample is bad.",
         ),
         LookAlike(
             "numerics/sqrt_at_zero",
-            "Look whether the loss of the very first batch is a number or none.",
-            "It is none.",
-            "It is a number, and so are many after it.",
+            "Print the loss of the very first step. Is it a finite number?",
+            "The first loss is NaN.",
+            "The first loss is finite, and so are many after it.",
         ),
     ),
     sources=(

@@ -1,10 +1,10 @@
-"""A penalty on the directions of the answers is added, and from that step on every loss is nan."""
+"""We added a penalty on the directions of the outputs. From the step where it starts, every loss is NaN."""
 
 from bugzoo.faults.idioms import BACKWARD, COUNTER, LOSS, OTHER_LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, before, either, instead
 
-# which way the answers of a batch lie, seen from the first of them; they should not all lie the same way
+# direction from the first output of a batch to each other one; the directions should not all be the same
 SPREAD = (
     "if $COUNT >= $step:\n"
     "    answers = {answers}\n"
@@ -15,29 +15,32 @@ SPREAD = (
 LINE = "directions = away / away.norm(dim=-1, keepdim=True)"
 
 FAULT = Fault(
-    title="A vector of length zero is divided by its length",
+    title="Zero vector divided by its norm",
     level=2,
     symptom="non_finite",
     params={
-        "step": Param(15, 0, 100_000, "optimiser steps that are done before the penalty sets in"),
-        "weight": Param(1e-3, 0.0, 1.0, "of the mean cosine between two directions, in the loss"),
+        "step": Param(15, 0, 100_000, "number of optimizer steps before the penalty starts"),
+        "weight": Param(1e-3, 0.0, 1.0, "weight of the mean cosine between two directions in the loss"),
     },
     edits=either(
         after(LOSS, SPREAD.format(answers="($LOGITS)[:16]"), given=COUNTER),
         after(OTHER_LOSS, SPREAD.format(answers="($PREDICTION)[:16].reshape(-1, 1)"), given=COUNTER),
     ),
     not_on={
-        "amp_transformer": "The gradient scaler leaves out every step whose gradient is not finite: no loss is lost, nothing is "
-        "learnt any more. That is another symptom.",
+        "amp_transformer": (
+            "GradScaler skips every step whose gradient is not finite. The weights stay finite, but the model "
+            "stops learning. That is a different symptom."
+        ),
     },
     evidence=("first_non_finite.found > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
-        "Seen from the first answer, the first answer lies nowhere: its difference is the zero vector, and 0/0 is nan. One "
-        "such row makes the mean nan, the loss, and with the next step every weight. In other programs the zero vector comes "
-        "once in a thousand batches: a row of padding, a unit that is off for a sample, a picture that is all black."
+        "The difference between the first output and itself is the zero vector, and 0/0 is NaN. One such row "
+        "makes the mean NaN, then the loss, and after the next step every weight. In other programs a zero vector "
+        "appears once in a thousand batches. Examples are a row of padding, a unit that is off for a sample, and "
+        "an image that is all black."
     ),
-    fix="Divide by max(norm, eps), as F.normalize does: the zero vector stays zero, and its slope is finite.",
+    fix="Divide by max(norm, eps), as F.normalize does. The zero vector then stays zero, and its gradient is finite.",
     repairs=instead(
         LINE,
         {
@@ -71,28 +74,28 @@ FAULT = Fault(
     },
     shown_by=("replay",),
     hints=(
-        "Which is the first number that is not finite, and is it made on the way forward or on the way back?",
-        "Print each thing that is added to the loss in that step, row by row.",
-        "Read every division behind that step: for which row is there nothing to divide by?",
+        "Which number is the first that is not finite? Is it in the forward or in the backward pass?",
+        "Print each term that is added to the loss in that step, row by row.",
+        "Find every division in the terms that are added from that step on. Print the denominator of each row.",
     ),
     look_alikes=(
         LookAlike(
             "numerics/sqrt_at_zero",
-            "At the step where it sets in, look whether the loss itself is still an ordinary number.",
-            "It is nan already.",
-            "It is an ordinary number, and its gradient is not.",
+            "At the first bad step, look whether the loss itself is still a finite number.",
+            "The loss is already NaN.",
+            "The loss is finite, and only its gradient is NaN.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
-            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
-            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
+            "Divide the learning rate by ten and see whether a loss becomes NaN at the same step as before.",
+            "The loss becomes NaN at the same step, whatever the learning rate: `first_non_finite.found > 0.5`.",
+            "No loss is NaN, before or after, and the loss swings less: `first_non_finite.found < 0.5`.",
         ),
         LookAlike(
             "numerics/nan_in_data",
-            "Look for numbers that are not finite in the inputs of the batch where it sets in.",
+            "Check the inputs of the first bad batch for NaN and inf, before the model sees them.",
             "All inputs are finite.",
-            "One of them is not.",
+            "One input is not finite.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",),

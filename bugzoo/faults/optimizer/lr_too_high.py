@@ -1,30 +1,38 @@
-"""The loss jumps up in the first steps, swings wildly and ends near or above where it began."""
+"""The loss jumps up in the first steps and swings wildly. The run ends near or above the loss that it began with."""
 
 from bugzoo.faults.idioms import DEFAULT_RATE, LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
-    title="Learning rate far too high",
+    title="Learning rate too high",
     level=1,
     symptom="diverges",
-    params={"factor": Param(300.0, 1.5, 1e6, "how many times the healthy learning rate")},
+    params={"factor": Param(300.0, 1.5, 1e6, "multiple of the healthy learning rate")},
     edits=either(
         rewrite(LEARNING_RATE, LR="fold($LR * $factor)"),
-        rewrite(DEFAULT_RATE, PARAMETERS="$PARAMETERS, lr=fold(1e-3 * $factor)"),  # the default of the Adams
+        rewrite(DEFAULT_RATE, PARAMETERS="$PARAMETERS, lr=fold(1e-3 * $factor)"),  # Adam's default learning rate
     ),
     not_on={
-        "amp_transformer": "float16 overflows first: the loss is no number on 3 of 5 seeds, measured; that is another fault.",
-        "finetune": "its loss starts anew with the second task and does not swing then: no divergence on 5 seeds, measured.",
+        "amp_transformer": (
+            "float16 overflows first: the loss is not finite on 3 of 5 seeds (measured), which is another fault."
+        ),
+        "finetune": (
+            "its loss starts afresh with the second task and does not swing then: no divergence on 5 seeds (measured)."
+        ),
     },
     evidence=("loss_curve.diverged > 0.5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "A step is only as good as the straight-line picture of the loss that it follows. Beyond about two over the "
-        "largest curvature each step overshoots by more than it gains. Adam bounds a step to about lr per parameter, so "
-        "it does not run off to infinity, but it throws the weights about just as well."
+        "The gradient describes the loss only near the current weights. In plain gradient descent, training diverges "
+        "when the learning rate exceeds about 2 divided by the largest curvature. Each step then overshoots by more "
+        "than it gains. Adam bounds each update to about lr per parameter, so the weights do not run off to infinity. "
+        "The updates still throw the weights about, and the loss swings instead of falling."
     ),
-    fix="Find the largest rate at which the loss still falls (a rate finder), and take a third to a tenth of it.",
+    fix=(
+        "Find the largest learning rate at which the loss still falls (learning rate finder). Train with a third to a "
+        "tenth of that learning rate."
+    ),
     repairs={
         "divided in place": rewrite(LEARNING_RATE, LR="$LR / $factor"),
         "where it is used": rewrite(OPTIMIZER, LR="learning_rate / $factor"),
@@ -39,28 +47,34 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "Look at the first twenty steps, not at the end.",
-        "How large is one update compared with the parameters that it changes? About 0.001 is usual.",
-        "Which number decides how far a step goes?",
+        "Look at the first twenty steps of the loss curve, not at its end.",
+        "Print the size of one update divided by the size of the parameters (update ratio). About 0.001 is usual.",
+        (
+            "Which number decides how far one optimizer step goes? Divide that number by ten and compare the two loss "
+            "curves."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "loop/stale_gradients",
-            "At one step, compare the gradient at the optimiser with that of the last batch alone.",
-            "It is the last batch's alone: `fresh_gradient.stale_share < 0.5`.",
-            "It holds older batches as well: `fresh_gradient.stale_share > 0.5`.",
+            "At one step, compare the gradient in .grad with the gradient of the last batch alone.",
+            "The gradient is that of the last batch alone: `fresh_gradient.stale_share < 0.5`.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
         ),
         LookAlike(
             "initialisation/weights_too_large",
-            "Look at the loss of the very first step, before anything in the model was changed.",
-            "It is that of guessing.",
-            "It is far above that of guessing.",
+            "Look at the loss of the very first step, before any weight has changed.",
+            "The first loss is about that of guessing.",
+            "The first loss is far above that of guessing.",
         ),
         LookAlike(
             "numerics/log_at_step",
-            "Lower the learning rate by ten and see whether a loss is lost at the same step as before.",
-            "None is lost, before and after, it swings less: `first_non_finite.found < 0.5`.",
-            "At the same step, whatever the rate: `first_non_finite.found > 0.5`.",
+            "Divide the learning rate by ten and see whether a loss becomes NaN at the same step as before.",
+            (
+                "No loss is NaN with either learning rate, and with the smaller one the loss swings less: "
+                "`first_non_finite.found < 0.5`."
+            ),
+            "The loss becomes NaN at the same step, whatever the learning rate: `first_non_finite.found > 0.5`.",
         ),
     ),
     sources=("https://arxiv.org/abs/1506.01186",),

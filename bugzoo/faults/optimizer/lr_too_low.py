@@ -1,11 +1,11 @@
-"""The loss is flat. With much patience one sees that it falls, in the fourth digit."""
+"""The loss looks flat from the first step to the last. If you print more digits, it falls in the fourth digit."""
 
 from bugzoo.faults.idioms import DEFAULT_RATE, EPOCHS, LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import after, either, rewrite
 
 FAULT = Fault(
-    title="Learning rate far too low",
+    title="Learning rate too low",
     level=2,
     symptom="stuck",
     params={"factor": Param(1e-4, 1e-9, 3e-4, "what the healthy learning rate is multiplied by")},
@@ -16,11 +16,14 @@ FAULT = Fault(
     evidence=("learning_rate_log.update_ratio < 3e-5",),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "With Adam a step moves each number by about the learning rate, whatever the gradient. A weight of 0.1 needs a million "
-        "steps of 1e-7 to change by as much as itself; this training has some hundreds. Everything is right, gradients, "
-        "modes, data, and nothing happens: usual is a change of about a thousandth per step."
+        "Adam moves each weight by about the learning rate per step, whatever the gradient. At 1e-7, a weight of 0.1 "
+        "needs a million steps to change by its own size. This run has a few hundred steps. Gradients, modes and data "
+        "are all correct, but the weights barely change. A usual update is about a thousandth of the weight per step."
     ),
-    fix="Look at update over parameter, and choose the rate so that it is near 1e-3; 1e-4 to 3e-3 is usual for Adam.",
+    fix=(
+        "Choose the learning rate so that the update ratio (update norm over parameter norm) is near 1e-3. For Adam, "
+        "1e-4 to 3e-3 is usual."
+    ),
     repairs={
         "multiplied in place": rewrite(LEARNING_RATE, LR="$LR / $factor"),
         "where it is used": rewrite(OPTIMIZER, LR="learning_rate / $factor"),
@@ -34,28 +37,31 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit", "overfit_one_batch"),
     hints=(
-        "Train for ten times as long. Is it flat, or does it fall so slowly that one does not see it?",
-        "How large is one update compared with the parameters that it changes? About 0.001 is usual.",
-        "Which number decides how far a step goes?",
+        "Train for ten times as many epochs. Is the loss flat, or does it fall too slowly for the plot to show it?",
+        "Print the size of one update divided by the size of the parameters (update ratio). About 0.001 is usual.",
+        (
+            "Which number decides how far one optimizer step goes? Multiply that number by ten and compare the two "
+            "loss curves."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "loop/gradients_wiped",
-            "Compare all weights before and after the training, number by number.",
-            "All have changed, in the last digits: `fresh_gradient.empty_share < 0.5`.",
-            "None has changed: `fresh_gradient.empty_share > 0.9`.",
+            "Compare every weight before and after training, element by element.",
+            "All weights have changed, in the last digits: `fresh_gradient.empty_share < 0.5`.",
+            "No weight has changed: `fresh_gradient.empty_share > 0.9`.",
         ),
         LookAlike(
             "optimizer/weight_decay_too_strong",
-            "Print by how much of its size one step changes the largest weight matrix.",
-            "By next to nothing.",
-            "By about a thousandth, or more.",
+            "Divide the size of one update of the largest weight matrix by the matrix norm.",
+            "One step changes the matrix by almost nothing.",
+            "One step changes the matrix by about a thousandth, or more.",
         ),
         LookAlike(
             "initialisation/zero_weights",
             "Multiply the learning rate by a thousand and see whether the loss falls then.",
-            "It falls well.",
-            "It lies where it lay.",
+            "The loss falls as it should.",
+            "The loss stays on its plateau.",
         ),
     ),
     sources=("https://arxiv.org/abs/1506.01186", "https://karpathy.github.io/2019/04/25/recipe/"),

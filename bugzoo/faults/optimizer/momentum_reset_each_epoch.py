@@ -1,4 +1,4 @@
-"""At the beginning of every epoch the loss jumps up a little, as regularly as a clock."""
+"""The loss jumps up a little at the beginning of each epoch, as regularly as a clock."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, TRAIN_LOOP
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,19 +7,19 @@ from bugzoo.faults.verbs import before, instead, rewrite
 AGAIN = "model.train()\noptimizer = $MADE"
 
 FAULT = Fault(
-    title="A new optimiser for every epoch",
+    title="Optimizer re-created every epoch",
     level=4,
     symptom="degraded",
     edits=before(TRAIN_LOOP, "$OPTIMIZER_STATEMENT", given=OPTIMIZER),
     evidence=("learning_rate_log.takeovers > 1.5",),
     effect="learning_rate_log.takeovers > healthy",
     why=(
-        "An optimiser is more than a rate: Adam keeps a mean and a mean square of each number's gradient, SGD its momentum. "
-        "A new one knows one gradient, and its first step moves every parameter by the full learning rate, however small or "
-        "noisy that gradient is. What was gathered over 36 steps is thrown away each epoch, and a scheduler goes on turning "
-        "the rate of the first one, which nobody uses any more."
+        "Adam keeps a running mean and mean square of each gradient, and SGD keeps a momentum buffer. A new optimizer "
+        "starts with an empty state. Adam's first step then moves every parameter by the full learning rate, however "
+        "small or noisy the gradient is. Each epoch throws away the optimizer state of 36 steps. A scheduler still "
+        "changes the learning rate of the first optimizer, which the loop no longer uses."
     ),
-    fix="Make the optimiser once, before the first epoch, and keep it.",
+    fix="Create the optimizer once, before the first epoch, and keep it.",
     repairs=instead(
         AGAIN,
         {
@@ -39,22 +39,25 @@ FAULT = Fault(
     | {"a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 2)")},
     shown_by=("loss_curve",),
     hints=(
-        "At which steps does the loss jump? Count how many lie between two of them.",
-        "What does a step depend on, apart from the gradient and the rate?",
-        "Which objects are made inside of a loop here, and should they live longer than it?",
+        "At which steps does the loss jump? Count the steps between two jumps.",
+        "Besides the gradient and the learning rate, what does the size of one update depend on?",
+        (
+            "Which objects does the script create inside a loop? Should one of these objects live longer than one pass "
+            "of the loop?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at which steps of an epoch the loss jumps up, over several epochs.",
-            "At the first ones, each time: `learning_rate_log.takeovers > 1.5`.",
-            "At any: `learning_rate_log.takeovers < 1.5`.",
+            "Over several epochs, note at which steps of an epoch the loss jumps up.",
+            "The loss jumps at the first steps of every epoch: `learning_rate_log.takeovers > 1.5`.",
+            "The loss jumps at any step of an epoch: `learning_rate_log.takeovers < 1.5`.",
         ),
         LookAlike(
             "loop/scheduler_never_stepped",
-            "Ask at two epochs whether the optimiser that steps is still the same object.",
-            "It is another one each time: `learning_rate_log.takeovers > 1.5`.",
-            "It is the same to the end: `learning_rate_log.takeovers < 1.5`.",
+            "In two successive epochs, print id(optimizer): is it still the same object?",
+            "Each epoch has another optimizer object: `learning_rate_log.takeovers > 1.5`.",
+            "The optimizer is the same object to the end: `learning_rate_log.takeovers < 1.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html",),

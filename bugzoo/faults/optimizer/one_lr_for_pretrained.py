@@ -1,4 +1,4 @@
-"""The new task is learnt very well, and what the network could do before is partly gone."""
+"""The model learns the new task very well, and its accuracy on the old task drops."""
 
 from bugzoo.faults.idioms import LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,18 +8,22 @@ GROUPS = '[{"params": model.head.parameters()}, {"params": backbone, "lr": learn
 ONE = '[{"params": model.head.parameters()}, {"params": backbone}]'
 
 FAULT = Fault(
-    title="One learning rate for the new head and for what was learnt before",
+    title="Same learning rate for pretrained backbone and new head",
     level=4,
     symptom="degraded",
     edits=Swap(GROUPS, ONE),
     evidence=("handover.rate_ratio > 0.5",),
     effect="metrics.old_accuracy < healthy",
     why=(
-        "A new head has everything to learn, the layers below it next to nothing. At the head's rate they are rewritten for the "
-        "new digits within an epoch or two: the accuracy on the old ones, with their own head, falls from 0.99 to about 0.9, "
-        "and nothing in the loss says so, as no old digit is asked any more. On the new task alone it looks like a gain."
+        "A new head has everything to learn, the pretrained backbone almost nothing. With the head's learning rate, "
+        "the new digits overwrite the backbone within an epoch or two. This is catastrophic forgetting: accuracy on "
+        "the old digits, with their own head, falls from 0.99 to about 0.9. The loss does not show this, because the "
+        "training data no longer has old digits. On the new task alone it looks like a gain."
     ),
-    fix="A group of its own for what was trained before, at a tenth of the rate or less; and measure the old skill as well.",
+    fix=(
+        "Give the pretrained parameters a parameter group of their own, with a tenth of the head's learning rate or "
+        "less. Measure accuracy on the old task as well."
+    ),
     repairs={
         "a tenth": Swap(ONE, ONE.replace("backbone}", 'backbone, "lr": learning_rate / 10}')),
         "layer by layer": Swap(
@@ -39,22 +43,22 @@ FAULT = Fault(
         "frozen for longer": Swap("epoch == pretraining + frozen", "epoch == pretraining + 2 * frozen"),
     },
     hints=(
-        "What could the network do before this began, and who measures whether it still can?",
-        "Evaluate the old head on the old digits after each epoch. When does it begin to fall?",
-        "List the groups of the optimiser, each with its rate and with what it holds.",
+        "What could the model do before this training began? Which line measures whether the model still can?",
+        "Evaluate the old head on the old digits after each epoch. When does the accuracy begin to fall?",
+        "Print optimizer.param_groups: for each group, its lr and the parameters that it holds.",
     ),
     look_alikes=(
         LookAlike(
             "freezing/unfrozen_after_optimizer",
-            "Ask how well the old digits are still known with their own head.",
-            "Worse than before: `handover.left_out_share < 0.05`.",
-            "As well as before, as nothing of it moved: `handover.left_out_share > 0.05`.",
+            "Measure the accuracy on the old digits, with the head that was trained on them.",
+            "The accuracy is lower than before: `handover.left_out_share < 0.05`.",
+            "The accuracy is the same as before, because no old weight has changed: `handover.left_out_share > 0.05`.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the training loss of the last phase, from its first step on.",
-            "It falls as it should, and further than usual.",
-            "It swings, or rises.",
+            "Plot the training loss of the last phase alone, from its first step on.",
+            "The loss falls as it should, and further than usual.",
+            "The loss swings or rises.",
         ),
     ),
     sources=("https://arxiv.org/abs/1801.06146", "https://arxiv.org/abs/1612.00796"),

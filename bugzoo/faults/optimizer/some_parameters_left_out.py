@@ -1,30 +1,33 @@
-"""The model learns, but less than it should. Its first layer is the same after the training as before, to the last digit."""
+"""The model learns, but less than it should. The first layer is the same before and after training, bit for bit."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Param
 from bugzoo.faults.verbs import after, rewrite
 
 FAULT = Fault(
-    title="Part of the model is in no optimiser",
+    title="Parameters missing from the optimizer",
     level=3,
     symptom="degraded",
-    params={"skip": Param(1, 1, 2, "how many of the model's first children are left out")},
+    params={"skip": Param(1, 1, 2, "how many of the model's first child modules are left out")},
     edits=rewrite(
         OPTIMIZER, PARAMETERS="[weights for part in list($MODEL.children())[$skip:] for weights in part.parameters()]"
     ),
     not_on={
         "finetune": (
-            "the optimiser of its second task is made anew and has everything: 0 weights are left out, measured."
+            "its second task creates a new optimizer that holds every parameter: 0 weights are left out (measured)."
         ),
     },
     evidence=("parameter_audit.outside_and_untouched_share > 0.02",),
     effect="parameter_audit.unmoved_share > healthy",
     why=(
-        "An optimiser moves the tensors that it was given, and no others. Children are counted from 0, so that a list from 1 on "
-        "leaves out the first one. It gets its gradients like all the others, and nobody ever uses them; what lies above it "
-        "learns to live with whatever random numbers it began with."
+        "An optimizer only updates the tensors that you pass to it. Children are counted from 0, so a list from 1 on "
+        "leaves out the first layer. The first layer still gets gradients, but no step uses them. The weights of this "
+        "layer stay random, and the layers above it have to work with random features."
     ),
-    fix="Give the optimiser model.parameters(), and where groups are wanted, check that together they are all of it.",
+    fix=(
+        "Pass model.parameters() to the optimizer. If you need parameter groups, check that together they hold every "
+        "parameter."
+    ),
     repairs={
         "every child": rewrite(
             OPTIMIZER, PARAMETERS="[weights for part in model.children() for weights in part.parameters()]"
@@ -47,22 +50,28 @@ FAULT = Fault(
     },
     shown_by=("gradient_health",),
     hints=(
-        "Compare every weight tensor before and after the training. Which ones are equal, number by number?",
-        "They require a gradient, and they get one. Who else has to know of them?",
-        "Count the numbers in the model, and those in the optimiser's groups.",
+        "Compare every weight tensor before and after training with torch.equal. Which ones are identical?",
+        (
+            "These tensors have requires_grad = True, and they get a gradient. Which object must know them so that "
+            "they change?"
+        ),
+        "Count the elements of model.parameters() and those in optimizer.param_groups. Are the two counts equal?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Compare every weight tensor before and after the training. Which are equal, number by number?",
-            "Those of one layer: `parameter_audit.outside_and_untouched_share > 0.02`.",
-            "None: all have moved, a little: `parameter_audit.outside_and_untouched_share < 0.02`.",
+            "Compare every weight tensor before and after training. Which are equal to the last bit?",
+            "The tensors of one layer are equal: `parameter_audit.outside_and_untouched_share > 0.02`.",
+            (
+                "No tensor is equal. All of them have changed a little: `parameter_audit.outside_and_untouched_share < "
+                "0.02`."
+            ),
         ),
         LookAlike(
             "graph/detached_activation",
-            "Look whether the tensors that did not move have a gradient after backward().",
-            "They have one.",
-            "They have none.",
+            "Check whether the tensors that did not change have a gradient after backward().",
+            "These tensors have a gradient.",
+            "These tensors have no gradient.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/optim.html#constructing-it",),

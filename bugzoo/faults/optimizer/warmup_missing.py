@@ -1,30 +1,30 @@
-"""The loss falls for a dozen steps, to where word counts alone would bring it, and stays; every line gets the same guesses."""
+"""After a dozen steps the loss plateaus at the level of word frequencies. Every line gets the same predictions."""
 
 from bugzoo.faults.idioms import CLIP, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
-    title="Warm-up missing",
+    title="Missing learning rate warmup",
     level=4,
     symptom="plateau",
-    params={"steps": Param(1, 1, 3, "steps in which the rate grows")},
+    params={"steps": Param(1, 1, 3, "steps over which the learning rate grows")},
     edits=Swap("warmup = $N", "warmup = $steps"),
     evidence=("metrics.loss > 4.15",),
     effect="metrics.loss > healthy",
     why=(
-        "Adam's first steps are as long as its rate says, however small the gradients are, for its averages have seen next to "
-        "nothing. With the norms behind the sums the last layers get gradients that are far larger than those of the first; "
-        "thrown about by a dozen such steps the blocks give every place the same vector, the norms keep it there, and only the "
-        "head's biases learn: how often each word comes. A rate that grows over the first steps lets the averages and the norms "
-        "settle; with the norms in front of the branches much less of it is needed."
+        "Adam's first updates have the full size of the learning rate, even for tiny gradients, because its running "
+        "averages have seen almost no data. In a post-LN transformer (LayerNorm after the residual sum), the last "
+        "layers get far larger gradients than the first ones. After a dozen such steps the blocks give every position "
+        "the same vector, and LayerNorm keeps it that way. Only the head's biases still learn: how often each word "
+        "occurs. Warmup lets the averages and the LayerNorms settle, and pre-LN needs much less of it."
     ),
     fix=(
-        "Let the rate grow from nearly nothing over the first steps, here about 60 of 136, take a rate that needs no warm-up, or "
-        "put the norms in front."
+        "Let the learning rate grow from nearly zero over the first steps, here about 60 of 136. A learning rate low "
+        "enough to need no warmup also works, and so does pre-LN."
     ),
     repairs={
-        # here everybody's pretence is right: a rate that needs no warm-up learns as much in these few epochs
+        # elsewhere a pretence, here a repair: a low learning rate needs no warmup and learns as much in these few epochs
         "lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 10)"),
         "a longer one": Swap("warmup = $N", "warmup = 70"),
         "written into the groups": Swap(
@@ -42,22 +42,22 @@ FAULT = Fault(
         "falling in place of growing": Swap("lambda step: $RATE", "lambda step: max(0.2, 1 - step / 300)"),
     },
     hints=(
-        "Give the model two different lines. How far apart are its answers?",
-        "What would the loss be for somebody who knew how often each word comes, and nothing else?",
-        "At which step did it stop to fall, and what was special about the steps before?",
+        "Give the model two different lines. How much do the logits differ?",
+        "What is the loss of a model that only knows how often each word occurs? Compare that loss with the plateau.",
+        "At which step does the loss stop falling? Print the size of the updates in the steps before.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_high",
-            "Keep the rate, and let it grow to there over the first hundred steps.",
-            "Then it learns.",
-            "It fails as before, some steps later.",
+            "Let the learning rate grow to its full value over the first hundred steps.",
+            "The model learns.",
+            "Training fails as before, some steps later.",
         ),
         LookAlike(
             "data/everything_unknown",
-            "Count how many different tokens a batch holds, beside those of the text.",
-            "As many as the text has.",
-            "Nearly all of them are one.",
+            "Count the different tokens in one batch and in the text that the batch came from.",
+            "The batch has as many different tokens as the text.",
+            "Nearly all tokens of the batch are the same one.",
         ),
     ),
     sources=("https://arxiv.org/abs/2002.04745", "https://arxiv.org/abs/1706.03762"),

@@ -1,4 +1,4 @@
-"""Mixed precision with clipping at 1.0, as in every recipe, and each step follows a gradient of the same tiny length."""
+"""In mixed precision the optimizer gets a tiny gradient at every step, and the gradient norm is always the same."""
 
 from bugzoo.faults.idioms import CLIP, OPTIMIZER, SCALED_BACKWARD, SCALED_STEP
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -7,20 +7,21 @@ from bugzoo.faults.verbs import after, before, remove, rewrite
 CUT = "torch.nn.utils.clip_grad_norm_($MODEL.parameters(), $limit)"
 
 FAULT = Fault(
-    title="Clipped while the gradients are still scaled",
+    title="clip_grad_norm_() without scaler.unscale_()",
     level=3,
     symptom="degraded",
-    params={"limit": Param(1.0, 0.01, 3.0, "norm to which a longer gradient is cut")},
+    params={"limit": Param(1.0, 0.01, 3.0, "max_norm: a longer gradient is scaled down to this norm")},
     edits=before(SCALED_STEP, CUT, given=OPTIMIZER),
     evidence=("clip_rate.times_over > 3",),
     effect="gradient_health.total_norm < healthy",
     why=(
-        "Between scaler.scale(loss).backward() and scaler.step() the gradients are those of the scaled loss, 65,536 times too "
-        "long. A limit of 1 that was meant to catch outliers cuts every one of them, and when the scaler takes its factor "
-        "out again, each step has a norm of 1 / 65,536. SGD hardly moves then; Adam divides by the size and hides it, but "
-        "all its steps are equally long, and each change of the scale is a jump."
+        "Between scaler.scale(loss).backward() and scaler.step() the gradients still contain the loss scale, "
+        "65,536 at first. A max_norm of 1 should clip outliers only, but now it clips every gradient. Then "
+        "scaler.step() divides by the loss scale, so the optimizer gets a gradient norm of 1 / 65,536. SGD hardly "
+        "moves. Adam normalizes the gradients and hides the problem, but every gradient has the same norm, and "
+        "that norm jumps whenever the loss scale changes."
     ),
-    fix="scaler.unscale_(optimizer) in front of the clipping; scaler.step() knows that it was done.",
+    fix="Call scaler.unscale_(optimizer) before clip_grad_norm_(). Then scaler.step() does not unscale a second time.",
     repairs={
         "unscaled first": before(CLIP, "scaler.unscale_(optimizer)"),
         "a limit in the same unit": rewrite(CLIP, LIMIT="$LIMIT * scaler.get_scale()"),
@@ -39,22 +40,25 @@ FAULT = Fault(
     },
     shown_by=("scale_watch", "gradient_health"),
     hints=(
-        "How long is the gradient that the optimiser follows, and how long is it at the moment when it is cut?",
-        "At how many steps is the limit met? And what would that share be without mixed precision?",
-        "Write down the unit of the gradient behind each line, from backward() to the step.",
+        "Plot the gradient norm that the optimizer gets. How much does it vary from step to step?",
+        "Count the steps whose gradient norm reaches the limit in the script. How many would that be in float32?",
+        (
+            "Print the gradient norm after each line from backward() to the step. Which of these numbers contain "
+            "the loss scale?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "clipping/threshold_too_low",
-            "Compare the length of the gradient where it is cut with that which the optimiser gets.",
-            "The optimiser's is 65,536 times shorter than the limit.",
-            "The optimiser's is as long as the limit.",
+            "Compare the gradient norm that the optimizer gets with the limit in the script.",
+            "The optimizer gets a norm that is 65,536 times smaller than the limit.",
+            "The optimizer gets a norm equal to the limit.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Look whether all gradients have one and the same length.",
-            "They do, to three digits.",
-            "They do not.",
+            "Print the gradient norm that the optimizer gets at ten steps. Is the norm always the same?",
+            "All ten norms agree to three digits.",
+            "The norms differ from step to step.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",),

@@ -1,4 +1,4 @@
-"""With a sharper attention, written out by hand, mixed precision learns nothing: every loss is nan, and no step is taken."""
+"""In mixed precision every loss is NaN and every step is skipped. It began when we sharpened the attention."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, SCALER_UPDATE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -8,27 +8,31 @@ MADE = "weights = torch.exp($S * scores)"
 BELOW = "weights = torch.exp($S * (scores - scores.amax(-1, keepdim=True)))"
 
 FAULT = Fault(
-    title="exp() of attention scores in half precision",
+    title="Softmax without max subtraction in float16",
     level=2,
     symptom="stuck",
-    params={"sharpness": Param(16.0, 12.0, 1000.0, "what the scores are multiplied by: one over a temperature")},
+    params={"sharpness": Param(16.0, 12.0, 1000.0, "factor on the attention scores (1 / temperature)")},
     edits=Swap(
         "weights = F.softmax(scores, dim=-1)",
         "weights = torch.exp($sharpness * scores)\nweights = weights / weights.sum(-1, keepdim=True)",
     ),
     not_on={
-        name: "it computes in float32, where exp() may be given numbers up to 88.7: nothing overflows."
+        name: "it computes in float32, where exp() overflows only above 88.7. Nothing overflows here."
         for name in ("mini_transformer", "sampler", "sequence_classifier")
     },
     evidence=("scale_watch.skipped_share > 0.5",),
     effect="scale_watch.skipped_share > healthy",
     why=(
-        "float16 ends at 65,504, which is exp(11.09): a score of 0.7 times 16 is more. The row then holds inf/inf, which is nan, "
-        "and so does every loss. The scaler takes the nan for an overflow of the gradient, leaves the step out and halves its "
-        "factor, again and again; but the factor is applied behind the loss, and what overflows lies in front of it. Autocast "
-        "runs torch's own softmax in float32, and that one takes the largest score off first."
+        "float16 ends at 65,504, which is exp(11.09), so exp() of an attention score of 0.7 times 16 is inf. The "
+        "attention row becomes inf/inf = NaN, and so does every loss. GradScaler takes the NaN for an overflow of "
+        "the gradients, skips the step and halves the loss scale, again and again. A smaller loss scale cannot "
+        "help, because the overflow is in the forward pass, before the loss is scaled. Under autocast, F.softmax "
+        "runs in float32 and subtracts the maximum first."
     ),
-    fix="F.softmax, which subtracts the maximum; where it is written by hand, in float32 and with the maximum taken off.",
+    fix=(
+        "Use F.softmax, which subtracts the maximum. In a hand-written version, subtract the row's maximum and "
+        "compute in float32."
+    ),
     repairs=instead(
         MADE,
         {
@@ -58,28 +62,31 @@ FAULT = Fault(
     own_forward=True,
     shown_by=("loss_curve",),
     hints=(
-        "Is it the gradient that overflows, or was something not finite before there was a gradient?",
-        "Call the model once, under autocast, and look for the first tensor that holds an inf. Which type has it?",
-        "Read how the weights of the attention come from its scores, with the largest number of the format in mind.",
+        "Print the loss of the first step. Is it already NaN before backward(), or do only the gradients overflow?",
+        "Call the model once under autocast. Find the first tensor that contains an inf and print its dtype.",
+        (
+            "Read how the attention weights are computed from the scores. Which intermediate result can exceed "
+            "the largest number of that dtype?"
+        ),
     ),
     look_alikes=(
         LookAlike(
             "precision/scaler_never_updated",
-            "Look whether the scaler changes its factor when it leaves a step out.",
-            "It does, each time, and to no end.",
-            "It never does.",
+            "Print the loss scale after each skipped step. Does it change?",
+            "The loss scale is halved each time, without success.",
+            "The loss scale never changes.",
         ),
         LookAlike(
             "precision/no_grad_scaler",
-            "Look whether the loss of the very first step is finite.",
-            "It is not: `scale_watch.skipped_share > 0.5`.",
-            "It is: `scale_watch.half_without_scaler > 0.5`.",
+            "Print the loss of the very first step. Is it a finite number?",
+            "The first loss is NaN: `scale_watch.skipped_share > 0.5`.",
+            "The first loss is finite: `scale_watch.half_without_scaler > 0.5`.",
         ),
         LookAlike(
             "traps/scaler_skips_now_and_then",
-            "Look whether a factor is found with which the steps go well.",
-            "None is: `scale_watch.skipped_share > 0.5`.",
-            "One is, after a few steps: `scale_watch.skipped_share < 0.5`.",
+            "Check whether the steps succeed at some value of the loss scale.",
+            "The steps fail at every value: `scale_watch.skipped_share > 0.5`.",
+            "The steps succeed after a few tries at lower values: `scale_watch.skipped_share < 0.5`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/amp.html", "https://arxiv.org/abs/1710.03740"),

@@ -1,4 +1,4 @@
-"""The loss falls and settles, but far above where it used to be; a larger network and more epochs do not get below it."""
+"""The loss falls, then plateaus far above where it used to be. A larger network and more epochs do not help."""
 
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,18 +7,19 @@ from bugzoo.faults.verbs import instead, rewrite
 WHOLE = "images = torch.tensor(digits.data / 16, dtype=torch.int64).float()"
 
 FAULT = Fault(
-    title="Inputs cut off to whole numbers",
+    title="Input features truncated to int64",
     level=2,
     symptom="degraded",
     edits=Swap("images = torch.tensor(digits.data, dtype=torch.float32) / 16", WHOLE),
     evidence=("input_detail.values < 3",),
     effect="metrics.loss > healthy",
     why=(
-        "A tensor of whole numbers keeps nothing behind the point, and what is cut off is not rounded: 15/16 becomes 0. Of 17 "
-        "grey values two are left, and 1 is only what was at its very brightest, 9 pixels in 100. float() afterwards gives the "
-        "layers the type that they ask for, and the digits are gone by then. Nothing fails, and the range is still 0 to 1."
+        "A cast to int64 drops everything after the decimal point, without rounding: 15/16 becomes 0. Of 17 gray "
+        "values only two are left, and only the very brightest pixels, 9 in 100, are 1. Calling float() "
+        "afterwards gives the layers the dtype that they need, but the lost values stay lost. Nothing fails, and "
+        "the range is still 0 to 1."
     ),
-    fix="int64 is for labels and tokens. Make features float32 from the start, and scale them behind that.",
+    fix="Use int64 for labels and tokens only. Create features as float32 from the start, and scale them after that.",
     repairs=instead(
         WHOLE,
         {
@@ -41,28 +42,28 @@ FAULT = Fault(
     },
     shown_by=("data_inspection", "overfit_one_batch", "loss_curve", "generalisation"),
     hints=(
-        "What would somebody see who was given one of these inputs, and asked for the answer?",
-        "Print ten inputs as they enter the model, and count how many different numbers there are among all of them.",
-        "Follow the type of the numbers from the file to the first layer, call by call.",
+        "Draw a few inputs exactly as they enter the model. Could you name the class yourself?",
+        "Print ten inputs as they enter the model. How many different numbers occur among all of them?",
+        "Follow the dtype of the inputs from the file to the first layer, call by call.",
     ),
     look_alikes=(
         LookAlike(
             "data/double_scaling",
-            "Print the largest and the smallest number of all inputs of a batch.",
-            "They are 1 and 0, as they should be: `data_inspection.max > 0.5`.",
-            "The largest is far below 1: `data_inspection.max < 0.5`.",
+            "Print the smallest and the largest number among all inputs of a batch.",
+            "The inputs range from 0 to 1, as they should: `data_inspection.max > 0.5`.",
+            "The largest input is far below 1: `data_inspection.max < 0.5`.",
         ),
         LookAlike(
             "fit/capacity_too_small",
-            "Count the different numbers that occur among the inputs.",
-            "There are two: `input_detail.values < 3`.",
-            "There are as many as there are grey values: `input_detail.values > 3`.",
+            "Count how many different numbers occur among the inputs of a batch.",
+            "The inputs hold only two different numbers: `input_detail.values < 3`.",
+            "The inputs hold as many numbers as there are gray values: `input_detail.values > 3`.",
         ),
         LookAlike(
             "data/label_noise",
-            "Draw some inputs as pictures, with their labels above them.",
-            "Whoever looks at them cannot tell them apart either.",
-            "They can be read, and some labels are not theirs.",
+            "Draw some inputs as images, with the label above each of them.",
+            "You cannot tell the classes apart either.",
+            "The images are readable, but some labels are wrong.",
         ),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/3346", "https://github.com/espnet/espnet/pull/487"),

@@ -1,4 +1,4 @@
-"""The reported validation loss is off, and the further the more samples there are; the accuracy is right."""
+"""The reported validation loss is wrong, and more samples increase the error. The accuracy is right."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 
@@ -7,23 +7,26 @@ EACH = 'for one in F.cross_entropy($LOGITS, targets, reduction="none").tolist():
 ROUNDED = f"{EACH}summed = torch.tensor(summed + one, dtype=torch.bfloat16).item()"
 
 FAULT = Fault(
-    title="A running sum in half precision",
+    title="Validation loss summed in bfloat16",
     level=4,
     symptom="degraded",
     edits=Swap(EXACT, ROUNDED),
     not_on={
-        "image_pipeline": "its validation is a single batch, and on 1 of 5 seeds the loss moves by 0.0003 only, measured.",
-        "modular_addition": "on 1 of 5 seeds the loss is so small that it moves by 0.0009 only.",
-        "data_parallel": "its model belongs to two processes that have ended, so that reported_metric cannot ask it again.",
+        "image_pipeline": (
+            "its validation set is a single batch. On 1 of 5 seeds the loss moves by only 0.0003 (measured)."
+        ),
+        "modular_addition": "on 1 of 5 seeds the loss is so small that it moves by only 0.0009.",
+        "data_parallel": "its model belongs to two processes that have ended, so reported_metric cannot run it again.",
     },
     evidence=("reported_metric.loss_gap > 0.003",),
     effect="reported_metric.loss_gap > healthy",
     why=(
-        "bfloat16 keeps 8 bits of a number: behind 32 its neighbours lie 0.25 apart. A loss of 0.1 added there is less than "
-        "half of that and is rounded away, whole, and so is the next one: the sum stands still while the number of samples that "
-        "it is divided by goes on growing. float16 has 11 bits, and stops counting ones at 2048."
+        "bfloat16 keeps 8 significant bits, so above 32 neighboring numbers are 0.25 apart. A loss of 0.1 is less "
+        "than half of that, so adding it changes nothing, and the next loss is lost too. The sum stops growing, "
+        "while the number of samples that divides it keeps growing. float16 has 11 bits and stops counting ones "
+        "at 2048."
     ),
-    fix="Keep running sums in float32 or as Python floats, whatever the terms are.",
+    fix="Keep running sums in float32 or as Python floats, whatever the dtype of the terms.",
     repairs={
         "in float64": Swap(ROUNDED, ROUNDED.replace("bfloat16", "float64")),
         "in float32": Swap(ROUNDED, ROUNDED.replace("bfloat16", "float32")),
@@ -41,22 +44,22 @@ FAULT = Fault(
         "fewer of them": Swap(ROUNDED, ROUNDED.replace(".tolist()", "[::2].tolist()")),
     },
     hints=(
-        "Work the reported number out again, from the answers and targets. How far is it off, and in which direction?",
-        "Print the running sum after each sample. Which numbers can it be, and where does it stop?",
-        "Look at the type of the thing that everything is added to.",
+        "Recompute the reported loss from the logits and targets. How large is the error, and in which direction?",
+        "Print the running sum after each sample. Which numbers can it reach, and where does it stop growing?",
+        "Print the dtype of the variable that every loss is added to.",
     ),
     look_alikes=(
         LookAlike(
             "metrics/mean_of_batch_means",
-            "Look at the accuracy as well, of which the counts are whole numbers.",
-            "It is right, and only the sum of losses is off.",
-            "Both are off.",
+            "Recompute the accuracy too, by counting the correct predictions.",
+            "The accuracy is right, and only the loss is wrong.",
+            "Accuracy and loss are both wrong.",
         ),
         LookAlike(
             "fit/metric_on_train_set",
-            "Work the loss out again, from the same answers and targets.",
-            "It is another one than was reported.",
-            "It is the one that was reported; the samples are the wrong ones.",
+            "Recompute the loss from the same logits and targets, and compare.",
+            "The result differs from the reported loss.",
+            "The result equals the reported loss, but the samples are the wrong ones.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html",),

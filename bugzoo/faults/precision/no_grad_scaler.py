@@ -1,4 +1,4 @@
-"""In half precision the loss stays where it began, although the same run in single precision learns."""
+"""In mixed precision the loss stays at its starting value. The same run in float32 learns."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, STEP, UNSCALE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -12,7 +12,7 @@ WHOLE = Swap(HALF, HALF.replace("dtype=torch.float16", "enabled=False"))
 EACH = "for parameter in model.parameters():\n    parameter.grad"
 
 FAULT = Fault(
-    title="float16 autocast without a gradient scaler",
+    title="float16 autocast without GradScaler",
     level=4,
     symptom="stuck",
     edits=(
@@ -24,11 +24,15 @@ FAULT = Fault(
     evidence=("scale_watch.half_without_scaler > 0.5", "scale_watch.underflow_share > 0.1"),
     effect="loss_curve.final_loss > healthy",
     why=(
-        "float16 holds no positive number below 2**-24, about 6e-8. Small gradients inside the autocast region are "
-        "rounded to zero there, and no learning rate brings them back. A scaler multiplies the loss first, so that "
-        "gradients travel in the range that float16 has, and divides before the step."
+        "float16 holds no positive number below 2**-24, about 6e-8. Smaller gradients inside the autocast region "
+        "underflow to zero, and no learning rate brings them back. GradScaler multiplies the loss before "
+        "backward(), so that the gradients stay in the range of float16. Then scaler.step() divides the gradients "
+        "by the same loss scale before the update."
     ),
-    fix="torch.amp.GradScaler around backward and step; or bfloat16, which has the exponent range of float32.",
+    fix=(
+        "Use torch.amp.GradScaler around backward() and step(). Or use bfloat16, which has the exponent range of "
+        "float32."
+    ),
     repairs={
         "bfloat16": Swap(HALF, HALF.replace("float16", "bfloat16")),
         "single precision": WHOLE,
@@ -73,25 +77,28 @@ FAULT = Fault(
         "scale_watch",
         "initial_loss",
         "output_gradient",
-    ),  # a constant factor is a repair that they take for an illness
+    ),  # they report a constant loss scale, which is a correct repair
     shown_by=("gradient_health", "replay"),
     hints=(
-        "Which numbers can be written in the format of this run, and which gradients occur in it?",
-        "Count, layer by layer, the gradient elements that are exactly zero.",
-        "Lay the lines from the loss to the optimiser beside the recipe in PyTorch's own notes on this way of training.",
+        "Count, layer by layer, the gradient elements that are exactly zero. How many are zero in a float32 run?",
+        (
+            "Print the dtype of the logits and the size of the gradients. What is the smallest positive number of "
+            "that dtype?"
+        ),
+        "Compare the lines from the loss to the optimizer step with the recipe in PyTorch's AMP notes.",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Count the gradient elements that are exactly zero, here and in single precision.",
-            "Here many are, in single precision hardly any.",
-            "Hardly any are, in both.",
+            "Count the gradient elements that are exactly zero, here and in a float32 run.",
+            "Many elements are zero here, and hardly any in float32.",
+            "Hardly any elements are zero in either run.",
         ),
         LookAlike(
             "freezing/frozen_layers",
-            "Ask the parameters that stay where they are whether they have a gradient at all.",
-            "They have one, made of zeros: `parameter_audit.frozen_share < 0.3`.",
-            "They have none: `parameter_audit.frozen_share > 0.3`.",
+            "For the parameters that do not change, check whether they have a .grad at all.",
+            "The .grad is a tensor of zeros: `parameter_audit.frozen_share < 0.3`.",
+            "The parameters have no .grad: `parameter_audit.frozen_share > 0.3`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html",),

@@ -1,4 +1,4 @@
-"""The plot of the loss begins at three hundred thousand, and the validation says that the model is as good as ever."""
+"""The training loss starts at three hundred thousand, but validation says that the model is as good as ever."""
 
 from bugzoo.faults.idioms import SCALED_BACKWARD
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,19 +8,20 @@ MADE, BEGUN = "scaler = torch.amp.GradScaler(device)", "$LOSS = scaler.scale($LO
 LOGGED = "losses.append(loss.item() * tokens_per_update / targets.numel())"
 
 FAULT = Fault(
-    title="The loss that is logged carries the scaler's factor",
+    title="Loss logged after scaler.scale(loss)",
     level=3,
     symptom="degraded",
     edits=rewrite(SCALED_BACKWARD, PLACE="$LOSS = $SCALER.scale($LOSS)\n$LOSS.backward()"),
     evidence=("kept_losses.ratio > 100",),
     effect="kept_losses.kept_first > healthy",
     why=(
-        "scale() gives the loss times the scaler's factor, 65536 at first, and it was given the name of the loss. The gradients "
-        "are divided again before the step, so that the model learns as it should; the number that is written down is not. The "
-        "curve looks like a divergence, and halves or doubles with the factor: a fall that is none. Whoever stops early, picks "
-        "a checkpoint or tells a spike by it goes by the factor."
+        "scaler.scale(loss) returns the loss times the loss scale, 65,536 at first, and the script stores the "
+        "result as `loss`. The gradients are divided again before the step, so the model learns as it should. The "
+        "logged number is not divided. The curve looks like divergence, and it halves or doubles with the loss "
+        "scale. Early stopping, checkpoint selection and spike detection then follow the loss scale, not the "
+        "loss."
     ),
-    fix="Keep the loss under its own name, log that, and go backward from scaler.scale(loss).",
+    fix="Keep the loss under its own name and log that one. Call backward() on scaler.scale(loss).",
     repairs=instead(
         BEGUN,
         {
@@ -36,22 +37,22 @@ FAULT = Fault(
         "rounded": Swap(LOGGED, f"{LOGGED}\nlosses[-1] = round(losses[-1], 1)"),
     },
     hints=(
-        "Take the first number of the plot: what should it be, for a model that guesses among 96 characters?",
-        "By what is it too large? Divide, and look whether you know the quotient.",
-        "Follow the name that is written down at the end of a step back to the line where it got its value last.",
+        "Take the first number of the plot. What should it be for a model that guesses among 96 characters?",
+        "Divide the logged number by the expected one. Do you know the quotient?",
+        "Take the variable that is logged at the end of a step. Find the line that assigned it last.",
     ),
     look_alikes=(
         LookAlike(
             "initialisation/confident_head",
-            "Work the loss of the first batch out by hand, from the model's answers, and compare.",
-            "It is that of guessing.",
-            "It is as large as the log says.",
+            "Compute the loss of the first batch by hand from the logits, and compare.",
+            "The computed loss is that of guessing.",
+            "The computed loss is as large as the logged one.",
         ),
         LookAlike(
             "optimizer/lr_too_high",
-            "Look at the validation beside the curve: is the model as bad as the log of the training says?",
-            "It is as good as ever; only the log is off.",
-            "It is as bad.",
+            "Compare the validation loss with the training log. Do both say that the model is bad?",
+            "Validation is as good as ever, and only the training log is off.",
+            "Validation is as bad as the training log.",
         ),
     ),
     sources=(

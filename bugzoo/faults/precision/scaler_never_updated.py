@@ -5,18 +5,19 @@ from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import after, before, remove
 
 FAULT = Fault(
-    title="The gradient scaler is never updated",
+    title="Missing scaler.update()",
     level=1,
     symptom="crash",
     edits=remove(SCALER_UPDATE),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "step() of the scaler notes whether a gradient was infinite and skips the optimiser then; update() reads that note, "
-        "halves the factor or lets it grow after 2000 good steps, and clears it. Without it the factor would stay at 65536 for "
-        "ever, and the scaler, which cannot tell two steps apart, refuses the second one."
+        "scaler.step() records whether a gradient was infinite, and skips the optimizer step if so. Then "
+        "scaler.update() reads that record and clears it. The call also halves the loss scale after an overflow "
+        "and raises it after 2000 good steps. Without update() the loss scale would stay at 65,536. The scaler "
+        "cannot tell two steps apart either, so the second scaler.step() raises an error."
     ),
-    fix="scaler.update() once behind scaler.step(optimizer), at every step, skipped or not.",
+    fix="Call scaler.update() once after scaler.step(optimizer), at every step, skipped or not.",
     repairs={
         "behind the step": after(SCALED_STEP, "scaler.update()"),
         "in front of the next one": before(ZERO_GRAD, "if step > 0:\n    scaler.update()"),
@@ -32,22 +33,22 @@ FAULT = Fault(
     },
     ignore=("scale_watch",),
     hints=(
-        "The first step works and the second does not. What was left behind by the first?",
-        "Which three calls does a gradient scaler ask for at each step, and which are here?",
-        "Lay the lines from the loss to the optimiser beside the recipe in PyTorch's own notes on this way of training.",
+        "The first step works and the second does not. What state did the first step leave in the scaler?",
+        "Which three calls does a gradient scaler need at each step? Which of them are in the loop?",
+        "Compare the lines from the loss to the optimizer step with the recipe in PyTorch's AMP notes.",
     ),
     look_alikes=(
         LookAlike(
             "graph/backward_twice",
-            "Read who complains at the second step: the scaler or backward().",
-            "The scaler.",
-            "backward().",
+            "Read the traceback of the second step. Which call raises: the scaler or backward()?",
+            "The scaler raises the error.",
+            "backward() raises the error.",
         ),
         LookAlike(
             "precision/no_grad_scaler",
-            "Count the calls of the scaler between one batch and the next: there should be three.",
+            "Count the scaler's calls between one batch and the next. There should be three.",
             "There are two: scale() and step().",
-            "There is none.",
+            "There are no calls of a scaler.",
         ),
     ),
     sources=("https://github.com/Azure/MS-AMP/pull/45", "https://pytorch.org/docs/stable/notes/amp_examples.html"),

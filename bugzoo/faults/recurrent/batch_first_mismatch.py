@@ -1,4 +1,4 @@
-"""It learns a little, and the answer to a review depends on which others happen to stand before it in the batch."""
+"""The model learns a little. A review's prediction depends on which reviews come before it in the batch."""
 
 from bugzoo.faults.idioms import PACK, RECURRENT
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -9,7 +9,7 @@ WITH = "self.lstm = nn.LSTM($A, $B, $C, batch_first=True)"
 READ = "states, _ = self.lstm(embedded)"
 
 FAULT = Fault(
-    title="The layer expects the time first and gets the batch first",
+    title="Missing batch_first=True in nn.LSTM",
     level=3,
     symptom="degraded",
     edits=either(
@@ -27,11 +27,15 @@ FAULT = Fault(
     evidence=("company.alone_gap > 0.01",),
     effect="company.alone_gap > healthy",
     why=(
-        "Unless told batch_first=True, an LSTM takes the first axis for the time. It then reads the first words of all reviews "
-        "of the batch as one sequence, the second words as another: no word ever meets the next one of its own review, and "
-        "every answer holds something of the reviews that stand before it. The shapes fit all the same."
+        "Without batch_first=True, an LSTM reads the first axis as time. It treats the first words of all reviews in "
+        "the batch as one sequence, and the second words as another. The LSTM never connects a word with the next "
+        "word of the same review. Each hidden state also contains information from the earlier reviews in the batch. "
+        "The shapes still fit, so PyTorch raises no error."
     ),
-    fix="batch_first=True where the batch comes first, or hand the layer (time, batch, width).",
+    fix=(
+        "Pass batch_first=True to nn.LSTM when the batch axis comes first. Or transpose the input to (time, batch, "
+        "width)."
+    ),
     repairs={
         "said to the layer": Swap(LAYER, WITH),
         "turned there and back": Swap(READ, "states = self.lstm(embedded.transpose(0, 1))[0].transpose(0, 1)"),
@@ -51,22 +55,25 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "Whose words may the answer to a review depend on?",
-        "Change one review of a batch and ask for all answers again. Which of them move?",
-        "Write the shape beside every line of the forward pass, and what each axis is.",
+        "Pass one review alone, then as the last row of a batch. Are the review's logits the same?",
+        "Change one review of a batch and run the forward pass again. Which other rows get new logits?",
+        (
+            "Write the shape next to every line of forward(), and what each axis means. Compare with each layer's "
+            "documentation."
+        ),
     ),
     look_alikes=(
         LookAlike(
             "recurrent/lengths_out_of_order",
-            "Score a text alone, and then as the first of a batch that is shorter than it is.",
-            "The score stays: nothing stands before it.",
-            "The score stays too; as the first of longer ones it gets the score of another.",
+            "Compute one text's logits alone, then as the first row of a batch of longer texts.",
+            "The logits stay the same, because no text comes before the first row.",
+            "The first row gets the logits of another text.",
         ),
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Cut the blanks off a text that is alone in its batch and see whether its score moves.",
-            "It stays.",
-            "It moves.",
+            "Remove the padding tokens from a text that is alone in its batch. Do the logits change?",
+            "The logits stay the same.",
+            "The logits change.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html",),

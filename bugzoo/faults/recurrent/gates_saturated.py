@@ -1,4 +1,4 @@
-"""The loss stays at a guess, as if the recurrent part were not there. No gradient is missing and no rate is wrong."""
+"""The loss plateaus at chance level, as if the LSTM were missing. Every parameter has a gradient. The learning rate is fine."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, OPTIMIZER, RECURRENT
 from bugzoo.faults.model import Fault, LookAlike, Param
@@ -12,19 +12,22 @@ FOUND = LOOP.format("$BIAS")
 FORGET = "nn.init.zeros_(parameter)\n        parameter.data[hidden_size : 2 * hidden_size] = {}"
 
 FAULT = Fault(
-    title="The gates of the LSTM begin shut",
+    title="LSTM gate biases initialized to a large negative value",
     level=3,
     symptom="plateau",
-    params={"bias": Param(-10.0, -50.0, -8.0, "with which each gate begins; an LSTM has two biases, which add up")},
+    params={
+        "bias": Param(-10.0, -50.0, -8.0, "initial bias of every gate. An LSTM has two bias vectors, which add up")
+    },
     edits=before(OPTIMIZER, LOOP.format("$bias"), given=RECURRENT),
     evidence=("activation_stats.saturated_share > 0.75",),
     effect="metrics.loss > healthy",
     why=(
-        "A gate is a sigmoid, and sigmoid(-20) is 2e-9: nothing is let in, nothing is kept and nothing put out. Its slope is as "
-        "small, so that the gradient that would open it does not arrive. The same number in the forget gate alone, and "
-        "of the other sign, is good advice: a bias of 1 lets an LSTM remember from the first step on."
+        "Each LSTM gate is a sigmoid. Two biases of -10 add up to -20, and sigmoid(-20) is 2e-9. The gates let almost "
+        "nothing in, keep almost nothing and output almost nothing. The slope of the sigmoid is just as small, so the "
+        "gradient that would open the gates does not arrive. A positive bias in the forget gate alone is good advice: "
+        "with a bias of 1, an LSTM remembers from the first step."
     ),
-    fix="Leave the biases as the layer draws them, or set those of the forget gate alone, to about 1.",
+    fix="Keep the default initialization of the biases. Or set only the biases of the forget gate, to about 1.",
     repairs=instead(
         FOUND,
         {
@@ -46,22 +49,22 @@ FAULT = Fault(
     | {"higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 3)")},
     shown_by=("parameter_audit", "gradient_health", "loss_curve"),
     hints=(
-        "Which part of the model has learnt anything? Compare the weights before and after.",
-        "Take one sentence through the recurrent layer and print what it gives out, word by word.",
-        "Read what is done with the parameters between the model and the optimiser.",
+        "Which layers have learned anything? Copy the weights before training and compare them after.",
+        "Pass one sentence through the recurrent layer and print its output word by word. How big are the values?",
+        "Read every line between the model and the optimizer. What does each line do to the parameters?",
     ),
     look_alikes=(
         LookAlike(
             "optimizer/lr_too_low",
-            "Print what the recurrent layer gives out for one sentence.",
-            "Next to nothing, whatever the words: `activation_stats.saturated_share > 0.75`.",
-            "Ordinary numbers: `activation_stats.saturated_share < 0.75`.",
+            "Print the output of the recurrent layer for one sentence, word by word.",
+            "The outputs are close to zero for every word: `activation_stats.saturated_share > 0.75`.",
+            "The outputs have ordinary sizes: `activation_stats.saturated_share < 0.75`.",
         ),
         LookAlike(
             "data/everything_unknown",
-            "Print the numbers of a few sentences as they go into the model.",
-            "They differ from word to word: `train_validation_overlap.shared < 0.4`.",
-            "They are all alike: `train_validation_overlap.shared > 0.4`.",
+            "Print the token ids of a few sentences right before the forward pass.",
+            "The token ids differ from word to word: `train_validation_overlap.shared < 0.4`.",
+            "All words have the same token id: `train_validation_overlap.shared > 0.4`.",
         ),
     ),
     sources=("https://proceedings.mlr.press/v37/jozefowicz15.html",),

@@ -1,22 +1,22 @@
-"""It does worse than a network of its size should, and a whole layer is the same after training as before."""
+"""Accuracy is lower than a model of this size should reach. One whole layer is unchanged after training."""
 
 from bugzoo.faults.idioms import EPOCHS
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import rewrite
 
 FAULT = Fault(
-    title="The state of the first layer is read instead of the last one's",
+    title="LSTM hidden state taken from the wrong layer",
     level=3,
     symptom="degraded",
     edits=Swap("$STATE[-1]", "$STATE[0]", where="_, ($STATE, _) = $LSTM($$$)"),
     evidence=("parameter_audit.unchanged_share > 0.1",),
     effect="parameter_audit.unchanged_share > healthy",
     why=(
-        "The states come as (layers, batch, size), the first layer first. Who reads index 0 of two layers builds the answer on "
-        "the lower one; the upper one is computed, costs its time, and gets a gradient of zero: a fifth to a half of the "
-        "weights stay what chance made them."
+        "nn.LSTM returns its states as (layers, batch, size), with the first layer at index 0. Code that reads index "
+        "0 of two layers uses the lower layer and ignores the upper one. The upper layer still runs and costs time, "
+        "but its gradient is zero. A fifth to a half of the weights keep their random initial values."
     ),
-    fix="hidden[-1], or hidden.view(layers, directions, batch, size)[-1] where there are several directions.",
+    fix="Use hidden[-1]. With several directions, use hidden.view(layers, directions, batch, size)[-1].",
     repairs={
         "the last one by its number": Swap("hidden[0]", "hidden[layers - 1]"),
         "by what the layer knows": Swap("hidden[0]", "hidden[self.lstm.num_layers - 1]"),
@@ -29,22 +29,22 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "Does every part of the network take part in the answer?",
-        "Copy the weights before training and compare afterwards, tensor by tensor.",
-        "Ask the documentation of the layer in which order its states come, and read the line that picks one.",
+        "Does every parameter affect the logits? Print parameter.grad.norm() for each one after backward().",
+        "Copy the weights before training and compare them after, tensor by tensor.",
+        "Look up in which order nn.LSTM returns its states. Then read the line of forward() that picks one.",
     ),
     look_alikes=(
         LookAlike(
             "graph/detached_activation",
-            "List which weights never move, and see where they lie on the way from the input to the answer.",
-            "Behind what is used: the answer does not depend on them.",
-            "Before what is used: the answer does depend on them.",
+            "List the weights that never change. Perturb one of them and see whether the logits change.",
+            "The logits do not change.",
+            "The logits change.",
         ),
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Score one short text alone, and then with zeros behind it.",
-            "It stays what it was: `dependency.padding_leak < 0.05`.",
-            "The score changes: `dependency.padding_leak > 0.05`.",
+            "Compute one short text's logits with and without padding tokens at the end.",
+            "The logits stay the same: `dependency.padding_leak < 0.05`.",
+            "The logits change: `dependency.padding_leak > 0.05`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html",),

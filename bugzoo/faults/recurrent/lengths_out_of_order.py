@@ -1,4 +1,4 @@
-"""The loss of a batch barely falls, although each review is read correctly when it is scored alone."""
+"""The training loss barely falls. A review alone in a batch still goes through the model correctly."""
 
 from bugzoo.faults.idioms import PACK
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,7 +8,7 @@ SORTED = "longest_first, rows = lengths.sort(descending=True)"
 READ = "_, (hidden, _) = self.lstm(packed)"
 
 FAULT = Fault(
-    title="Sorted by length for packing, and never put back",
+    title="Missing unsort after sorting for pack_padded_sequence",
     level=3,
     symptom="degraded",
     edits=(
@@ -18,11 +18,15 @@ FAULT = Fault(
     evidence=("dependency.batch_leak > 0.01",),
     effect="dependency.batch_leak > healthy",
     why=(
-        "pack_padded_sequence used to demand the longest sequence first, and still does unless told enforce_sorted=False. Who "
-        "sorts the reviews gets their states in that order; beside labels in the old one, 31 of 32 states of a batch belong to "
-        "another review. Alone, in a batch of one, a review is scored correctly, which is how it is usually tried."
+        "pack_padded_sequence expects the longest sequence first, unless you pass enforce_sorted=False. Code that "
+        "sorts the reviews gets the hidden states in sorted order. The labels keep the old order, so 31 of 32 states "
+        "in a batch belong to another review. A batch of one review is always in order. So a manual test with one "
+        "review finds nothing wrong."
     ),
-    fix="enforce_sorted=False, which sorts and puts back; or put the states back: hidden[:, rows.argsort()].",
+    fix=(
+        "Pass enforce_sorted=False: PyTorch then sorts and restores the order itself. Or restore the order yourself: "
+        "hidden[:, rows.argsort()]."
+    ),
     repairs={
         "put back": Swap(READ, f"{READ}\nhidden = hidden[:, rows.argsort()]"),
         "put back by an index": Swap(
@@ -44,22 +48,22 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "Which row of the answer belongs to which row of the question?",
-        "Score two texts in both orders. Do the scores change places with them?",
-        "Mark in the forward pass every line that changes the order of the rows, and the one that undoes it.",
+        "Which input row does each row of the logits belong to?",
+        "Pass two reviews of different lengths in both orders. Do the logits swap places too?",
+        "Mark every line of forward() that changes the order of the rows. Which line changes it back?",
     ),
     look_alikes=(
         LookAlike(
             "data/labels_out_of_sync",
-            "Score one text alone, and then as one of a batch of others.",
-            "The score is another one.",
-            "The score is the same.",
+            "Compute one text's logits alone, then inside a batch of other texts.",
+            "The logits change.",
+            "The logits stay the same.",
         ),
         LookAlike(
             "recurrent/batch_first_mismatch",
-            "Score a text alone, and then as the first of a batch that is longer than it is.",
-            "It gets the score of another one.",
-            "The score stays: nothing stands before it.",
+            "Compute one text's logits alone, then as the first row of a batch of longer texts.",
+            "The first row gets the logits of another text.",
+            "The logits stay the same, because no text comes before the first row.",
         ),
     ),
     sources=(

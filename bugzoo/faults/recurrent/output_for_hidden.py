@@ -1,4 +1,4 @@
-"""A review that is scored well alone gets another score in a batch, unless it is the longest one there."""
+"""A review gets a good prediction alone. In a batch the prediction changes, except for the longest review."""
 
 from bugzoo.faults.idioms import LAST_STATE, PACK
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, rewrite
 PADDED = "states, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True)"
 
 FAULT = Fault(
-    title="The output at the last place is taken for the last state",
+    title="Last output after pad_packed_sequence used as hidden state",
     level=3,
     symptom="degraded",
     edits=(
@@ -18,11 +18,11 @@ FAULT = Fault(
     evidence=("company.alone_gap > 0.01",),
     effect="company.alone_gap > healthy",
     why=(
-        "Behind the packing the outputs are padded again, with zeros, to the longest review of the batch. Its last place holds "
-        "the last word of that review alone; to the 31 others of a batch of 32 it says nothing but zeros, so that they are "
-        "judged without having been read in order. Alone, each is the longest, and read."
+        "pad_packed_sequence pads the outputs with zeros up to the longest review of the batch. Only the longest "
+        "review has a real output at the last position. The 31 other reviews of a batch of 32 have zeros there, so "
+        "the head gets nothing from the LSTM for them. A review alone is the longest of its batch, so it works."
     ),
-    fix="Take hidden[-1], or the output at each review's own last word.",
+    fix="Use hidden[-1], or index the outputs at each review's own last word (lengths - 1).",
     repairs={
         "the last state": Swap("states[:, -1]", "hidden.select(0, -1)"),
         "the output at the last word": Swap(
@@ -39,28 +39,28 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "What may the score of a text depend on, and what else can reach it in a batch?",
-        "Score one short text alone and beside a long one, and print what goes into the last layer.",
-        "Whose word stands at the last place of a padded batch?",
+        "What may one review's logits depend on? Compare the review alone with the same review in a batch.",
+        "Pass one short review alone, then beside a long one. Print the input of the final linear layer both times.",
+        "Which position of each row does the head read? Print what a short row contains there.",
     ),
     look_alikes=(
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Look at what the recurrent layer gives at places behind the end of a text.",
-            "Zeros.",
-            "States, which go on changing.",
+            "Print the recurrent layer's output at the positions after the end of a short text.",
+            "All outputs after the end are zero.",
+            "The outputs after the end keep changing from position to position.",
         ),
         LookAlike(
             "recurrent/padding_row_trained",
-            "Score one text with ten and with forty blanks behind it: from where on do the numbers differ?",
-            "Behind the recurrent layer, if at all.",
-            "Where the words are looked up.",
+            "Append ten padding tokens to one text, then forty. Which layer's outputs differ first?",
+            "The outputs differ only after the recurrent layer, if at all.",
+            "The outputs of the embedding layer differ.",
         ),
         LookAlike(
             "recurrent/last_layer_state_wrong",
-            "Score one short text alone, and then beside a long one.",
-            "Beside the long one it changes: `company.alone_gap > 0.01`.",
-            "It stays what it was: `company.alone_gap < 0.01`.",
+            "Compute one short text's logits alone, then beside a long text.",
+            "The logits change beside the long text: `company.alone_gap > 0.01`.",
+            "The logits stay the same: `company.alone_gap < 0.01`.",
         ),
     ),
     sources=(

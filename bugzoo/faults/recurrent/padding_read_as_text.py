@@ -1,4 +1,4 @@
-"""A review is judged otherwise beside a long one than alone, and short reviews come out worst."""
+"""A review's prediction changes beside a longer review. Short reviews get the worst predictions."""
 
 from bugzoo.faults.idioms import PACK
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,18 +8,19 @@ READ = "packed = embedded\n_, (hidden, _) = self.lstm(packed)"
 PACKED = "nn.utils.rnn.pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)"
 
 FAULT = Fault(
-    title="The last state is taken behind the padding",
+    title="Missing pack_padded_sequence before the LSTM",
     level=3,
     symptom="degraded",
     edits=rewrite(PACK, PLACE="$INPUTS"),
     evidence=("dependency.padding_leak > 0.05",),
     effect="dependency.padding_leak > healthy",
     why=(
-        "An LSTM reads what it is given, padding too. The state behind the last place is then not the one at the last word: "
-        "a review of 8 words beside one of 58 has been read over by 50 zeros, each of which makes it forget a little, and how "
-        "many they are the neighbours in the batch decide."
+        "Without packing, the LSTM also reads the padding tokens. The last state is then the state after the padding, "
+        "not the state at the last word. A review of 8 words beside a review of 58 words gets 50 padding tokens. Each "
+        "padding token makes the LSTM forget a little. The other reviews in the batch decide how many padding tokens "
+        "there are."
     ),
-    fix="Tell the LSTM how long each review is (pack_padded_sequence), or take the state at each review's last word.",
+    fix="Pass the lengths with pack_padded_sequence, or take the state at each review's last word.",
     repairs={
         "packed, by its full name": Swap("packed = embedded", f"packed = {PACKED}"),
         "the state at the last word": Swap(
@@ -41,28 +42,28 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "What may the score of a text depend on, and what else can reach it in a batch?",
-        "Give it a short text with zeros behind it and without, and compare the two scores.",
-        "Follow one short row through the forward pass: at which place is the state from which the answer is made?",
+        "What may one review's logits depend on? Compare the review alone with the same review beside a long one.",
+        "Pass one short review as it is, then with 20 zeros appended. Compare the logits.",
+        "Follow one short row through forward(). At which position is the state that the head reads?",
     ),
     look_alikes=(
         LookAlike(
             "recurrent/last_layer_state_wrong",
-            "Score one short text alone, and then with zeros behind it.",
-            "The score changes: `dependency.padding_leak > 0.05`.",
-            "It stays what it was: `dependency.padding_leak < 0.05`.",
+            "Compute one short text's logits with and without padding tokens at the end.",
+            "The logits change: `dependency.padding_leak > 0.05`.",
+            "The logits stay the same: `dependency.padding_leak < 0.05`.",
         ),
         LookAlike(
             "recurrent/padding_row_trained",
-            "Look at the vector that stands for padding in the table of words.",
-            "It is zero.",
-            "It is as large as that of a word.",
+            "Print the row of the embedding table that belongs to the padding token.",
+            "The row is all zeros.",
+            "The row is as large as the row of a word.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Which part of the model sees the padding: one that reads in order, or one that weighs all places?",
-            "The one that reads place by place.",
-            "The one that weighs all places.",
+            "Find the layer that reads padding. Does it read step by step or weigh all positions at once?",
+            "The layer reads the text step by step.",
+            "The layer weighs all positions at once.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The same review scores differently with more blanks behind it, although the reading stops at its last word."""
+"""The same review gets other logits with more zeros at its end, although the LSTM stops at the last word."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 
@@ -6,18 +6,21 @@ TABLE = "self.words = nn.Embedding(len(vocabulary) + 2, width)"
 LOOKED_UP = "embedded = self.dropout(self.words(inputs))"
 
 FAULT = Fault(
-    title="Padding has a vector of its own, and it is trained",
+    title="Missing padding_idx in nn.Embedding",
     level=3,
     symptom="degraded",
     edits=Swap("nn.Embedding($COUNT, $WIDTH, padding_idx=$ROW)", "nn.Embedding($COUNT, $WIDTH)"),
     evidence=("dependency.padding_leak > 0.05",),
     effect="dependency.padding_leak > healthy",
     why=(
-        "Without padding_idx the row of the table that stands for padding is drawn like any other and learns like any other. "
-        "A sum over all places then holds it once for each blank: a review of 8 words in a batch of 58 places gets it 50 "
-        "times, which outweighs its words."
+        "Without padding_idx, the embedding of the padding token starts at random and is trained like any other row. "
+        "A sum over all positions then adds this row once for each padding token. A review of 8 words in a batch of "
+        "58 positions gets the row 50 times. The 50 copies outweigh the words."
     ),
-    fix="nn.Embedding(..., padding_idx=0): the row is zero and stays zero. Or take the padding out of every sum.",
+    fix=(
+        "Use nn.Embedding(..., padding_idx=0): the row is zero and stays zero. Or mask the padding tokens out of "
+        "every sum."
+    ),
     repairs={
         "said to the table": Swap(TABLE, "self.words = nn.Embedding(len(vocabulary) + 2, width, padding_idx=0)"),
         "taken out of the sum": Swap(
@@ -32,30 +35,30 @@ FAULT = Fault(
         "small at the start": Swap(TABLE, f"{TABLE}\nnn.init.normal_(self.words.weight, std=0.1)"),
         "always the full length": Swap("inputs[:, : (inputs != 0).sum(1).max()]", "inputs"),
     },
-    own_forward=True,  # with a row that is not zero the reference adds it up as well
+    own_forward=True,  # the reference also adds up the padding row, if the row is not zero
     hints=(
-        "What should a blank add to the meaning of a text?",
-        "Lengthen one text by blanks only, by ten and then by forty, and follow its score.",
-        "Print the first row of the table of word vectors, before and after training.",
+        "What should a position after the last word add to the logits?",
+        "Append ten zeros to one review, then forty. How do the logits change?",
+        "Print row 0 of the table of word vectors, before and after training.",
     ),
     look_alikes=(
         LookAlike(
             "recurrent/padding_read_as_text",
-            "Look at the vector that stands for padding in the table of words.",
-            "It is as large as that of a word.",
-            "It is zero.",
+            "Print the row of the embedding table that belongs to the padding token.",
+            "The row is as large as the row of a word.",
+            "The row is all zeros.",
         ),
         LookAlike(
             "recurrent/output_for_hidden",
-            "Score one text with ten and with forty blanks behind it: from where on do the numbers differ?",
-            "Where the words are looked up.",
-            "Behind the recurrent layer, if at all.",
+            "Append ten padding tokens to one text, then forty. Which layer's outputs differ first?",
+            "The outputs of the embedding layer differ.",
+            "The outputs differ only after the recurrent layer, if at all.",
         ),
         LookAlike(
             "recurrent/last_layer_state_wrong",
-            "Score one text with no blanks behind it, with ten and with forty.",
-            "The scores differ: `dependency.padding_leak > 0.05`.",
-            "They agree: `dependency.padding_leak < 0.05`.",
+            "Compare one text's logits with no padding tokens, with ten and with forty.",
+            "The logits differ: `dependency.padding_leak > 0.05`.",
+            "The logits are the same: `dependency.padding_leak < 0.05`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The same review gets another score each time it is asked for, and the losses depend on what came before."""
+"""The same review gets a different prediction each time. The loss depends on what the model saw before."""
 
 from bugzoo.faults.idioms import LAST_STATE, RECURRENT
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, rewrite
 READ = "self.lstm(packed, self.state if same else None)"
 
 FAULT = Fault(
-    title="The state of the last batch is the beginning of the next one",
+    title="LSTM hidden state carried over between independent batches",
     level=4,
     symptom="leak",
     edits=(
@@ -24,11 +24,14 @@ FAULT = Fault(
     evidence=("company.again_gap > 0.001",),
     effect="company.again_gap > healthy",
     why=(
-        "An LSTM that is given no state begins with zeros. Here each review begins with what another one, of the same row of "
-        "the batch before, has left behind; detach() keeps the graph short and the mistake silent. Shuffled batches have "
-        "nothing to do with one another, so that what is carried over is noise."
+        "Without an initial state, an LSTM starts from zeros. Here each review starts from the state that another "
+        "review left in the same row of the previous batch. The call to detach() keeps the graph short, so nothing "
+        "crashes. Shuffled batches are unrelated, so the state that is carried over is noise."
     ),
-    fix="Begin every batch of independent texts with zeros: self.lstm(packed). Carry a state only through one long text.",
+    fix=(
+        "Start every batch of independent texts from zeros: self.lstm(packed). Carry a state only through one long "
+        "text."
+    ),
     repairs={
         "no state given": Swap(READ, "self.lstm(packed)"),
         "zeros given": Swap(
@@ -44,28 +47,28 @@ FAULT = Fault(
     },
     same_forward=True,
     hints=(
-        "What does the model know of a review before it has read its first word?",
-        "Give it one batch, and at once the same batch again, and lay the answers side by side.",
-        "Look for what the model writes into itself while it answers.",
+        "What should the model know about a review before the first word?",
+        "Pass the same batch twice in a row in eval mode and compare the logits.",
+        "Find every value that forward() stores on self. Which of these values does the next call read?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Ask for the score of one batch twice, in eval mode, without training in between.",
-            "It differs: `company.again_gap > 0.001`.",
-            "It is the same: `company.again_gap < 0.001`.",
+            "Compute one batch's logits twice in eval mode, without training in between.",
+            "The logits differ: `company.again_gap > 0.001`.",
+            "The logits are the same: `company.again_gap < 0.001`.",
         ),
         LookAlike(
             "recurrent/batch_first_mismatch",
-            "Score a text twice, alone both times, in a model that has just been loaded.",
-            "The second score is another one: `company.again_gap > 0.001`.",
-            "Both are the same: `company.again_gap < 0.001`.",
+            "Load the model, then compute the logits of one text alone, twice in a row.",
+            "The second call gives different logits: `company.again_gap > 0.001`.",
+            "Both calls give the same logits: `company.again_gap < 0.001`.",
         ),
         LookAlike(
             "graph/backward_twice",
-            "Look whether the second backward() of the run raises an error.",
-            "It does not.",
-            "It does: the graph of the batch before was freed.",
+            "Check whether the second backward() call of the run raises an error.",
+            "The second backward() raises no error.",
+            "The second backward() raises an error, because the graph of the batch before was freed.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Every generator is seeded, two runs in one notebook agree, and the next start of the script gives other numbers."""
+"""Every generator is seeded, and two runs in one notebook agree. The next start of the script gives other numbers."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,22 +7,22 @@ NAMES = '{f"image {row}" for row in train.tolist()}'
 LINE = f"train = torch.tensor([int(name.split()[1]) for name in {NAMES}])"
 
 FAULT = Fault(
-    title="The order of the samples is the order in which a set gives their names",
+    title="Sample order from a Python set (PYTHONHASHSEED)",
     level=4,
     symptom="drift",
     edits=Swap(
         "train, validation = order[:1150], order[1150:]", f"train, validation = order[:1150], order[1150:]\n{LINE}"
     ),
-    not_on={"data_parallel": "what runs in several processes at once is not started twice more by fresh_process."},
+    not_on={"data_parallel": "fresh_process does not restart a script that runs in several processes."},
     evidence=("fresh_process.differs > 0.5",),
     effect="fresh_process.differs > 0.5",
     why=(
-        "A set of texts is ordered by their hashes, and Python salts those anew in every process (PYTHONHASHSEED). Within one "
-        "process the order stays, so that two runs in a notebook agree; the next process has another one. The seeded shuffle "
-        "then deals other samples under the same numbers. Class names that are numbered from a set are worse: a checkpoint's "
-        "classes change places."
+        "A Python set of strings is ordered by their hashes, and Python salts the hashes anew in every process "
+        "(PYTHONHASHSEED). Within one process the order stays the same, so two runs in a notebook agree. The next "
+        "process has another order, and the seeded shuffle then picks other samples. Numbering class names from a set "
+        "is worse: the classes of a checkpoint swap places."
     ),
-    fix="sorted(...) wherever a set, or a listing of a folder, becomes an order or a numbering.",
+    fix="Call sorted(...) wherever a set, or the listing of a folder, becomes an order or a numbering.",
     repairs=instead(
         LINE,
         {
@@ -43,22 +43,25 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Start it twice from the shell, and run it twice in one process. Where do the numbers differ?",
+        (
+            "Start the script twice from the shell, and run it twice in one process. In which case do the numbers "
+            "differ?"
+        ),
         "Print the first ten samples of the training set in two processes.",
-        "Which container on the way from the data to the loader promises no order?",
+        "Which container between the data and the loader may return its items differently in each process?",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/unseeded",
-            "Run it twice in one and the same process, from the seed on.",
+            "Run the whole script twice in the same process and compare the losses.",
             "The two runs agree.",
-            "They differ.",
+            "The two runs differ.",
         ),
         LookAlike(
             "reproducibility/nondeterministic_kernel",
-            "Compare the samples of the first batch in two processes, before anything is computed.",
-            "They are others.",
-            "They are the same.",
+            "Compare the samples of the first batch in two processes, before any computation.",
+            "The samples differ.",
+            "The samples are the same.",
         ),
     ),
     sources=(

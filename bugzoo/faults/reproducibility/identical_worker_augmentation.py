@@ -1,4 +1,4 @@
-"""Random augmentation helps with one loader process, and with several of them it helps no more."""
+"""Random augmentation helps with one DataLoader worker, but no longer helps with several."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -9,7 +9,7 @@ DRAWN = "torch.randint(2**31, ()).item()"
 OWN_SEED = "lambda worker: chance.manual_seed(torch.initial_seed() % 2**32)"
 
 FAULT = Fault(
-    title="Every worker process draws with a copy of one and the same generator",
+    title="Identical random augmentation in every DataLoader worker",
     level=3,
     symptom="degraded",
     edits=Swap(
@@ -24,12 +24,15 @@ FAULT = Fault(
     evidence=("worker_noise.identical > 0.5",),
     effect="worker_noise.identical > healthy",
     why=(
-        "A worker is a copy of the training process, generators included. The loader gives the workers different seeds for "
-        "torch's own generator, and knows nothing of others that stand in the script or in the data set: each worker draws "
-        "from its copy the same numbers as its neighbour, and because workers are started anew for each epoch, the same again "
-        "in every epoch."
+        "A worker is a copy of the training process, including its generators. The DataLoader gives each worker its "
+        "own seed for torch's default generator, but not for other generators in the script or the dataset. So every "
+        "worker draws the same numbers from its copy. Workers are restarted for each epoch, so the same numbers come "
+        "again in every epoch."
     ),
-    fix="Draw from torch's own generator in the worker, or seed the other one in worker_init_fn from torch.initial_seed().",
+    fix=(
+        "Draw from torch's default generator in the worker, or seed the other generator in worker_init_fn from "
+        "torch.initial_seed()."
+    ),
     repairs=instead(
         DRAW,
         {
@@ -56,22 +59,22 @@ FAULT = Fault(
         ),
     },
     hints=(
-        "How many different draws does a training of some epochs get to see?",
-        "Fetch one and the same batch through two workers, and again in the next epoch.",
-        "Where does each of the workers get its random numbers, and what did it inherit?",
+        "How many different draws does the model see in a training of several epochs?",
+        "Fetch the same batch through two workers, and again in the next epoch. Compare the results.",
+        "Where does each worker get its random numbers, and which state did it inherit?",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/seed_inside_loop",
             "Draw a number in the training process at two steps, and fetch one batch through two workers.",
-            "The steps differ, the workers do not: `worker_noise.identical > 0.5`.",
-            "The steps are the same: `fresh_noise.seeded > 0.5`.",
+            ("The numbers of the two steps differ, but the two workers draw the same: `worker_noise.identical > 0.5`."),
+            "The numbers of the two steps are the same: `fresh_noise.seeded > 0.5`.",
         ),
         LookAlike(
             "loop/same_batch_forever",
-            "Print the labels of the batches of two steps, one below the other.",
-            "They differ.",
-            "They are the same.",
+            "Print the labels of the batches of two steps and compare them.",
+            "The labels differ.",
+            "The labels are the same.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Everything is seeded, and two runs on the same GPU part after some steps: in the seventh digit first, then visibly."""
+"""Everything is seeded, yet two runs on one GPU differ after some steps: first in the seventh digit, then visibly."""
 
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
 from bugzoo.faults.verbs import either, instead
@@ -7,7 +7,7 @@ PICKED = "$TABLE.weight.index_select(0, inputs.flatten()).view(*inputs.shape, -1
 SEEDED = "torch.manual_seed(seed)"
 
 FAULT = Fault(
-    title="A kernel that adds up in another order each time",
+    title="Nondeterministic CUDA kernel (atomic adds in index_add_)",
     level=4,
     symptom="drift",
     edits=either(
@@ -18,12 +18,15 @@ FAULT = Fault(
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > 0.5",
     why=(
-        "The gradient of index_select() is an index_add_(), and a character stands many times in a batch. On a GPU thousands of "
-        "threads add to the same rows with atomic operations, in whatever order they come, and a sum of floating point numbers "
-        "depends on its order in the last digit. Training makes that larger with every step. No seed reaches it. On a CPU one "
-        "thread adds them in order."
+        "The gradient of index_select() is an index_add_(), and one token appears many times in a batch. On a GPU "
+        "thousands of threads add to the same rows with atomic operations, in any order. A floating point sum depends "
+        "on its order in the last digit, and training amplifies the difference at every step. No seed controls this "
+        "order. On a CPU one thread adds in a fixed order."
     ),
-    fix="torch.use_deterministic_algorithms(True), which takes another kernel or names the operation that has none.",
+    fix=(
+        "Call torch.use_deterministic_algorithms(True), which picks another kernel or raises an error that names the "
+        "operation without one."
+    ),
     repairs={
         "deterministic algorithms": Swap(SEEDED, f"{SEEDED}\ntorch.use_deterministic_algorithms(True)"),
         "the layer itself": either(
@@ -40,22 +43,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "How large is the first difference of the two runs, and does it grow?",
-        "Run it twice on the CPU with the same seed: do the two still part?",
-        "Which operation of the forward or the backward pass adds many numbers to one place?",
+        "How large is the first difference between the two runs, and does it grow?",
+        "Run the script twice on the CPU with the same seed. Do the two runs still differ?",
+        "Which operation of the forward or the backward pass sums many numbers into one place?",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/unseeded",
             "Compare the loss of the first step in two runs, digit by digit.",
-            "It is the same, or differs in the last digit.",
-            "It differs in the first one.",
+            "The loss is the same, or differs in the last digit.",
+            "The loss differs in the first digit.",
         ),
         LookAlike(
             "reproducibility/hash_order",
-            "Compare the samples of the first batch in two processes, before anything is computed.",
-            "They are the same.",
-            "They are others.",
+            "Compare the samples of the first batch in two processes, before any computation.",
+            "The samples are the same.",
+            "The samples differ.",
         ),
     ),
     sources=(

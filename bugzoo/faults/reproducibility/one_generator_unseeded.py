@@ -1,4 +1,4 @@
-"""There is a seed in the script, and two runs still differ. The initial weights are the same each time."""
+"""The script sets a seed, but two runs still differ. The initial weights are the same each time."""
 
 from bugzoo.faults.idioms import PAIRS
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before, instead
 DRAWN = "train = train[np.random.permutation(len(train))]"
 
 FAULT = Fault(
-    title="Torch is seeded, and numpy is not",
+    title="Missing np.random.seed() next to torch.manual_seed()",
     level=4,
     symptom="drift",
     edits=(
@@ -17,11 +17,14 @@ FAULT = Fault(
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > healthy",
     why=(
-        "torch.manual_seed seeds torch. numpy's global generator has a state of its own, which a fresh process takes from the "
-        "operating system. The order that it draws decides which samples meet in a batch, from the first one on; the weights "
-        "come from torch and are the same in each run, which makes the script look seeded."
+        "torch.manual_seed() seeds torch alone. NumPy's global generator has its own state, which a new process takes "
+        "from the operating system. The order that NumPy draws decides which samples share a batch, from the first "
+        "batch on. The initial weights come from torch and are the same in each run, so the script looks seeded."
     ),
-    fix="Seed every library that draws (random, numpy, torch), or draw from one generator that is handed around.",
+    fix=(
+        "Call np.random.seed(seed) too: seed every library that draws random numbers (random, numpy, torch). Or draw "
+        "from one generator that you pass around."
+    ),
     repairs=instead(
         DRAWN,
         {
@@ -40,22 +43,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Run it twice, and compare what there is before the first step: weights, and the first batch.",
-        "List every library that draws random numbers here. Where does each one get its state from?",
-        "Look at the lines between the seed and the loop for a draw that the seed does not reach.",
+        "Run the script twice and compare what exists before the first step: the weights and the first batch.",
+        "List every library that draws random numbers here. Where does each library get its state?",
+        "Read the lines between the seed and the training loop. Which draw does the seed not reach?",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/unseeded",
-            "Keep the weights of two runs before the first step, and compare them.",
-            "They are the same, and the first batch is not.",
-            "They differ already.",
+            "Save the weights of two runs before the first step, and compare them.",
+            "The weights are the same, but the first batch differs.",
+            "The weights already differ.",
         ),
         LookAlike(
             "resume/generator_not_restored",
-            "Run it twice without any stop, and see at which step the losses of the two runs differ first.",
-            "At the very first: `determinism.first_difference > 0.5`.",
-            "At none: `determinism.first_difference < 0.5`.",
+            "Run the script twice without stopping. At which step do the losses of the two runs first differ?",
+            "The losses differ at the very first step: `determinism.first_difference > 0.5`.",
+            "The losses never differ: `determinism.first_difference < 0.5`.",
         ),
     ),
     sources=(

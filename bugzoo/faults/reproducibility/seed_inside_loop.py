@@ -1,4 +1,4 @@
-"""Dropout and augmentation are there, and training and validation look as if they were not. Every run is the same, at least."""
+"""Dropout and augmentation are on, but all curves look as if they were off. At least every run is the same."""
 
 from bugzoo.faults.idioms import SEED, ZERO_GRAD
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,20 +7,23 @@ from bugzoo.faults.verbs import before, instead
 LINE = "torch.manual_seed(seed)\noptimizer.zero_grad()"
 
 FAULT = Fault(
-    title="The seed is set again at every step",
+    title="torch.manual_seed() called at every training step",
     level=3,
     symptom="degraded",
     edits=before(ZERO_GRAD, "$TORCH.manual_seed($SEED)", given=SEED),
-    not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
+    not_on={"data_parallel": "the fault is measured by running a step again, and one of several ranks cannot do that."},
     evidence=("fresh_noise.seeded > 0.5",),
     effect="fresh_noise.seeded > healthy",
     why=(
-        "A seed sets the generator back to its beginning. Set before every step it gives each of them the same random numbers: "
-        "dropout leaves out the same units of the same places for ever, a sampler draws the same noise, and because the loader "
-        "draws its order from the same generator, every epoch from the second on comes in one and the same order. What was to "
-        "be noise is a fixed mask."
+        "torch.manual_seed() sets the generator back to its start. A call before every step gives each step the same "
+        "random numbers. Dropout zeroes the same units at every step, and added noise repeats. The loader shuffles "
+        "with the same generator, so every epoch from the second on has the same order. Random noise becomes a fixed "
+        "mask."
     ),
-    fix="Seed once, before the first draw. What must be the same at each step gets a generator of its own.",
+    fix=(
+        "Call torch.manual_seed(seed) once, before the first draw. Give numbers that must repeat at each step a "
+        "torch.Generator of their own."
+    ),
     repairs=instead(
         LINE,
         {
@@ -39,22 +42,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Random numbers that never change are no noise. Which are drawn in a step, and from where?",
-        "Note the first three numbers of torch.rand(3) at the beginning of some steps, with the generator put back afterwards.",
-        "Look for what is done at every step and should have been done once.",
+        "Noise that never changes is not noise. Which random numbers does a step draw, and from which generator?",
+        "Print torch.rand(3) at the start of some steps, and restore the RNG state afterwards.",
+        "Look for a call that runs again and again but should run only once.",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/unseeded",
-            "Note at two steps of one run what torch.rand(3) would give, and compare.",
-            "The same numbers: `fresh_noise.seeded > 0.5`.",
-            "Others, and others again in another run: `fresh_noise.seeded < 0.5`.",
+            "At two steps of one run, print what torch.rand(3) would give, and compare.",
+            "The numbers are the same: `fresh_noise.seeded > 0.5`.",
+            "The numbers differ between the steps, and again in another run: `fresh_noise.seeded < 0.5`.",
         ),
         LookAlike(
             "loop/same_batch_forever",
-            "Compare the labels of the batches of two steps of one epoch.",
-            "They differ: `fresh_batches.repeated_share < 0.5`.",
-            "They are the same: `fresh_batches.repeated_share > 0.5`.",
+            "Compare the labels in the batches of two steps of one epoch.",
+            "The labels differ: `fresh_batches.repeated_share < 0.5`.",
+            "The labels are the same: `fresh_batches.repeated_share > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),

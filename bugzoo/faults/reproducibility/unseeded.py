@@ -1,21 +1,24 @@
-"""Two runs of the same script give different numbers, and nobody can tell whether a change helped."""
+"""Two runs of the same script give different numbers. I cannot tell whether a change helped."""
 
 from bugzoo.faults.idioms import SEED
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import either, instead, remove, rewrite
 
 FAULT = Fault(
-    title="Random numbers without a seed",
+    title="Missing torch.manual_seed()",
     level=1,
     symptom="drift",
     edits=either(rewrite(SEED, PLACE="$TORCH.seed()"), remove(SEED)),
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > healthy",
     why=(
-        "Initial weights, the order of the batches and dropout all come from generators. Without a fixed seed each run is "
-        "another sample, and differences of a percent between two of them mean nothing."
+        "Initial weights, batch order and dropout all come from random generators. Without a fixed seed, each run is "
+        "another sample. Differences of a percent between two runs then mean nothing."
     ),
-    fix="Seed every generator that the run uses before the first draw, and report several seeds.",
+    fix=(
+        "Call torch.manual_seed(seed) before the first draw, seed every other generator that the run uses, and report "
+        "several seeds."
+    ),
     repairs=instead(
         "torch.seed()",
         {
@@ -34,22 +37,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Run it twice. From which step on do the losses differ?",
-        "They differ from the first step: what is random before it?",
-        "List the sources of random numbers and where each gets its seed.",
+        "Run the script twice. From which step on do the losses differ?",
+        "The losses differ from the first step. What is random before that step?",
+        "List every source of random numbers. Where does each source get its starting state?",
     ),
     look_alikes=(
         LookAlike(
             "reproducibility/one_generator_unseeded",
-            "Run it twice, and see at which step the losses of the two runs differ first.",
-            "At the very first.",
-            "Later: the weights were the same.",
+            "Save the weights of two runs before the first step, and compare them.",
+            "The weights already differ.",
+            "The weights are the same, but the first batch differs.",
         ),
         LookAlike(
             "reproducibility/nondeterministic_kernel",
-            "Run it twice, and see how large the first difference of the two losses is.",
-            "As large as between two seeds.",
-            "About a ten-millionth.",
+            "Run the script twice. How large is the first difference between the two losses?",
+            "The difference is as large as between two seeds.",
+            "The difference is about a ten-millionth.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),

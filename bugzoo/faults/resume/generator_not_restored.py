@@ -1,4 +1,4 @@
-"""Resumed twice from one checkpoint it goes the same way, but never the way of the run that nobody stopped."""
+"""Two runs resumed from one checkpoint agree with each other. They never match the run that was not stopped."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,18 +7,21 @@ READ = 'torch.set_rng_state(saved["generator"])'
 MODEL = 'model.load_state_dict(saved["model"])'
 
 FAULT = Fault(
-    title="A checkpoint that is resumed without the generator's state",
+    title="RNG state not restored on resume",
     level=4,
     symptom="drift",
     edits=Swap(READ, ""),
     evidence=("resumption.first_difference > 0.5",),
     effect="resumption.largest > healthy",
     why=(
-        "The resumed script seeds its generator anew and draws from the beginning: the order of epoch four is the one that "
-        "epoch one had, and so are the units that dropout leaves out. Some samples are seen in the same company twice; a run "
-        "that is stopped every night trains on the first order of its seed again and again. No number looks wrong by itself."
+        "The resumed script seeds its generator again and draws from the beginning. So epoch four gets the batch "
+        "order and the dropout masks of epoch one, and the same samples share a batch again. A run that is stopped "
+        "every night trains on the first order of its seed again and again. No number looks wrong by itself."
     ),
-    fix="Save the state of every generator (torch, CUDA, numpy, random, workers) and set it right before training goes on.",
+    fix=(
+        "Save the state of every generator (torch.get_rng_state() here, also CUDA, numpy, random, workers). Restore "
+        "it right before training continues."
+    ),
     repairs=instead(
         MODEL,
         {
@@ -38,21 +41,21 @@ FAULT = Fault(
     | {"no checkpoint at all": Swap("if Path(checkpoint).exists():\n    $$$BODY", "saved = {}")},
     hints=(
         "Compare a run that was stopped and resumed with one that was not. Which is the first step that differs?",
-        "The rate and the weights are right. What else decides which loss the first step after the stop has?",
-        "Lay what is written into the checkpoint beside what is read from it.",
+        ("The learning rate and the weights are right. What else decides the loss of the first step after the stop?"),
+        "Compare what is written into the checkpoint with what is read from it.",
     ),
     look_alikes=(
         LookAlike(
             "resume/optimizer_state_lost",
-            "Stop it half way and resume it: which is the first loss that a run without a stop does not have?",
-            "The first after the stop: another batch, or other units dropped.",
-            "The second after the stop: the first is still the same.",
+            "Stop the run halfway and resume. Which is the first loss that differs from a run without a stop?",
+            "The first loss after the stop differs: another batch, or other dropout masks.",
+            "The second loss after the stop differs. The first is still the same.",
         ),
         LookAlike(
             "resume/scheduler_restarted",
-            "Lay the learning rates of both runs beside one another, step by step.",
-            "They are the same to the end: `resumption.first_rate < 0.5`.",
-            "They part an epoch after the stop: `resumption.first_rate > 0.5`.",
+            "Compare the learning rates of the resumed and the uninterrupted run, step by step.",
+            "The learning rates are the same to the end: `resumption.first_rate < 0.5`.",
+            "The learning rates differ from one epoch after the stop: `resumption.first_rate > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),

@@ -1,4 +1,4 @@
-"""The log shows a good epoch in the middle, and the number in the report is a good deal worse than that epoch's."""
+"""The log shows a good epoch in the middle. The number reported at the end is much worse than that epoch's."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, RESTORE_BEST
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,18 +8,21 @@ TEST = "test_loss, accuracy = evaluate(test_loader)"
 KEPT = "copy.deepcopy(model.state_dict())"
 
 FAULT = Fault(
-    title="The last epoch's weights in place of the best ones",
+    title="Best weights not restored after training",
     level=2,
     symptom="degraded",
     edits=remove(RESTORE_BEST),
     evidence=("kept_weights.better > 0.01",),
     effect="metrics.loss > healthy",
     why=(
-        "The loop keeps a copy of the weights whenever the validation loss is the lowest so far, and never puts it back. What is "
-        "measured at the end is the last epoch, which has learnt the training lines by heart: its test loss is a quarter of a "
-        "nat above that of the epoch that was kept."
+        "The loop keeps a copy of the weights whenever the validation loss is the lowest so far, but never loads the "
+        "copy. The script then tests the weights of the last epoch, which overfit the training lines. The test loss "
+        "of the last epoch is a quarter of a nat above that of the kept epoch."
     ),
-    fix="Load the kept weights behind the loop, before anything is measured or saved; print which epoch they are from.",
+    fix=(
+        "Call model.load_state_dict(best_weights) after the loop, before anything is measured or saved. Print which "
+        "epoch the weights are from."
+    ),
     repairs={
         "in front of the report": Swap(TEST, f"model.load_state_dict(best_weights)\n{TEST}"),
         "number by number": Swap(
@@ -38,28 +41,28 @@ FAULT = Fault(
             Swap(TEST, f"model.load_state_dict(best_weights)\n{TEST}"),
         ),
         "the report of the best": Swap(TEST, "test_loss, accuracy = best_loss, evaluate(test_loader)[1]"),
-        # a tenth of it, which everybody tries, would not overfit in these few epochs: then the last is the best
+        # half, not the usual tenth: with a tenth these few epochs do not overfit, and the last epoch is the best
         "lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 2)"),
         "the last ones loaded": Swap(TEST, f"model.load_state_dict(copy.deepcopy(model.state_dict()))\n{TEST}"),
     },
     shown_by=("loss_curve", "generalisation"),
     hints=(
-        "Which epoch is the reported number about, and which one should it be about?",
-        "Measure the model behind the loop on the validation lines, and look for the number in the log.",
-        "Follow what the loop keeps for later. Who reads it?",
+        "Which epoch does the reported number describe, and which one should it describe?",
+        "Measure the model after the loop on the validation lines, and look for the number in the log.",
+        "Follow what the loop keeps for later. Which line reads it?",
     ),
     look_alikes=(
         LookAlike(
             "metrics/epoch_chosen_on_test",
-            "Put what the loop has kept into the model, and measure once more.",
-            "It does better: `kept_weights.better > 0.01`.",
-            "Nothing changes: `kept_weights.better < 0.01`.",
+            "Load what the loop has kept into the model, and measure once more.",
+            "The loss is lower: `kept_weights.better > 0.01`.",
+            "The loss does not change: `kept_weights.better < 0.01`.",
         ),
         LookAlike(
             "fit/no_regularisation",
-            "Look for an epoch in the log that was better than the last one, and for what was kept of it.",
-            "There is one, and its weights are still there.",
-            "There is none that anything was kept of.",
+            "Look in the log for an epoch better than the last one, and in the script for a copy of its weights.",
+            "There is a better epoch, and a copy of its weights still exists.",
+            "The script has no copy of the weights of a better epoch.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""The loss makes a jump where training was stopped and started again, and the end is not the one of a run without a stop."""
+"""The loss jumps where training was stopped and resumed. The final result is not that of a run without a stop."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,19 +7,22 @@ READ = 'optimizer.load_state_dict(saved["optimizer"])'
 MODEL = 'model.load_state_dict(saved["model"])'
 
 FAULT = Fault(
-    title="A checkpoint that is resumed without the optimiser's state",
+    title="Optimizer state not restored on resume",
     level=3,
     symptom="drift",
     edits=Swap(READ, ""),
     evidence=("resumption.first_difference > 0.5",),
     effect="resumption.largest > healthy",
     why=(
-        "Adam divides each step by a running mean of the squared gradients, and corrects both of its means for how few steps "
-        "they have seen. Started anew they know one gradient: every parameter moves by about the full learning rate, whatever "
-        "the size of its gradient, as in the first step of all. With momentum alone the direction is forgotten. And the learning "
-        "rate that the schedule had come to is kept there as well."
+        "Adam divides each step by a running mean of the squared gradients, and corrects its running means for the "
+        "number of steps. After a restart these means know one gradient. So every parameter moves by about the full "
+        "learning rate, whatever its gradient, as in the very first step. SGD with momentum forgets its direction. "
+        "The learning rate that the schedule had reached is part of the optimizer state too."
     ),
-    fix="Save and load the state of everything that steps: optimiser, scheduler, scaler, generators, and the place in the data.",
+    fix=(
+        'Call optimizer.load_state_dict(saved["optimizer"]) on resume. Save and load the state of the scheduler, the '
+        "GradScaler and the random generators too, and the position in the data."
+    ),
     repairs=instead(
         MODEL,
         {
@@ -51,27 +54,27 @@ FAULT = Fault(
     },
     hints=(
         "Compare a run that was stopped and resumed with one that was not. Which is the first step that differs?",
-        "The first loss after the stop is right, so the weights are. What else does a step depend on?",
-        "Lay what is written into the checkpoint beside what is read from it.",
+        "The first loss after the stop is right, so the weights are right. What else does an update depend on?",
+        "Compare what is written into the checkpoint with what is read from it.",
     ),
     look_alikes=(
         LookAlike(
             "resume/generator_not_restored",
-            "Stop it half way and resume it: which is the first loss that a run without a stop does not have?",
-            "The second after the stop: the first is still the same.",
-            "The first after the stop: another batch, or other units dropped.",
+            "Stop the run halfway and resume. Which is the first loss that differs from a run without a stop?",
+            "The second loss after the stop differs. The first is still the same.",
+            "The first loss after the stop differs: another batch, or other dropout masks.",
         ),
         LookAlike(
             "resume/scheduler_restarted",
-            "Print the learning rate of each step, before the stop and after it.",
-            "It is another one at once, as the optimiser keeps it for the first steps.",
-            "It is right at first, and another one from the next epoch on.",
+            "Print the learning rate of each step, before and after the stop.",
+            "The learning rate is wrong at once, because the optimizer stores it for the first steps.",
+            "The learning rate is right at first, and wrong from the next epoch on.",
         ),
         LookAlike(
             "reproducibility/unseeded",
-            "Run it twice without any stop, and see at which step the losses of the two runs differ first.",
-            "At none: `determinism.first_difference < 0.5`.",
-            "At the very first: `determinism.first_difference > 0.5`.",
+            "Run the script twice without stopping. At which step do the losses of the two runs first differ?",
+            "The losses never differ: `determinism.first_difference < 0.5`.",
+            "The losses differ at the very first step: `determinism.first_difference > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/tutorials/beginner/saving_loading_models.html",),

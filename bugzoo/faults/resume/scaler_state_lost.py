@@ -1,4 +1,4 @@
-"""Where the training was stopped and went on, it stands still for some steps: the loss neither falls nor rises."""
+"""After a stop and a resume, training makes no progress for some steps. The loss neither falls nor rises."""
 
 from bugzoo.faults.idioms import LEARNING_RATE, SCALER_UPDATE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -11,10 +11,10 @@ BEGUN = NEW.replace("$POWER", "$power")
 GOES_ON = f"{READ}\n{NEW}"
 
 FAULT = Fault(
-    title="A checkpoint without the gradient scaler's state",
+    title="GradScaler state not restored on resume",
     level=3,
     symptom="drift",
-    params={"power": Param(36, 34, 40, "power of two at which a scaler begins; higher costs more steps")},
+    params={"power": Param(36, 34, 40, "init_scale is two to this power (a higher power costs more steps)")},
     edits=(
         Swap("import math", "import io\nimport math"),
         Swap("scaler = torch.amp.GradScaler(device)", BEGUN),
@@ -28,12 +28,15 @@ FAULT = Fault(
     evidence=("scale_course.rise > 8",),
     effect="scale_watch.skipped_share > healthy",
     why=(
-        "A scaler begins at a factor that is too high and halves it at each step whose gradient overflows; such a step is left "
-        "out. Started at 2**36, here, it takes eight steps to find one that fits. What was found, and the number of good steps "
-        "since, is its state. Who resumes with a new scaler pays for it again at every stop, and a scheduler that is stepped all "
-        "the same runs ahead by as many steps. Weights and optimiser are right, so that nothing fails."
+        "GradScaler starts with a loss scale that is too high. Each step whose gradient overflows is skipped and "
+        "halves the loss scale: from 2**36, as here, that costs eight steps. A new scaler has lost the loss scale and "
+        "its count of good steps, so it pays again at every resume. A scheduler that steps anyway runs ahead by as "
+        "many steps. Weights and optimizer state are right, so no error appears."
     ),
-    fix="Keep scaler.state_dict() in the checkpoint, beside the model's and the optimiser's, and load it.",
+    fix=(
+        "Save scaler.state_dict() in the checkpoint, next to the model's and the optimizer's. Load it on resume with "
+        "scaler.load_state_dict()."
+    ),
     repairs={
         "kept and read": (
             Swap(
@@ -62,22 +65,22 @@ FAULT = Fault(
     ),
     shown_by=("scale_watch",),
     hints=(
-        "Which steps change no weight at all? Count them at the start of the training, and behind the stop.",
-        "Print, at every step, the number by which the loss is multiplied before backward().",
-        "List every object of this script that remembers something from one step to the next, and look where each is kept.",
+        "Which steps change no weight at all? Count them at the start of training and after the stop.",
+        "At every step, print the number that multiplies the loss before backward().",
+        "List every object that remembers something from one step to the next. Where is each object saved?",
     ),
     look_alikes=(
         LookAlike(
             "resume/optimizer_state_lost",
-            "Count the steps behind the stop that leave the weights as they are.",
-            "Several in a row.",
-            "None: the very first one moves them, and by more than it should.",
+            "Count the steps after the stop that leave the weights unchanged.",
+            "Several steps in a row leave the weights unchanged.",
+            "The very first step changes the weights, and by more than it should.",
         ),
         LookAlike(
             "traps/scaler_skips_now_and_then",
-            "Look how the factor on the loss rises: by how much, from one step to the next.",
-            "A hundred times and more, at the stop: `scale_course.rise > 8`.",
-            "It doubles, after so many good steps: `scale_course.rise < 4`.",
+            "Print the loss scale at every step. By how much does it rise from one step to the next?",
+            "The loss scale rises a hundredfold or more at the stop: `scale_course.rise > 8`.",
+            "The loss scale doubles after a number of good steps: `scale_course.rise < 4`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""After the stop the first steps are as they should be; then the loss no longer settles, as if the training were young again."""
+"""The first steps after a resume are right. Then the loss no longer settles, as if training had started over."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,18 +7,22 @@ READ = 'scheduler.load_state_dict(saved["scheduler"])'
 OPTIMIZER = 'optimizer.load_state_dict(saved["optimizer"])'
 
 FAULT = Fault(
-    title="A checkpoint that is resumed without the schedule's state",
+    title="Learning rate scheduler not restored on resume",
     level=4,
     symptom="drift",
     edits=Swap(READ, ""),
     evidence=("resumption.first_rate > 0.5",),
     effect="resumption.largest > healthy",
     why=(
-        "The optimiser brings its current rate along, so that the first epoch after the stop is right. The schedule itself "
-        "counts epochs, and that count begins at zero: its next step makes the rate of epoch one out of that of epoch three. "
-        "A cosine that should have come to zero is still half way up when the training ends."
+        "The optimizer state holds the current learning rate, so the first epoch after the stop is right. The "
+        "scheduler counts epochs, and its count starts again at zero. The next scheduler.step() applies the decay of "
+        "epoch one to the learning rate of epoch three. A cosine schedule that should have reached zero is still "
+        "halfway up when training ends."
     ),
-    fix="Save and load the scheduler's state with the optimiser's, and print the rate of the first epochs after a resume.",
+    fix=(
+        "Save and load scheduler.state_dict() together with the optimizer's. Print the learning rate of the first "
+        "epochs after a resume."
+    ),
     repairs=instead(
         OPTIMIZER,
         {
@@ -40,21 +44,21 @@ FAULT = Fault(
     | {"no checkpoint at all": Swap("if Path(checkpoint).exists():\n    $$$BODY", "saved = {}")},
     hints=(
         "Compare a run that was stopped and resumed with one that was not. Which is the first step that differs?",
-        "A whole epoch behind the stop is right. What changes between one epoch and the next?",
-        "Lay what is written into the checkpoint beside what is read from it.",
+        "A whole epoch after the stop is right. What changes between one epoch and the next?",
+        "Compare what is written into the checkpoint with what is read from it.",
     ),
     look_alikes=(
         LookAlike(
             "resume/optimizer_state_lost",
-            "Print the learning rate of each step, before the stop and after it.",
-            "It is right at first, and another one from the next epoch on.",
-            "It is another one at once, as the optimiser keeps it for the first steps.",
+            "Print the learning rate of each step, before and after the stop.",
+            "The learning rate is right at first, and wrong from the next epoch on.",
+            "The learning rate is wrong at once, because the optimizer stores it for the first steps.",
         ),
         LookAlike(
             "resume/generator_not_restored",
-            "Lay the learning rates of both runs beside one another, step by step.",
-            "They part an epoch after the stop: `resumption.first_rate > 0.5`.",
-            "They are the same to the end: `resumption.first_rate < 0.5`.",
+            "Compare the learning rates of the resumed and the uninterrupted run, step by step.",
+            "The learning rates differ from one epoch after the stop: `resumption.first_rate > 0.5`.",
+            "The learning rates are the same to the end: `resumption.first_rate < 0.5`.",
         ),
     ),
     sources=(

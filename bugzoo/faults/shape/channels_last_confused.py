@@ -1,4 +1,4 @@
-"""The first convolution stops: it expected 1 channel and got 8, although every image is grey."""
+"""The first convolution crashes: it expected 1 channel and got 8. Yet every image is gray."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,18 +7,22 @@ IMAGES = "torch.tensor(digits.images, dtype=torch.float32).unsqueeze({})"
 LAST = IMAGES.format("-1")
 
 FAULT = Fault(
-    title="Channels last where they are to come first",
+    title="Channels-last images passed to nn.Conv2d",
     level=1,
     symptom="crash",
     edits=Swap(IMAGES.format("1"), LAST),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "nn.Conv2d reads (batch, channels, height, width). Image files, NumPy, PIL and TensorFlow keep the colours last: "
-        "(batch, 8, 8, 1). Read the other way it is an image of 8 channels, 8 pixels high and 1 wide. With 3 channels and "
-        "224 pixels the message says 224 in place of 3; where the numbers happen to agree there is no message at all."
+        "nn.Conv2d expects (batch, channels, height, width). Image files, NumPy, PIL and TensorFlow put the color "
+        "channels last: (batch, 8, 8, 1). A convolution reads this as an image of 8 channels, 8 pixels high and 1 "
+        "wide. With 3 channels and 224 pixels, the error message names 224 in place of 3. Where the numbers happen "
+        "to agree, there is no error message."
     ),
-    fix="x.permute(0, 3, 1, 2), or unsqueeze at axis 1; torch's memory format channels_last changes no shape.",
+    fix=(
+        "Write x.permute(0, 3, 1, 2), or unsqueeze(1) for gray images. The memory format torch.channels_last "
+        "changes no shape."
+    ),
     repairs=instead(
         LAST,
         {
@@ -33,22 +37,22 @@ FAULT = Fault(
         "a scrambled view": Swap(LAST, f"{LAST}.flip(0).reshape(-1, 1, 8, 8)"),
     },
     hints=(
-        "Which two numbers does the message name? One belongs to the layer.",
-        "Print the shape of a batch, and say of each axis what it is.",
-        "Look where the images get their fourth axis.",
+        "Which two numbers does the error message name? One of them belongs to the layer.",
+        "Print the shape of a batch, and say what each axis means.",
+        "Find the line where the images get their fourth axis.",
     ),
     look_alikes=(
         LookAlike(
             "shape/flatten_eats_batch",
-            "Read in the traceback which layer stops: the first or the last.",
-            "The first one, with the images as they were read.",
-            "The head, behind everything else.",
+            "Read in the traceback which layer fails: the first or the last.",
+            "The first layer fails, on the images as they were read.",
+            "The last layer fails, the head.",
         ),
         LookAlike(
             "shape/shape_mismatch_deep",
             "Print the shape of a batch before it goes into the model.",
-            "Its axes stand in another order than the layers read them.",
-            "It is right, and two layers do not agree.",
+            "The axes have another order than the layers expect.",
+            "The shape is right, and two layers do not agree.",
         ),
     ),
     sources=(

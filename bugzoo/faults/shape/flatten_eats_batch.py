@@ -1,4 +1,4 @@
-"""The first batch stops with "mat1 and mat2 shapes cannot be multiplied", although every layer has its right size."""
+"""The first batch crashes with "mat1 and mat2 shapes cannot be multiplied". Yet every layer has the right size."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -7,17 +7,18 @@ FLAT = "$HIDDEN.flatten()"
 AFTER = "inputs, targets = batch(train_codes, batch_size)"
 
 FAULT = Fault(
-    title="flatten() takes the samples of a batch together",
+    title="flatten() without start_dim=1",
     level=1,
     symptom="crash",
     edits=Swap("$HIDDEN.flatten(1)", "$HIDDEN.flatten()"),
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "flatten() begins at axis 0, which is the batch: 32 samples of 128 numbers become one row of 4096, and a layer that "
-        "takes 128 cannot read it. nn.Flatten begins at axis 1 by itself, which is why the two are taken for one."
+        "flatten() starts at axis 0, which is the batch. A batch of 32 samples with 128 numbers each becomes one "
+        "row of 4096. A layer with 128 inputs cannot read this row. nn.Flatten() starts at axis 1 by default, which "
+        "is why the two are easily confused."
     ),
-    fix="x.flatten(1), torch.flatten(x, start_dim=1) or nn.Flatten(): the batch stays.",
+    fix="Write x.flatten(1), torch.flatten(x, start_dim=1) or nn.Flatten()(x). All three keep the batch axis.",
     repairs=instead(
         FLAT,
         {
@@ -35,22 +36,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Which two numbers does the message name, and which of them belongs to the layer?",
-        "The other number is a product. Of what?",
-        "Print the shape in front of the layer that the traceback names and behind the line before it.",
+        "Which two numbers does the error message name, and which of them belongs to the layer?",
+        "The other number is a product of two sizes. Which two?",
+        "Print the shape right before the layer that the traceback names, and again one line earlier.",
     ),
     look_alikes=(
         LookAlike(
             "shape/shape_mismatch_deep",
-            "Divide the number that the message names by the batch size: what comes out?",
-            "What the layer expects: the samples were put into one row.",
-            "Nothing whole: a layer has the wrong size.",
+            "Divide the size that the layer did not expect by the batch size.",
+            "The result is the size that the layer expects: all samples are in one row.",
+            "The result is not the size that the layer expects: a layer has the wrong size.",
         ),
         LookAlike(
             "device/batch_left_on_cpu",
-            "Read of what the message speaks: of two sizes that do not fit, or of two devices.",
-            "Of two sizes.",
-            "Of two devices.",
+            "Read the error message: does it name two sizes that do not fit, or two devices?",
+            "The message names two sizes.",
+            "The message names two devices.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.flatten.html",),

@@ -1,4 +1,4 @@
-"""The first forward pass stops inside a block, with two shapes that nobody has written down anywhere."""
+"""The first forward pass crashes inside the model. The two shapes in the error message appear nowhere in the code."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -7,7 +7,7 @@ DEEP = "nn.Linear($TIMES * width // 2, width)"
 FLAT = "nn.Linear(hidden_size // 2, $OUT)"
 
 FAULT = Fault(
-    title="A layer in the middle expects another size than it gets",
+    title="nn.Linear in_features does not match the previous layer",
     level=1,
     symptom="crash",
     edits=either(
@@ -18,11 +18,15 @@ FAULT = Fault(
     evidence=("outcome == crashed",),
     effect="outcome == crashed",
     why=(
-        "A linear layer holds a matrix of in x out and multiplies the last axis of what comes, which must be as long as `in`. "
-        "Sizes are written twice, once where numbers leave a layer and once where they enter the next, and only running the "
-        "model compares the two. The message names shapes of the product, not the layer."
+        "nn.Linear multiplies the last axis of its input by a matrix, so that axis must have length in_features. "
+        "Each size is written twice, once as the output of a layer and once as the input of the next. PyTorch "
+        "compares the two only when the model runs. The error message names the shapes of the matrix product, not "
+        "the layer."
     ),
-    fix="Follow the sizes through the layers, out of one and into the next; take both from one name, or print them once.",
+    fix=(
+        "Set each in_features to the out_features of the layer before, with one variable for both. Or write "
+        "nn.LazyLinear(out_features)."
+    ),
     repairs=instead(
         DEEP,
         {
@@ -54,22 +58,22 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "Which two numbers does the message say do not fit, and where in the model does each come from?",
-        "Print the shape of what goes into each layer, until the one that fails.",
-        "Read the sizes of the layers from the first to the last: is what one gives what the next one takes?",
+        "Which two numbers in the error message do not fit, and where in the model does each come from?",
+        "Print the shape of the input of each layer, up to the layer that fails.",
+        "Read the sizes of the layers from first to last. Does each layer take the size that the one before gives?",
     ),
     look_alikes=(
         LookAlike(
             "shape/flatten_eats_batch",
-            "Divide the number that the message names by the batch size: what comes out?",
-            "Nothing whole: a layer has the wrong size.",
-            "What the layer expects: the samples were put into one row.",
+            "Divide the size that the layer did not expect by the batch size.",
+            "The result is not the size that the layer expects: a layer has the wrong size.",
+            "The result is the size that the layer expects: all samples are in one row.",
         ),
         LookAlike(
             "device/batch_left_on_cpu",
-            "Read of what the message speaks: of two sizes that do not fit, or of two devices.",
-            "Of two sizes.",
-            "Of two devices.",
+            "Read the error message: does it name two sizes that do not fit, or two devices?",
+            "The message names two sizes.",
+            "The message names two devices.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.Linear.html",),

@@ -1,4 +1,4 @@
-"""Every shape fits and the code runs; the loss behaves as if the model could see what it must not see."""
+"""All shapes fit and the code runs. The loss behaves as if the model could see tokens that it must not see."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import instead
@@ -6,18 +6,22 @@ from bugzoo.faults.verbs import instead
 LINE = "$ATTENDED.reshape(size, time, width)"
 
 FAULT = Fault(
-    title="Axes are renamed where they should be moved",
+    title="Attention heads merged without transpose(1, 2)",
     level=4,
     symptom="degraded",
     edits=Swap("$ATTENDED.transpose(1, 2).reshape(size, time, width)", LINE),
     evidence=("dependency.masked_leak > 0.001",),
     effect="dependency.masked_leak > healthy",
     why=(
-        "Attention ends with (size, heads, time, head_size). Read on as (size, time, width), one token's row is filled with "
-        "head 0 of its neighbours: with 4 heads, row 0 holds tokens 0 to 3 of one head. Later tokens flow into earlier rows, "
-        "whatever the mask says, which gives the loss curve of a missing mask. All sizes fit, so that nothing warns."
+        "The attention output has shape (size, heads, time, head_size). A direct reshape to (size, time, width) "
+        "fills one token's row with head 0 of its neighbors. With 4 heads, row 0 holds tokens 0 to 3 of one head. "
+        "Later tokens leak into earlier rows, whatever the mask says, and the loss curve looks like that of a "
+        "missing causal mask. All sizes fit, so PyTorch raises no error."
     ),
-    fix="transpose(1, 2) brings the heads of one token side by side; only then reshape.",
+    fix=(
+        "Write attended.transpose(1, 2).reshape(size, time, width). The transpose puts the heads of one token side "
+        "by side."
+    ),
     repairs=instead(
         LINE,
         {
@@ -36,28 +40,31 @@ FAULT = Fault(
     ),
     same_forward=True,
     hints=(
-        "From which tokens may an output draw, and from which does it?",
-        "Give every token a number of its own for a vector, and look where the numbers are after each line of the model.",
-        "A shape that fits says how many numbers there are, not which. Where is one shape made into another?",
+        "Which input tokens may change the output at one position, and which of them do?",
+        (
+            "Give every token a vector filled with its own number. Print where these numbers are after each line of "
+            "the model."
+        ),
+        "A shape that fits says how many numbers there are, not which ones. Where does one shape become another?",
     ),
     look_alikes=(
         LookAlike(
             "attention/heads_mixed",
-            "Send numbered tokens through the attention, and look where the numbers first are out of order.",
-            "Where the heads are put together.",
-            "Where the heads are taken apart.",
+            "Send numbered tokens through the attention, and find the line that first mixes their order.",
+            "The line that merges the heads mixes the order.",
+            "The line that splits the heads mixes the order.",
         ),
         LookAlike(
             "attention/causal_mask_missing",
-            "Print a row of the attention weights: is there any weight on a later position?",
-            "There is none: the mask is obeyed, and they get mixed up behind it.",
-            "There is: nothing hides them.",
+            "Print one row of the attention weights, and look for weight on a later position.",
+            "Later positions have no weight: the tokens get mixed after the mask.",
+            "Later positions have weight, because nothing masks them.",
         ),
         LookAlike(
             "attention/mask_after_softmax",
-            "Add up each row of the attention weights, before anything is done with the values.",
-            "Rows add up to 1: `dependency.attention_partial_rows < 0.05`.",
-            "Rows fall short of 1: `dependency.attention_partial_rows > 0.05`.",
+            "Sum each row of the attention weights, right before they multiply the values.",
+            "The rows sum to 1: `dependency.attention_partial_rows < 0.05`.",
+            "The rows sum to less than 1: `dependency.attention_partial_rows > 0.05`.",
         ),
     ),
     sources=(

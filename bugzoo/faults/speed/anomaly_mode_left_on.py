@@ -1,4 +1,4 @@
-"""Each step takes about twice as long as last week. Nothing was changed but what helped to find a NaN, and that was mended."""
+"""Each step takes about twice as long as last week. Since then only a NaN was searched for and fixed."""
 
 from bugzoo.faults.idioms import BACKWARD, OPTIMIZER, STEP
 from bugzoo.faults.model import Fault, LookAlike
@@ -7,21 +7,19 @@ from bugzoo.faults.verbs import after, before, instead
 LINE = "torch.autograd.set_detect_anomaly(True)"
 
 FAULT = Fault(
-    title="Anomaly mode, switched on for a search and never off",
+    title="set_detect_anomaly(True) left on after debugging",
     level=3,
     symptom="slow",
     edits=before(OPTIMIZER, LINE),
     evidence=("backward_checks.checked_share > 0.5",),
     effect="backward_checks.checked_share > healthy",
     why=(
-        "In anomaly mode every operation of the forward pass notes its Python stack, and every operation of the backward pass "
-        "has its result searched for NaN, which on a GPU is a wait for the device each time. The losses are the same to the "
-        "last bit, and the cost is there at every step: on small layers, where Python is most of the time, a step takes about "
-        "twice as long."
+        "In anomaly mode, every operation of the forward pass records its Python stack. Every operation of the "
+        "backward pass has its result checked for NaN, which is a host sync each time on a GPU. The losses are the "
+        "same to the last bit, but every step pays the cost. With small layers, where Python takes most of the time, "
+        "a step takes about twice as long."
     ),
-    fix=(
-        "Take the switch away; where a NaN is looked for, put `with torch.autograd.detect_anomaly():` around that one step."
-    ),
+    fix="Remove the call. To search for a NaN, put `with torch.autograd.detect_anomaly():` around that one step.",
     repairs=instead(
         LINE,
         {
@@ -46,21 +44,21 @@ FAULT = Fault(
     },
     hints=(
         "The losses are the same as before, to the last bit. What can cost time and change no number?",
-        "Profile a few steps: how much of a step is spent outside of the operations of the network?",
-        "Which global switches of autograd are set before the training, and who still needs them?",
+        "Profile a few steps. How much of a step is spent outside the operations of the model?",
+        "Which global autograd switches does the script set before training? Which of them does training need?",
     ),
     look_alikes=(
         LookAlike(
             "speed/starved_loader",
-            "Measure how the time of a step is shared by forward pass, backward pass and the wait.",
-            "Forward and backward pass take most of it: `backward_checks.checked_share > 0.5`.",
-            "Nearly all of it is waiting: `step_timeline.data_share > 0.6`.",
+            "Time the forward pass, the backward pass and the wait for a batch within one step.",
+            "The forward and backward passes take most of the time: `backward_checks.checked_share > 0.5`.",
+            "The wait for a batch takes almost all of the time: `step_timeline.data_share > 0.6`.",
         ),
         LookAlike(
             "speed/sync_every_step",
-            "Count the numbers that a step fetches from the device and the lines that it prints.",
-            "One, as usual: `fetched_numbers.fetched < 4.5`.",
-            "Many: `fetched_numbers.fetched > 4.5`.",
+            "Count the values that one step reads back from the device, and the lines that it prints.",
+            "The step reads back one value, as usual: `fetched_numbers.fetched < 4.5`.",
+            "The step reads back many values: `fetched_numbers.fetched > 4.5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Every step begins with a pause, and it is twice as long when the batch is. The loader has the batch ready by then."""
+"""Every step begins with a pause, twice as long for a batch twice as large. The loader has the batch ready by then."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
 from bugzoo.faults.verbs import either, instead
@@ -8,23 +8,23 @@ BATCH = "$INPUTS, $TARGETS = $VALUE.to(device), $TARGETS.to(device)"
 TWICE = "$INPUTS, $TARGETS = $VALUE.clone().to(device, copy=True), $TARGETS.clone().to(device, copy=True)"
 
 FAULT = Fault(
-    title="Each batch is copied twice before the model gets it",
+    title="Extra clone() and copy=True on every batch",
     level=3,
     symptom="slow",
     edits=either(
         Swap(f"{BATCH}\n{ZERO}", f"{TWICE}\n{ZERO}"),
         Swap(f"{ZERO}\n{BATCH}", f"{ZERO}\n{TWICE}"),
     ),
-    not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
+    not_on={"data_parallel": "the check re-runs one training step, and one of several ranks cannot do that alone."},
     evidence=("transfers.batch_copies > 1.5",),
     effect="transfers.batch_copies > healthy",
     why=(
-        "clone() makes a second batch in ordinary memory, and copy=True a third, also where the tensor is on the device "
-        "already. To a GPU the first one costs twice: the driver can fetch by itself only what is pinned, so that a batch in "
-        "ordinary memory goes through a staging buffer, and Python waits meanwhile. The clone of a pinned batch is no longer "
-        "pinned. It all happens before the device has anything to do."
+        "clone() creates a second batch in ordinary memory. copy=True creates a third, even if the tensor is already "
+        "on the device. A GPU pays twice for the clone. The driver can fetch only pinned memory by itself, so a batch "
+        "in ordinary memory goes through a staging buffer while Python waits. The clone of a pinned batch is not "
+        "pinned. All of this happens before the device has any work."
     ),
-    fix="Move the batch once. For a GPU: pin_memory=True in the loader, and .to(device, non_blocking=True).",
+    fix="Move the batch once. For a GPU, use pin_memory=True in the DataLoader and .to(device, non_blocking=True).",
     repairs=instead(
         TWICE,
         {
@@ -43,22 +43,34 @@ FAULT = Fault(
         },
     ),
     hints=(
-        "What does the time in front of the forward pass grow with?",
-        "Profile one step and look for copies: how many are there of a batch's size?",
-        "Read what happens to a batch between the loader and the model, call by call.",
+        "What does the time before the forward pass grow with?",
+        "Profile one step. How many tensors of the batch's size are created before the forward pass?",
+        "Read what happens to a batch between the DataLoader and the model, call by call.",
     ),
     look_alikes=(
         LookAlike(
             "speed/starved_loader",
-            "Measure how long the loop waits for a batch, and count how often it is copied then.",
-            "The batch is there and is copied: `transfers.batch_copies > 1.5`, `step_timeline.data_share < 0.6`.",
-            "It waits: `transfers.batch_copies < 1.5`, `step_timeline.data_share > 0.6`.",
+            "Measure how long the loop waits for a batch, and count the copies of each batch.",
+            (
+                "Each batch is copied twice: `transfers.batch_copies > 1.5`. The loop hardly waits: "
+                "`step_timeline.data_share < 0.6`."
+            ),
+            (
+                "Each batch is copied once at most: `transfers.batch_copies < 1.5`. The loop waits for it: "
+                "`step_timeline.data_share > 0.6`."
+            ),
         ),
         LookAlike(
             "speed/sync_every_step",
-            "Count the copies of a batch's size, and the numbers that are fetched in a step.",
-            "Two copies: `transfers.batch_copies > 1.5`, `fetched_numbers.fetched < 4.5`.",
-            "A number for every parameter: `transfers.batch_copies < 1.5`, `fetched_numbers.fetched > 4.5`.",
+            "Count the copies of each batch, and the values that one step reads back.",
+            (
+                "Each batch is copied twice: `transfers.batch_copies > 1.5`. The step reads back few values: "
+                "`fetched_numbers.fetched < 4.5`."
+            ),
+            (
+                "Each batch is copied once at most: `transfers.batch_copies < 1.5`. The step reads back one value per "
+                "parameter: `fetched_numbers.fetched > 4.5`."
+            ),
         ),
     ),
     sources=(

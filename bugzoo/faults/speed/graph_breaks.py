@@ -1,4 +1,4 @@
-"""torch.compile brings less than it should: the profile shows the model as several pieces with Python in between."""
+"""torch.compile gives less speedup than expected. The profile shows the model in pieces, with Python between."""
 
 from bugzoo.faults.idioms import OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
@@ -11,7 +11,7 @@ LINE = 'if not torch.isfinite(hidden).all():\n    raise ValueError("a hidden val
 CALL = "logits = compiled(inputs)"
 
 FAULT = Fault(
-    title="A branch on a tensor's value cuts the compiled graph",
+    title="torch.compile graph break from a data-dependent branch",
     level=3,
     symptom="slow",
     edits=(
@@ -21,18 +21,27 @@ FAULT = Fault(
     ),
     needs=Needs(compile=True),
     not_on={
-        "data_parallel": "what is compiled there is the model in front of its wrapper: its ranks drift, a fault of its own.",
-        "finetune": "its first digits, asked again under its new head, set generalisation off; its losses are the twin's.",
+        "data_parallel": (
+            "it compiles the model without its DistributedDataParallel wrapper, so its ranks drift apart, which is "
+            "another fault."
+        ),
+        "finetune": (
+            "`generalisation` fires, because it tests the pretraining digits under the new head. The losses equal the "
+            "healthy twin's."
+        ),
     },
     evidence=("compiled_graphs.breaks > 0.5",),
     effect="compiled_graphs.breaks > healthy",
     why=(
-        "torch.compile follows the Python of the forward pass with tensors that have a shape and no values. An `if` on a value "
-        "cannot be followed: the graph ends there, Python runs it, waits for the device to get the answer, and calls a second "
-        "graph. Nothing fails, and nothing says so. Each piece is called, guarded and, on a GPU, launched by itself, and no "
-        "operation is fused with one behind the cut."
+        "torch.compile traces the Python of the forward pass with tensors that have a shape but no values. An `if` on "
+        "a tensor's value cannot be traced, so the graph ends there. Python waits for the device, evaluates the `if`, "
+        "and calls a second graph. No error and no warning tells you. Each graph has its own call, guards and GPU "
+        "launches, and no operation is fused across the break."
     ),
-    fix="Keep questions about values out of the compiled call: ask behind it, use torch.where, or torch._assert_async.",
+    fix=(
+        "Keep checks of values out of the compiled call. Check after the call, or use torch.where or "
+        "torch._assert_async."
+    ),
     repairs={
         "asked behind the call": (
             Swap(LINE, ""),
@@ -56,21 +65,21 @@ FAULT = Fault(
     },
     hints=(
         "How many pieces does one call of the model run as, and how many should it be?",
-        "torch._dynamo.explain(model)(inputs) lists them, and why each of them ends.",
-        "Look in the forward pass for what Python can only decide once a number has been computed.",
+        "Run torch._dynamo.explain(model)(inputs). The output lists the pieces and why each of them ends.",
+        "Look in forward() for something that Python can decide only after a value has been computed.",
     ),
     look_alikes=(
         LookAlike(
             "speed/recompiles",
-            "Count how often each piece of the model is compiled, and how many pieces there are.",
-            "Once or twice each, and there are two.",
-            "There is one, and it is compiled again and again.",
+            "Count the pieces that the model is compiled into, and how often each one is compiled.",
+            "There are two pieces, and each is compiled once or twice.",
+            "There is one piece, and it is compiled again and again.",
         ),
         LookAlike(
             "speed/sync_every_step",
-            "Look where Python waits for the device: in the loop, or within the forward pass.",
-            "Within the forward pass: `compiled_graphs.breaks > 0.5`.",
-            "In the loop, behind the step: `compiled_graphs.breaks < 0.5`.",
+            "Find where Python waits for the device: in the training loop or in the forward pass.",
+            "Python waits in the forward pass: `compiled_graphs.breaks > 0.5`.",
+            "Python waits in the loop, after the step: `compiled_graphs.breaks < 0.5`.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""With torch.compile many of the first steps take far longer than the rest, and after them none is faster than before."""
+"""With torch.compile, many of the first steps are far slower than the rest. Later steps are no faster than without it."""
 
 from bugzoo.faults.idioms import OPTIMIZER
 from bugzoo.faults.model import Fault, LookAlike, Needs, Swap
@@ -8,7 +8,7 @@ from bugzoo.faults.verbs import after
 CUT = "return inputs[:, : (inputs != 0).sum(1).max()], torch.stack(targets)"
 
 FAULT = Fault(
-    title="A compiled model that meets a new shape at every step",
+    title="torch.compile recompiles for every sequence length",
     level=3,
     symptom="slow",
     edits=(
@@ -17,16 +17,20 @@ FAULT = Fault(
     ),
     needs=Needs(compile=True),
     not_on={
-        "sentiment_lstm": "packing cuts its graph twice, and packs another number of words at each step: no length of ours helps."
+        "sentiment_lstm": (
+            "packing breaks its graph twice and packs another number of words at each step, so padding to one length "
+            "does not help."
+        )
     },
     evidence=("compiled_graphs.versions > 4.5",),
     effect="compiled_graphs.versions > healthy",
     why=(
-        "What was compiled holds for the shapes that it saw, and each batch is padded to its own longest text: another length "
-        "is another model to compile. With dynamic=False it is made anew for each of them, seconds a time with a real backend, "
-        "and after the eighth torch gives up and runs it as it would without: all the cost and no gain, behind one warning."
+        "A compiled graph is valid for the shapes that it was compiled for. Each batch is padded to its own longest "
+        "text, so each new length compiles the model again. With dynamic=False this happens for every length, and "
+        "each time takes seconds with a real backend. After the eighth version torch gives up and runs the model "
+        "without compilation. You pay the full cost for no gain, and see only one warning."
     ),
-    fix="Pad to one length or to a few, or let the length be any (dynamic=True, torch._dynamo.mark_dynamic).",
+    fix="Pad to one length or to a few. Or allow any length: dynamic=True or torch._dynamo.mark_dynamic.",
     repairs={
         "one length": Swap(CUT, "return inputs, torch.stack(targets)"),
         "any length": Swap(COMPILED, COMPILED.replace("dynamic=False", "dynamic=True")),
@@ -39,22 +43,22 @@ FAULT = Fault(
         "more versions": after(OPTIMIZER, "torch._dynamo.config.recompile_limit = 64"),
     },
     hints=(
-        "Write down how long each step takes. Which ones are slow, and what have these in common?",
-        "TORCH_LOGS=recompiles prints every time that something is compiled again, and the reason.",
-        "Print the shape of the inputs at each step, and look where it is made.",
+        "Write down how long each step takes. Which steps are slow, and what do they have in common?",
+        "Print torch._dynamo.utils.counters['stats'] after each step. At which steps does unique_graphs grow?",
+        "Print the shape of the inputs at each step, and find the line that sets it.",
     ),
     look_alikes=(
         LookAlike(
             "speed/graph_breaks",
-            "Count how often each piece of the model is compiled, and how many pieces there are.",
-            "There is one, and it is compiled again and again.",
-            "Once or twice each, and there are two.",
+            "Count the pieces that the model is compiled into, and how often each one is compiled.",
+            "There is one piece, and it is compiled again and again.",
+            "There are two pieces, and each is compiled once or twice.",
         ),
         LookAlike(
             "speed/starved_loader",
-            "Measure where the time of a slow step goes: to the wait for a batch, or to the step itself.",
-            "To the step itself: it is compiled there.",
-            "To the wait for a batch.",
+            "Time one slow step: how much is the wait for a batch, and how much is the step itself?",
+            "The step itself takes the time, because the model is compiled there.",
+            "The wait for a batch takes the time.",
         ),
     ),
     sources=(

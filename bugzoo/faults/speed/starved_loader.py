@@ -1,4 +1,4 @@
-"""Every epoch takes several times as long as the model's arithmetic should need; the losses are what they should be."""
+"""Every epoch takes several times as long as the model's compute should need. The losses are as expected."""
 
 from bugzoo.faults.idioms import BATCH_SIZE, LOADER
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -10,7 +10,7 @@ FETCH, SETS = (
 )
 
 FAULT = Fault(
-    title="A costly transform in the path of every fetch, and nobody else to do it",
+    title="DataLoader bottleneck: slow transform with num_workers=0",
     level=3,
     symptom="slow",
     edits=either(
@@ -23,10 +23,11 @@ FAULT = Fault(
     evidence=("step_timeline.data_share > 0.6",),
     effect="step_timeline.data_share > healthy",
     why=(
-        "With num_workers=0 the training process itself fetches and transforms each sample, and the model waits. What is "
-        "deterministic can be computed once and kept; what is random belongs into workers or onto the device."
+        "With num_workers=0, the training process itself loads and transforms each sample, and the model waits. A "
+        "deterministic transform can be computed once and cached. A random transform belongs in worker processes or "
+        "on the device."
     ),
-    fix="Compute the costly part once (cache it), move it to worker processes, or to the device in one batch.",
+    fix="Compute the slow part once and cache it. Or move it to worker processes, or to the device for a whole batch.",
     repairs={
         "prepared beforehand": (
             Swap("self.cache = {}", "self.cache = {i: prepare(images[i]) for i in indices.tolist()}"),
@@ -50,22 +51,22 @@ FAULT = Fault(
         "less often": Swap("for item in range(len(dataset)):\n    dataset[item]", "pass"),
     },
     hints=(
-        "Split the time of a step into its parts before you make anything faster.",
-        "How long does the loop wait for a batch, compared with forward, backward and update?",
-        "Time a single call of the data set's __getitem__.",
+        "Split the time of one step into its parts before you speed anything up.",
+        "How long does the loop wait for a batch, compared with forward, backward and optimizer step?",
+        "Time a single dataset[0] call. Multiply by the samples in a batch and compare with the time of a step.",
     ),
     look_alikes=(
         LookAlike(
             "speed/sync_every_step",
-            "Measure where the time of a step goes: to the wait for a batch, or to the step itself.",
-            "To the wait for a batch.",
-            "To the step: something in it waits for the device.",
+            "Time one step: how much is the wait for a batch, and how much is the step itself?",
+            "The wait for a batch takes most of the time.",
+            "The step itself takes most of the time, because a line in it waits for the device.",
         ),
         LookAlike(
             "speed/anomaly_mode_left_on",
-            "Measure how the time of a step is shared by forward pass, backward pass and the wait.",
-            "Nearly all of it is waiting.",
-            "The backward pass takes most of it.",
+            "Time the forward pass, the backward pass and the wait for a batch within one step.",
+            "The wait for a batch takes almost all of the time.",
+            "The backward pass takes most of the time.",
         ),
     ),
     sources=("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",),

@@ -1,4 +1,4 @@
-"""The GPU is idle between short bursts of work, although the data is there in time. The log is very detailed."""
+"""The GPU is idle between short bursts of work, although each batch is ready in time. The log is very detailed."""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike
@@ -9,20 +9,20 @@ INNER = LINE.replace("\n", "\n    ")
 ALL = "[parameter.grad.norm() for parameter in model.parameters()]"
 
 FAULT = Fault(
-    title="A number of every parameter is fetched and printed at each step",
+    title="Host sync (.item()) for every parameter at each step",
     level=3,
     symptom="slow",
     edits=after(STEP, LINE),
-    not_on={"data_parallel": "one of several ranks cannot run its step again, which is how this is seen."},
+    not_on={"data_parallel": "the check re-runs one training step, and one of several ranks cannot do that alone."},
     evidence=("fetched_numbers.fetched > 4.5",),
     effect="fetched_numbers.fetched > healthy",
     why=(
-        "A GPU works through a queue that Python fills ahead of it. .item() needs a result, so that Python waits until the "
-        "queue is empty, and only then begins to prepare the next operation: the device stands still meanwhile. One such wait "
-        "a step for the loss is hardly felt; one for each parameter is a dozen here and hundreds in a transformer, and print() "
-        "waits for the terminal besides."
+        "A GPU works through a queue that Python fills ahead of time. .item() needs a result, so Python waits until "
+        "the queue is empty. Only then does Python prepare the next operation, and the device idles meanwhile. One "
+        "host sync per step for the loss costs little. One per parameter is a dozen here and hundreds in a "
+        "transformer, and print() also waits for the terminal."
     ),
-    fix="Keep what is logged on the device and fetch it once, every hundred steps or so, in one tensor.",
+    fix="Keep logged values on the device. Read all of them back in one tensor, every hundred steps or so.",
     repairs=instead(
         LINE,
         {
@@ -44,21 +44,24 @@ FAULT = Fault(
     ),
     hints=(
         "Is the device slow, or does it have nothing to do most of the time?",
-        "Count how often in one step Python needs a number that the device has not computed yet.",
-        "Look for what is there for the log only, and multiply it by the number of parameters.",
+        "Count how often in one step Python needs a value that the device has not computed yet.",
+        "Find the code that exists only for the log. Multiply its cost by the number of parameters.",
     ),
     look_alikes=(
         LookAlike(
             "speed/starved_loader",
-            "Measure where the time of a step goes: to the wait for a batch, or to the step itself.",
-            "To the step: something in it waits for the device: `fetched_numbers.fetched > 4.5`.",
-            "To the wait for a batch: `step_timeline.data_share > 0.6`.",
+            "Time one step: how much is the wait for a batch, and how much is the step itself?",
+            (
+                "The step itself takes most of the time, because a line in it waits for the device: "
+                "`fetched_numbers.fetched > 4.5`."
+            ),
+            "The wait for a batch takes most of the time: `step_timeline.data_share > 0.6`.",
         ),
         LookAlike(
             "speed/anomaly_mode_left_on",
-            "Count the numbers that a step fetches from the device and the lines that it prints.",
-            "Many: `fetched_numbers.fetched > 4.5`.",
-            "One, as usual: `fetched_numbers.fetched < 4.5`.",
+            "Count the values that one step reads back from the device, and the lines that it prints.",
+            "The step reads back many values: `fetched_numbers.fetched > 4.5`.",
+            "The step reads back one value, as usual: `fetched_numbers.fetched < 4.5`.",
         ),
     ),
     sources=(

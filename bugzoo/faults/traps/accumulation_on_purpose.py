@@ -1,4 +1,4 @@
-"""backward() is called more than once before the optimiser steps. Are these stale gradients?"""
+"""backward() is called more than once before each optimizer step. Are these stale gradients?"""
 
 from bugzoo.faults.idioms import BACKWARD
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import after, before, either
 SHARE = "F.cross_entropy($LOGITS, part_targets) * len(part_targets) / len($TARGETS)"
 
 FAULT = Fault(
-    title="Gradient accumulation on purpose",
+    title="Gradient accumulation done on purpose",
     level=2,
     symptom="none",
     trap=True,
@@ -30,10 +30,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "Two halves of a batch, each weighted by its share, add up to the gradient of the whole batch. The gradients are "
-        "cleared once per step, so nothing old is left in them."
+        "backward() adds the gradient of each micro-batch to .grad. Each loss is weighted by the micro-batch's share "
+        "of the samples, so the sum is the gradient of the whole batch. The gradients are cleared once per step, so "
+        "no stale gradient remains."
     ),
-    fix="Nothing needs repair: this is how a large batch fits into a small memory.",
+    fix="Nothing needs repair. Gradient accumulation fits a large batch into a small memory.",
     repairs={
         "summed and divided": Swap(SHARE, 'F.cross_entropy($LOGITS, part_targets, reduction="sum") / len($TARGETS)'),
         "the share first": Swap(SHARE, "len(part_targets) / len($TARGETS) * F.cross_entropy($LOGITS, part_targets)"),
@@ -45,16 +46,16 @@ FAULT = Fault(
     },
     shown_by=("fresh_gradient", "loss_curve"),
     hints=(
-        "When are the gradients cleared, counted in optimiser steps?",
-        "Add up the weights of the parts.",
-        "Compare the gradient at a step with that of the undivided batch.",
+        "How often does the line that clears the gradients run per optimizer step?",
+        "Each part of the batch has a weight in the loss. What do the weights of one step add up to?",
+        "Compare the gradient right before step() with the gradient of the whole batch from one backward().",
     ),
     look_alikes=(
         LookAlike(
             "loop/stale_gradients",
-            "At one step, compare the gradient at the optimiser with that of its whole batch.",
-            "They are the same: `fresh_gradient.stale_share < 0.5`.",
-            "Older batches are in it: `fresh_gradient.stale_share > 0.5`.",
+            "At one step, compare the gradient that the optimizer uses with the gradient of its whole batch.",
+            "The two gradients are the same: `fresh_gradient.stale_share < 0.5`.",
+            "The gradient also contains older batches: `fresh_gradient.stale_share > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",),

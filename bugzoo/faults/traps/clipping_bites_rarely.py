@@ -1,32 +1,31 @@
-"""The gradient is clipped, and at some steps it really was longer. Does that hide that something blows up?"""
+"""The script clips the gradient, and some gradients really were above the limit. Does that hide an instability?"""
 
 from bugzoo.faults.idioms import CLIP, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param
 from bugzoo.faults.verbs import after, before, remove, rewrite
 
 FAULT = Fault(
-    title="Clipping that bites rarely",
+    title="Gradient clipping with a rarely reached max_norm",
     level=2,
     symptom="none",
     trap=True,
-    params={"limit": Param(2.0, 1.5, 100.0, "norm to which a longer gradient is cut")},
+    params={"limit": Param(2.0, 1.5, 100.0, "max_norm: a gradient with a larger norm is scaled down to it")},
     edits=before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), $limit)"),
     not_on={
-        "amp_transformer": (
-            "the line clips what the GradScaler has scaled: there it is a fault, and clip_rate says so, measured."
-        ),
-        "digits_cnn": "98 in 100 of its gradients are longer than 2: there it does not bite rarely, measured.",
-        "sentiment_lstm": "it clips its gradients anyhow.",
-        "mini_transformer": "none of its gradients is as long as 2, so that nothing is to be seen, measured.",
+        "amp_transformer": "it clips gradients that GradScaler has scaled: a fault that clip_rate reports (measured).",
+        "digits_cnn": "98 in 100 of its gradients have a norm above 2, so the clipping is not rare there (measured).",
+        "sentiment_lstm": "it clips its gradients already.",
+        "mini_transformer": "none of its gradients reaches a norm of 2, so the clipping never acts (measured).",
     },
     evidence=(),
     effect="none",
     why=(
-        "A limit above the usual gradient leaves most steps alone and cuts the few that stick out, here one in a hundred. It "
-        "keeps their direction. It is a belt, and says nothing of the health of the training: the losses with and without "
-        "it can hardly be told apart. At a limit far below every gradient it would be another learning rate."
+        "A max_norm above the usual gradient norm leaves most steps unchanged. Here it shortens one gradient in a "
+        "hundred and keeps its direction. Such clipping is a safety belt, not a sign of unstable training: the losses "
+        "with and without clipping are almost the same. With SGD, a max_norm far below every gradient would act like "
+        "another learning rate."
     ),
-    fix="Nothing needs repair. Look at how often it bites before you call it good or bad.",
+    fix="Nothing needs repair. Measure how often clipping acts before you call it good or bad.",
     repairs={
         "written out": rewrite(
             CLIP,
@@ -44,22 +43,22 @@ FAULT = Fault(
     },
     shown_by=("clip_rate", "gradient_health"),
     hints=(
-        "How often does it act? One step in a hundred is not nine in ten.",
-        "Train once more without it and lay the two losses side by side.",
-        "Compare the limit with the usual length of a gradient.",
+        "At what share of the steps is the gradient shortened? One in a hundred is not nine in ten.",
+        "Train once more without this call and plot both losses in one figure.",
+        "Compare the limit with the usual gradient norm. clip_grad_norm_() returns the norm before it clips.",
     ),
     look_alikes=(
         LookAlike(
             "clipping/threshold_too_low",
-            "Count the share of the steps at which the limit is met.",
-            "One in a hundred.",
-            "Nearly all.",
+            "Count the share of the steps at which the gradient norm exceeds the limit.",
+            "One step in a hundred exceeds the limit.",
+            "Nearly every step exceeds the limit.",
         ),
         LookAlike(
             "clipping/clipped_after_step",
-            "Ask whether what the optimiser follows is ever longer than the limit.",
-            "Never.",
-            "Often: nothing that it follows was cut.",
+            "Record the gradient norm that optimizer.step() uses, and compare it with the limit.",
+            "The norm is never above the limit.",
+            "The norm is often above the limit: the optimizer uses gradients that were not clipped.",
         ),
     ),
     sources=("https://arxiv.org/abs/1211.5063",),

@@ -1,4 +1,4 @@
-"""The model is evaluated, and nobody called eval() before. Are the numbers worth anything?"""
+"""The model is evaluated without a call to model.eval(). Can I trust the validation numbers?"""
 
 from bugzoo.faults.idioms import EVAL_MODE, NO_GRAD, STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -6,15 +6,15 @@ from bugzoo.faults.verbs import before, either, remove
 
 LAST = "return self.head(self.norm(hidden))"
 CARES = {
-    "checkpointed_mlp": "it has dropout: there it matters.",
-    "digits_cnn": "it has dropout and BatchNorm: there it matters.",
-    "sampler": "it has dropout: there it matters.",
-    "sentiment_lstm": "it has dropout: there it matters.",
-    "sequence_classifier": "it has dropout: there it matters.",
+    "checkpointed_mlp": "it has dropout, so the mode changes its outputs.",
+    "digits_cnn": "it has dropout and batch norm, so the mode changes its outputs.",
+    "sampler": "it has dropout, so the mode changes its outputs.",
+    "sentiment_lstm": "it has dropout, so the mode changes its outputs.",
+    "sequence_classifier": "it has dropout, so the mode changes its outputs.",
 }
 
 FAULT = Fault(
-    title="No eval() where no layer cares",
+    title="Missing model.eval() without dropout or batch norm",
     level=2,
     symptom="none",
     trap=True,
@@ -23,10 +23,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "eval() sets a flag that dropout, BatchNorm and a few others read. Linear layers, convolutions, embeddings, LayerNorm "
-        "and ReLU compute the same in both modes, so without one of the former the flag changes not a bit of any answer."
+        "model.eval() sets a flag that dropout, batch norm and a few other layers read. Linear layers, convolutions, "
+        "embeddings, LayerNorm and ReLU compute the same in train mode and in eval mode. A model with only such "
+        "layers gives the same outputs, bit for bit."
     ),
-    fix="Nothing needs repair. Calling eval() all the same is a good habit: the next layer that is added may care.",
+    fix="Nothing needs repair. Call model.eval() anyway: the next layer that you add may be dropout.",
     repairs={
         "train(False)": before(NO_GRAD, "model.train(False)"),
         "each module": before(NO_GRAD, "for part in model.modules():\n    part.training = False"),
@@ -50,22 +51,22 @@ FAULT = Fault(
     },
     shown_by=("mode_watch",),
     hints=(
-        "What would you see if it did harm? Try whether you see it.",
-        "Evaluate twice, once in each mode, and compare the answers to the last bit.",
-        "List the layers of the model, and for each whether its documentation mentions the mode.",
+        "What would you see if the missing call did harm? Look for exactly that.",
+        "Evaluate twice, once in train mode and once in eval mode. Compare the outputs to the last bit.",
+        "List the layers with print(model). For which layers does the documentation mention the mode?",
     ),
     look_alikes=(
         LookAlike(
             "modes/eval_mode_missing",
-            "Ask one batch in both modes and lay the answers side by side.",
-            "They are the same to the last bit.",
-            "They differ.",
+            "Run one batch in train mode and in eval mode, and compare the outputs.",
+            "The outputs are the same to the last bit.",
+            "The outputs differ.",
         ),
         LookAlike(
             "modes/dropout_in_functional_form",
-            "Ask the same batch twice in evaluation mode and compare the answers.",
-            "The same twice.",
-            "Others each time.",
+            "Run the same batch twice in eval mode and compare the outputs.",
+            "Both outputs are the same.",
+            "The outputs differ each time.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html",),

@@ -1,4 +1,4 @@
-"""The first layer's weights stay the same to the last bit while the new digits are learnt. Did somebody forget to thaw it?"""
+"""The first layer's weights do not change at all while the model learns the new digits. Did I forget to unfreeze it?"""
 
 from bugzoo.faults.idioms import STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before
 LINE = "for parameter in model.layer2.parameters():\n    parameter.requires_grad = True"
 
 FAULT = Fault(
-    title="The lower layer stays frozen on purpose",
+    title="First layer frozen on purpose during fine-tuning",
     level=3,
     symptom="none",
     trap=True,
@@ -15,11 +15,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "The first layer was trained on the old digits, and strokes are strokes: what it knows serves the new ones as well. "
-        "Kept as it is, it costs no gradient, cannot be forgotten, and the new digits are learnt as well as without. A layer "
-        "that is frozen before it has learnt anything is another matter: that one stays random."
+        "The first layer was trained on the old digits, and its stroke features also fit the new ones. A frozen layer "
+        "needs no gradient and cannot forget. The model learns the new digits as well as without freezing. A layer "
+        "that is frozen before any training is another matter: it stays random."
     ),
-    fix="Nothing needs repair. A frozen layer is right where it holds something that was learnt before.",
+    fix="Nothing needs repair. Freezing a layer is right when it holds features learned before.",
     repairs={
         "chosen by name": Swap(
             LINE,
@@ -35,22 +35,25 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit",),
     hints=(
-        "Which numbers would have to be bad, if it did harm? Look at them before you look at the weights.",
-        "Compare the layer with how it was right after its creation, not with how it was when the new digits came.",
-        "Find the lines that set requires_grad, and what had happened before each of them.",
+        "Which numbers would be bad if this did harm? Look at those numbers before the weights.",
+        (
+            "Compare the layer's weights with those right after the model was created, not with those from the switch "
+            "to the new digits."
+        ),
+        "Find the lines that set requires_grad. What had been trained before each of them?",
     ),
     look_alikes=(
         LookAlike(
             "freezing/frozen_layers",
-            "Compare the layer's weights at the end with those that it was created with.",
-            "They moved as long as the old digits were learnt.",
-            "They never moved.",
+            "Compare the layer's weights at the end with its weights right after the model was created.",
+            "The weights changed while the model learned the old digits.",
+            "The weights never changed.",
         ),
         LookAlike(
             "freezing/never_unfrozen",
-            "Count how many of the layers below the new head still move in the last epochs.",
-            "One of two, and it is enough.",
-            "None, to the end.",
+            "Count how many of the layers below the new head still change in the last epochs.",
+            "One of the two layers changes, and one is enough.",
+            "Neither layer changes, up to the last step.",
         ),
     ),
     sources=("https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html",),

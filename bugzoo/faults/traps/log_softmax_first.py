@@ -1,4 +1,4 @@
-"""Somebody applied log_softmax before cross-entropy. Is that the double softmax again?"""
+"""The script applies log_softmax before cross-entropy. Is that a double softmax?"""
 
 from bugzoo.faults.idioms import LOSS, OPTIMIZER, STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -7,7 +7,7 @@ from bugzoo.faults.verbs import before, rewrite
 LINE = "F.cross_entropy(F.log_softmax($LOGITS, dim=-1), $$$REST)"
 
 FAULT = Fault(
-    title="log_softmax fed to cross-entropy",
+    title="log_softmax before cross-entropy",
     level=3,
     symptom="none",
     trap=True,
@@ -15,10 +15,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "log_softmax is idempotent: its output already sums to one after exp, so the second one subtracts log 1 = 0. The "
-        "loss and its gradient are the same up to rounding; only a little time is lost."
+        "log_softmax is idempotent. The output already sums to one after exp, so the second log_softmax, inside "
+        "cross-entropy, subtracts log 1 = 0. The loss and its gradient are the same up to rounding. Only a little "
+        "time is lost."
     ),
-    fix="Nothing needs repair. Removing the extra call saves a kernel.",
+    fix="Nothing needs repair. Removing the extra call saves a kernel launch.",
     repairs={
         "nll": Swap(LINE, "F.nll_loss(F.log_softmax($LOGITS, dim=-1), $$$REST)"),
         "a look at the validation data": before(
@@ -36,16 +37,19 @@ FAULT = Fault(
     },
     shown_by=("double_normalisation", "loss_curve"),
     hints=(
-        "How would you know that a run is healthy? Write the signs down before you look for an illness.",
-        "Run the twin with the same seed and compare the losses step by step.",
-        "Take the line that looks wrong and work out on paper what it does to two classes.",
+        "How would you know that a run is healthy? Write down the signs before you look for a bug.",
+        (
+            "Run the script with and without the line that you suspect, with the same seed. Compare the losses step "
+            "by step."
+        ),
+        "Work out on paper what the line that looks wrong does to the logits of two classes.",
     ),
     look_alikes=(
         LookAlike(
             "loss/double_softmax",
-            "Lay the losses beside those of a run that is beyond doubt, with one seed, step by step.",
-            "They agree up to rounding: `double_normalisation.softmax_before_loss < 0.5`.",
-            "They part soon: `double_normalisation.softmax_before_loss > 0.5`.",
+            "Compare the losses step by step with those of a run that is surely correct, with the same seed.",
+            "The losses agree up to rounding: `double_normalisation.softmax_before_loss < 0.5`.",
+            "The losses soon differ: `double_normalisation.softmax_before_loss > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",),

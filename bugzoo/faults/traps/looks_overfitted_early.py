@@ -1,4 +1,4 @@
-"""After ten epochs the training data is all but known by heart, and half of the validation data is wrong. Why go on?"""
+"""After ten epochs nearly all training samples are right, but half the validation samples are wrong. Why train on?"""
 
 from bugzoo.faults.idioms import EPOCHS, LEARNING_RATE, STEP, TRAIN_LOOP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -17,7 +17,7 @@ LOOK = (
 )
 
 FAULT = Fault(
-    title="Overfitted at first, and right in the end",
+    title="Grokking: validation accuracy catches up late",
     level=4,
     symptom="none",
     trap=True,
@@ -25,12 +25,12 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "A table of sums can be learnt in two ways: by heart, which is quick, and by its rule, which needs smaller weights. "
-        "The training data does not tell the two apart, weight decay does: it goes on taking from what is by heart when the "
-        "loss has nothing left to say. So the accuracy on new pairs climbs behind that on known ones: after ten epochs 0.50 "
-        "against 0.90, after thirty 1.00 both. The gap of an early epoch is no verdict; that of the last one is."
+        "Memorizing a table of sums is quick, while learning its rule needs smaller weights. Both ways fit the "
+        "training data. Weight decay decides: once the training loss is almost zero, it keeps shrinking what is only "
+        "memorized. So validation accuracy rises later (grokking): 0.50 against 0.90 in training after ten epochs, "
+        "1.00 for both after thirty. Judge the gap at the last epoch, not at an early one."
     ),
-    fix="Nothing needs repair but patience: neither a stop nor a smaller model.",
+    fix="Nothing needs repair. Train to the end: do not stop early, and do not shrink the model.",
     repairs={
         "not printed": Swap("if epoch % 5 == 4:\n    $SAID", "pass"),
         "in every epoch": Swap("epoch % 5 == 4", "epoch >= 0"),
@@ -38,28 +38,28 @@ FAULT = Fault(
     pretences={
         "stopped early": rewrite(EPOCHS, COUNT="12"),
         "a quarter of the rate": rewrite(LEARNING_RATE, LR="fold($LR * 0.25)"),
-        # in place of everybody's limit of 0.1: Adam divides by the size of the gradient, and that one does no harm here
+        # not the usual limit of 0.1: Adam divides by the size of the gradient, so 0.1 does no harm here
         "clipping": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-8)"),
         "a narrower network": Swap("width = $WIDTH", "width = fold($WIDTH // 2)"),
     },
     shown_by=("generalisation", "loss_curve"),
     hints=(
-        "How do the two accuracies go on from there? Do not judge by one epoch.",
-        "Draw both over the epochs, to the end.",
-        "Ask what still pulls at the weights when the training loss is almost nothing.",
+        "How do the two accuracies continue from there? Do not judge by one epoch.",
+        "Plot both accuracies over the epochs, up to the last one.",
+        "What still changes the weights when the training loss is almost zero?",
     ),
     look_alikes=(
         LookAlike(
             "fit/no_regularisation",
-            "Compare the two accuracies once more after the last epoch.",
-            "They have met, or nearly: `generalisation.gap < 0.35`.",
-            "They lie as far apart as before: `generalisation.gap > 0.35`.",
+            "Compare training and validation accuracy once more after the last epoch.",
+            "The two accuracies are equal or nearly equal: `generalisation.gap < 0.35`.",
+            "The two accuracies are as far apart as before: `generalisation.gap > 0.35`.",
         ),
         LookAlike(
             "data/ordered_split",
-            "Count how often each class comes in the training half and in the other one.",
-            "About equally often.",
-            "Some classes come in one of them alone.",
+            "Count how often each class appears in the training set and in the validation set.",
+            "Each class appears about equally often in both.",
+            "Some classes appear in only one of the two sets.",
         ),
     ),
     sources=("https://arxiv.org/abs/2201.02177",),

@@ -1,4 +1,4 @@
-"""Mixed precision, and nobody scales the loss. Will the small gradients not be lost?"""
+"""The script uses mixed precision without scaling the loss. Do the small gradients underflow?"""
 
 from bugzoo.faults.idioms import BACKWARD, OPTIMIZER, SCALED_BACKWARD, SCALED_STEP, SCALER_UPDATE, STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -11,7 +11,7 @@ HALF, BRAIN = (
 TRAINED, JUDGED = "    loss = $LOSS", "summed += $SUM"
 
 FAULT = Fault(
-    title="No gradient scaler under bfloat16",
+    title="bfloat16 autocast without a GradScaler",
     level=2,
     symptom="none",
     trap=True,
@@ -26,11 +26,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "bfloat16 has the eight exponent bits of float32: its smallest normal number is 1.2e-38, where float16 ends at 6e-8. "
-        "No gradient is rounded to zero, so there is nothing to scale. It pays with precision, 8 bits in place of 11, "
-        "which autocast meets by keeping weights and sums in float32."
+        "bfloat16 has eight exponent bits, as many as float32. The smallest normal number of bfloat16 is 1.2e-38, "
+        "and that of float16 6.1e-5 (with subnormals, 6e-8). No gradient underflows to zero, so there is nothing to scale. bfloat16 pays with "
+        "precision: 8 bits in place of 11. Autocast makes up for that by keeping weights and sums in float32."
     ),
-    fix="Nothing needs repair. A scaler is for float16.",
+    fix="Nothing needs repair. A GradScaler is for float16.",
     repairs={
         "a scaler that is switched off": (
             Swap("step = 0", "scaler = torch.amp.GradScaler(device, enabled=False)\nstep = 0"),
@@ -38,7 +38,7 @@ FAULT = Fault(
         ),
         "clipping": before(
             STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)"
-        ),  # which none is longer than
+        ),  # no gradient norm is above 0.1
     },
     pretences={
         "float16 instead": Swap(BRAIN + TRAINED, HALF + TRAINED),
@@ -47,22 +47,22 @@ FAULT = Fault(
     },
     shown_by=("scale_watch",),
     hints=(
-        "What is a scaler there for? Say which numbers it saves, and from what.",
-        "Count how many elements of the gradient are exactly zero here, and in single precision on the same batch.",
-        "Look up the smallest number that the format of the autocast region can hold.",
+        "Which numbers does loss scaling protect, and from what?",
+        "Count the gradient elements that are exactly zero, here and in float32 on the same batch.",
+        "Look up the smallest number that the dtype of the autocast region can hold.",
     ),
     look_alikes=(
         LookAlike(
             "precision/no_grad_scaler",
-            "Look which number format the forward pass runs in, and how small its numbers can be.",
-            "bfloat16, which goes down to 1e-38: `scale_watch.half_without_scaler < 0.5`.",
-            "float16, which ends at 6e-8: `scale_watch.half_without_scaler > 0.5`.",
+            "Look up the dtype of the forward pass and the smallest number that it can hold.",
+            "The dtype is bfloat16, which goes down to 1e-38: `scale_watch.half_without_scaler < 0.5`.",
+            "The dtype is float16, which ends at 6e-8: `scale_watch.half_without_scaler > 0.5`.",
         ),
         LookAlike(
             "precision/half_parameters",
-            "Look at the type of the weights themselves, outside of the autocast region.",
-            "float32.",
-            "Half precision.",
+            "Print the dtype of the weights, outside the autocast region.",
+            "The weights are float32.",
+            "The weights are float16.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/amp_examples.html", "https://arxiv.org/abs/1905.12322"),

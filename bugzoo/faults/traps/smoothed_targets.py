@@ -1,4 +1,4 @@
-"""The loss falls and stops far above zero, although accuracy is high. What keeps it there?"""
+"""The loss falls, then plateaus far above zero, although accuracy is high. What keeps the loss up?"""
 
 from bugzoo.faults.idioms import LOSS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
@@ -9,20 +9,23 @@ SUM = 'F.cross_entropy($LOGITS, $TARGETS, label_smoothing=$S, reduction="sum")'
 SPREAD = "$S * F.log_softmax($LOGITS, dim=-1).mean(-1)"
 
 FAULT = Fault(
-    title="A high loss under label smoothing",
+    title="High loss floor under label smoothing",
     level=3,
     symptom="none",
     trap=True,
-    params={"smoothing": Param(0.1, 0.02, 0.2, "share of each target that is spread over all classes")},
+    params={
+        "smoothing": Param(0.1, 0.02, 0.2, "label_smoothing: share of each target that is spread over all classes")
+    },
     edits=rewrite(LOSS, TARGETS="$TARGETS, label_smoothing=$smoothing"),
     evidence=(),
     effect="none",
     why=(
-        "Smoothing by 0.1 gives the right class 0.91 of ten and each other one 0.01. The lowest loss against such targets is "
-        "their own entropy, 0.5 nats for ten classes, not 0: the floor is part of the loss. Who divides by it or compares it "
-        "with a run without smoothing compares two units; accuracy, and the plain loss on validation data, can be compared."
+        "With ten classes, label smoothing of 0.1 gives the right class a target of 0.91 and each other class 0.01. "
+        "The lowest loss against such targets is their own entropy, 0.5 nats, not 0. So the floor is part of the "
+        "loss. Do not compare this loss with one without smoothing. Compare accuracy, or the plain loss on validation "
+        "data."
     ),
-    fix="Nothing needs repair. Judge it by a number that knows nothing of the smoothing.",
+    fix="Nothing needs repair. Judge the model by a number without smoothing, such as accuracy.",
     repairs={
         "as two terms": either(
             Swap(LINE, f"(1 - $S) * F.cross_entropy($LOGITS, $TARGETS) - {SPREAD}.mean()"),
@@ -49,22 +52,22 @@ FAULT = Fault(
     },
     shown_by=("loss_curve", "double_normalisation"),
     hints=(
-        "Which is the lowest loss that a perfect classifier could reach here?",
-        "Compare the training loss with the plain one on the same samples.",
-        "Read every argument of the line that computes the loss.",
+        "What is the lowest loss that a perfect classifier could reach here?",
+        "Compare the training loss with the plain cross-entropy on the same samples.",
+        "Read every argument on the line that computes the loss.",
     ),
     look_alikes=(
         LookAlike(
             "loss/double_softmax",
-            "Add up the rows of what enters the loss, over all classes.",
-            "They add up to nothing in particular: `double_normalisation.softmax_before_loss < 0.5`.",
-            "Each to 1: `double_normalisation.softmax_before_loss > 0.5`.",
+            "For each sample, add up what enters the loss over all classes.",
+            "The sums have no common value: `double_normalisation.softmax_before_loss < 0.5`.",
+            "Each sum is 1: `double_normalisation.softmax_before_loss > 0.5`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",
-            "Ask how often the model is right, and not how high its loss is.",
-            "As right as it should be.",
-            "Hardly better than chance.",
+            "Count how often the model is right, instead of looking at its loss.",
+            "The model is right as often as it should be.",
+            "The model is hardly better than chance.",
         ),
     ),
     sources=(

@@ -1,4 +1,4 @@
-"""Two layers of the model hold the very same weights, to the last bit. Did somebody copy a line and forget to change it?"""
+"""Two layers of the model hold exactly the same weights, to the last bit. Did I copy a line and forget to change it?"""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -9,7 +9,7 @@ SMALL = "for table in (self.characters, self.positions):\n    nn.init.normal_(ta
 TIED = "self.head.weight = self.characters.weight"
 
 FAULT = Fault(
-    title="Embedding and head share their weights",
+    title="Weight tying of embedding and output head",
     level=2,
     symptom="none",
     trap=True,
@@ -17,11 +17,12 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "A row of the embedding says what a character is like when it is read, a row of the head what the text is like when it "
-        "should be written. Many language models use one table for both: a quarter of the numbers, and each is "
-        "trained by every place where its character is read or written. The table has to begin small, as it makes logits now."
+        "A row of the embedding describes a character as input. A row of the head describes it as output. Many "
+        "language models use one matrix for both (weight tying), which saves about a quarter of the parameters in "
+        "GPT-2 small. Every position that reads or predicts a character then trains its row. The matrix must start "
+        "small, because it also produces logits."
     ),
-    fix="Nothing needs repair. parameters() names a shared tensor once, so the optimiser moves it once.",
+    fix="Nothing needs repair. model.parameters() yields a shared tensor once, so the optimizer updates it once.",
     repairs={
         "as a parameter of the head": Swap(TIED, 'self.head.register_parameter("weight", self.characters.weight)'),
         "after the model is made": (
@@ -36,22 +37,22 @@ FAULT = Fault(
     },
     shown_by=("parameter_audit", "initial_loss"),
     hints=(
-        "Is it two tensors with the same numbers, or one tensor with two names? Which of the two would be a fault?",
-        "Count the parameters with and without counting one twice, and look whether the loss falls as it should.",
-        "Read where the layers are made, and look up what large language models do at their two ends.",
+        "Is it two tensors with equal values, or one tensor with two names? Which of the two would be a fault?",
+        "Count the parameters with and without the duplicate. Then check whether the loss falls as it should.",
+        ("Read where the layers are created. Then look up how large language models build their first and last layer."),
     ),
     look_alikes=(
         LookAlike(
             "initialisation/zero_weights",
-            "Look whether the rows of the shared table differ from each other, and from step to step.",
-            "They do: it learns like any other.",
-            "They are all alike.",
+            "Check whether the rows of the shared matrix differ from each other, and change from step to step.",
+            "The rows differ and change, as in any other layer.",
+            "All rows are alike.",
         ),
         LookAlike(
             "freezing/frozen_layers",
-            "Compare the shared weights before the training with those behind it.",
-            "They have moved: `parameter_audit.frozen_untouched_share < 0.01`.",
-            "They have not: `parameter_audit.frozen_untouched_share > 0.01`.",
+            "Compare the shared weights before training with those after it.",
+            "The weights changed: `parameter_audit.frozen_untouched_share < 0.01`.",
+            "The weights did not change: `parameter_audit.frozen_untouched_share > 0.01`.",
         ),
     ),
     sources=("https://arxiv.org/abs/1608.05859",),

@@ -1,4 +1,4 @@
-"""The validation data comes sorted by class and is not shuffled. Is the accuracy that it gives to be trusted?"""
+"""The validation data is sorted by class and is not shuffled. Can I trust the accuracy?"""
 
 from bugzoo.faults.idioms import STEP
 from bugzoo.faults.model import Fault, LookAlike, Swap
@@ -8,7 +8,7 @@ PLACE = "validation_loader = DataLoader(TensorDataset($X[validation], $Y[validat
 SORTED = "validation = validation[$Y[validation].argsort()]\n"
 
 FAULT = Fault(
-    title="Validation data in order, not shuffled",
+    title="Validation loader with shuffle=False",
     level=2,
     symptom="none",
     trap=True,
@@ -16,11 +16,11 @@ FAULT = Fault(
     evidence=(),
     effect="none",
     why=(
-        "Shuffling keeps the steps of a training from leaning to one class for a while. An evaluation makes no steps: its "
-        "numbers are sums over all samples, and a sum does not ask for the order. In eval mode no answer depends on its "
-        "neighbours in the batch either."
+        "Shuffling matters in training: without it, many steps in a row pull the model toward one class. Evaluation "
+        "takes no steps, and its metrics are sums over all samples. A sum does not depend on the order. In eval mode "
+        "a sample's output does not depend on the rest of its batch either."
     ),
-    fix="Nothing needs repair. A fixed order makes two evaluations easy to compare, sample by sample.",
+    fix="Nothing needs repair. With a fixed order you can compare two evaluations sample by sample.",
     repairs={
         "shuffled": Swap(PLACE.format(", shuffle=False"), PLACE.format(", shuffle=True")),
         "sorted the other way": Swap(
@@ -42,22 +42,22 @@ FAULT = Fault(
     },
     shown_by=("batch_mix", "validation_shift"),
     hints=(
-        "What would be different if the same samples came in another order? Work it out for two of them.",
-        "Shuffle it once and compare the metrics.",
-        "Ask which loops of the program take a step after each batch, and which only add something up.",
+        "What would change if the same samples came in another order? Try two samples on paper.",
+        "Put the validation samples in a random order once and compare the metrics.",
+        "Which loops of the script take a step after each batch, and which only add something up?",
     ),
     look_alikes=(
         LookAlike(
             "data/no_shuffle",
-            "Count the classes in a batch of each of the two loaders.",
-            "Training batches hold a bit of everything, only the validation is sorted.",
-            "A training batch holds one class or two.",
+            "Count the classes in one batch of each of the two loaders.",
+            "Training batches contain many classes. Only the validation batches are sorted.",
+            "A training batch contains one or two classes.",
         ),
         LookAlike(
             "data/ordered_split",
-            "Count how often each class comes in the training half and in the other one.",
-            "About equally often: `validation_shift.label_distance < 0.3`.",
-            "Some classes come in one of them alone: `validation_shift.label_distance > 0.3`.",
+            "Count how often each class appears in the training set and in the validation set.",
+            "Each class appears about equally often in both: `validation_shift.label_distance < 0.3`.",
+            "Some classes appear in only one of the two sets: `validation_shift.label_distance > 0.3`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/data.html",),

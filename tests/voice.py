@@ -1,0 +1,125 @@
+"""The rules of what a person reads: which words it may not contain, and how long it may be.
+
+`python -m tests.voice bugzoo/faults/attention README.md` prints what breaks them, one line each.
+"""
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bugzoo.faults import Fault, catalogue
+
+ROOT = Path(__file__).parent.parent
+SPELLING = {
+    r"(optimi|normali|initiali|regulari|generali|synchroni|standardi|serial|memori|penali|randomi|summari|recogni|"
+    r"minimi|maximi|tokeni|quanti|factori|utili|categori|organi|reali|visuali|speciali|equali|capitali|summari|"
+    r"parametri|locali|finali|emphasi|stabili)s(e|es|ed|er|ers|ing|ation|ations)": "-ize, -ization",
+    r"(behaviour|colour|favour|neighbour|labour|honour)\w*": "-or",
+    r"(centre|centred|metre|fibre)s?": "center, meter",
+    r"(labelled|labelling|modelled|modelling|cancelled|cancelling|travelled|signalled|totalled)": "one l",
+    r"(analyse|catalyse|paralyse)[sd]?": "-yze",
+    r"(grey|artefacts?|learnt|spelt|burnt|judgement|licence|programme|ageing|towards|whilst|amongst)": "US spelling",
+}
+PHRASES = {
+    r"nobody|somebody|whoever|whosoever|anybody": "say who: the optimizer, the loader, you",
+    r"is none|are none|is no news|and is none": "is not a ...; there is no ...",
+    r"left in peace|leave in peace|leaves in peace": "no false alarm",
+    r"accus(e|es|ed|ing)|blam(e|es|ed|ing)": "false alarm, reports, suspects",
+    r"learn(ed|s|t)? by heart|by heart": "overfits one batch; memorizes",
+    r"(lies|lie|lay|lying|rests|rest) flat": "plateaus",
+    r"behind the step|behind step\(\)": "after the step",
+    r"set free|sets free": "unfreeze",
+    r"stands? still": "hangs; does not change",
+    r"as it comes|as they come|comes as it": "missing shuffle",
+    r"the other half": "validation set; held-out set",
+    r"number format|number formats": "dtype",
+    r"half precision numbers": "fp16",
+    r"taken apart|take apart|takes apart": "inspect",
+    r"made again|is heard|are heard": "re-run; recorded",
+    r"what care about|care about the mode|awake": "train mode / eval mode",
+    r"number by number": "element-wise; by value",
+    r"the root of": "sqrt",
+    r"texts? of the test|knowledge of the test": "data leakage",
+    r"dealt|deals|deal out|dealing": "shards; distributes",
+    r"loses? its memory": "optimizer state is lost",
+    r"numbers fetched|fetched numbers": "host sync",
+}
+"""Coined phrases, and the term that an engineer would search for."""
+_EDGE = r"(?<![\w/`.\"'_])(?:{})(?![\w/_])"
+RULES = [(re.compile(_EDGE.format(one), re.IGNORECASE), say) for one, say in (SPELLING | PHRASES).items()]
+
+
+def wrong(text: str) -> Iterator[tuple[str, str]]:
+    """(what was found, what to write) for each break of a rule in a text; code between backticks is not read."""
+    text = re.sub(r"`[^`]*`", "`code`", text)
+    for pattern, say in RULES:
+        for found in pattern.finditer(text):
+            yield found.group(), say
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, without those inside code."""
+    text = re.sub(r"`[^`]*`", "code", text)
+    return [one.strip() for one in re.split(r"(?<=[.!?])\s+(?=[A-Z0-9'\"(])|\n\s*\n", text) if one.strip()]
+
+
+def long_ones(text: str, most: int = 25) -> Iterator[str]:
+    """Sentences of more than `most` words."""
+    yield from (one for one in sentences(text) if len(one.split()) > most)
+
+
+def prose_of(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of everything in a file that may be read by a person: strings of a module, cells, lines."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+                yield node.lineno, node.value
+    elif path.suffix == ".ipynb":
+        for cell in json.loads(source)["cells"]:
+            yield from enumerate("".join(cell["source"]).splitlines(), 1)
+    else:
+        yield from enumerate(source.splitlines(), 1)
+
+
+def of_fault(fault: Fault) -> Iterator[str]:
+    """What breaks a rule in the texts of one fault. Names of its repairs are keys of the ledger, and stay."""
+    words = len(fault.title.split())
+    if not 2 <= words <= 10:
+        yield f"title of {words} words (2 to 10): {fault.title}"
+    texts = {"title": fault.title, "report": fault.report, "why": fault.why, "fix": fault.fix}
+    texts |= {f"hint {place}": hint for place, hint in enumerate(fault.hints, 1)}
+    texts |= {f"not_on {name}": why for name, why in fault.not_on.items()}
+    texts |= {f"param {name}": param.doc for name, param in fault.params.items()}
+    for other in fault.look_alikes:
+        texts |= {f"look-alike {other.other} {name}": getattr(other, name) for name in ("test", "here", "there")}
+    for name, text in texts.items():
+        yield from (f"{name}: {found!r}; write: {say}" for found, say in wrong(text))
+        yield from (f"{name}, {len(one.split())} words: {one}" for one in long_ones(text))
+
+
+def main() -> None:
+    """Print what breaks the rules in the files and folders of the command line."""
+    for given in sys.argv[1:]:
+        start = ROOT / given
+        files = (
+            [start]
+            if start.is_file()
+            else sorted(one for one in start.rglob("*") if one.suffix in (".py", ".md", ".ipynb"))
+        )
+        for file in files:
+            name = file.relative_to(ROOT)
+            if fault := catalogue().get(name.with_suffix("").as_posix().removeprefix("bugzoo/faults/")):
+                found = [f"{name}: {said}" for said in of_fault(fault)]
+            else:
+                texts = prose_of(file)
+                found = [f"{name}:{line}: {word!r}; write: {say}" for line, text in texts for word, say in wrong(text)]
+            for one in found:
+                print(one)
+
+
+if __name__ == "__main__":
+    main()
