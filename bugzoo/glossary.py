@@ -84,7 +84,7 @@ TERMS: tuple[Term, ...] = (
         "`torch.autocast` runs matrix multiplications in fp16 or bf16 and keeps sensitive operations in fp32. "
         "Wrap only the forward pass and the loss, because backward() reuses the dtype of each forward operation.",
         faults=("precision/no_grad_scaler", "precision/half_softmax", "traps/no_scaler_under_bf16"),
-        instruments=("scale_watch", "first_non_finite"),
+        instruments=("loss_scale", "first_non_finite"),
         lessons=("12",),
     ),
     Term(
@@ -100,7 +100,7 @@ TERMS: tuple[Term, ...] = (
         "A batch is the group of samples in one forward pass. Activation memory grows in proportion to the batch "
         "size, so halve the batch size first after an out-of-memory error.",
         faults=("memory/batch_too_large", "loop/same_batch_forever", "data/corrupt_batch"),
-        instruments=("fresh_batches", "batch_mix", "memory_audit"),
+        instruments=("batch_order", "memory_audit"),
         lessons=("02", "13"),
     ),
     Term(
@@ -116,7 +116,7 @@ TERMS: tuple[Term, ...] = (
         "The bf16 dtype (bfloat16) has the exponent range of fp32 but only 8 significant bits. Training in bf16 "
         "needs no GradScaler, but long sums lose small terms: 256 + 1 is 256.",
         faults=("traps/no_scaler_under_bf16", "precision/low_precision_accumulator"),
-        instruments=("scale_watch", "reported_metric"),
+        instruments=("loss_scale", "reported_metric"),
         lessons=("12",),
     ),
     Term(
@@ -145,7 +145,7 @@ TERMS: tuple[Term, ...] = (
         "Catastrophic forgetting means that fine-tuning destroys an earlier skill. Measure the old task before "
         "and after, and give pretrained layers about a tenth of the learning rate of the new head.",
         faults=("optimizer/one_lr_for_pretrained", "traps/frozen_on_purpose"),
-        instruments=("handover",),
+        instruments=("optimizer_handover",),
         lessons=("11",),
     ),
     Term(
@@ -172,7 +172,7 @@ TERMS: tuple[Term, ...] = (
             "resume/generator_not_restored",
             "resume/last_instead_of_best",
         ),
-        instruments=("resumption", "scale_course", "kept_weights"),
+        instruments=("resumption", "loss_scale", "kept_weights"),
         lessons=("15",),
         instead_of=("bring everything back",),
     ),
@@ -200,7 +200,7 @@ TERMS: tuple[Term, ...] = (
         "gradients. Store `loss.item()` instead of the loss tensor, because each stored tensor keeps graph nodes "
         "in memory.",
         faults=("memory/losses_kept_with_graph", "memory/evaluation_keeps_graph", "graph/loss_rebuilt_from_item"),
-        instruments=("graphs_left", "memory_audit", "evaluation_graph"),
+        instruments=("retained_graphs", "memory_audit", "retained_graphs"),
         lessons=("13", "14"),
     ),
     Term(
@@ -264,7 +264,7 @@ TERMS: tuple[Term, ...] = (
             "distributed/rank_dependent_init",
             "distributed/loss_normalised_per_rank",
         ),
-        instruments=("rank_check", "rank_average"),
+        instruments=("rank_check", "rank_check"),
         lessons=("17",),
     ),
     Term(
@@ -309,7 +309,7 @@ TERMS: tuple[Term, ...] = (
         "A DistributedSampler gives each rank a different part of the training set. Call `set_epoch(epoch)` "
         "before every epoch, or each epoch repeats the same order.",
         faults=("distributed/same_shard_everywhere", "distributed/set_epoch_missing"),
-        instruments=("rank_check", "epoch_order"),
+        instruments=("rank_check", "batch_order"),
         lessons=("17",),
     ),
     Term(
@@ -331,7 +331,7 @@ TERMS: tuple[Term, ...] = (
         "Dropout zeroes each activation with probability p in train mode and scales the rest by 1/(1-p). Unlike "
         "`nn.Dropout`, the function `F.dropout` ignores eval() unless you pass `training=self.training`.",
         faults=("modes/dropout_in_functional_form", "modes/eval_mode_missing", "generation/dropout_while_sampling"),
-        instruments=("mode_watch", "company"),
+        instruments=("mode_watch", "batch_independence"),
         lessons=("09",),
     ),
     Term(
@@ -339,7 +339,7 @@ TERMS: tuple[Term, ...] = (
         "A dtype is the number type of a tensor, such as float32, bfloat16 or int64. Print the dtypes of inputs "
         "and parameters, because a cast to an integer dtype turns 0.9 into 0.",
         faults=("precision/integer_features", "precision/half_parameters", "graph/integer_cast"),
-        instruments=("input_detail", "scale_watch", "data_inspection"),
+        instruments=("input_detail", "loss_scale", "data_inspection"),
         lessons=("01", "12"),
         instead_of=("number format", "number formats"),
     ),
@@ -364,7 +364,7 @@ TERMS: tuple[Term, ...] = (
         "An epoch is one pass over the training set. A jump in the loss that repeats every epoch points to the "
         "data order or to state that the script resets.",
         faults=("data/no_shuffle", "optimizer/momentum_reset_each_epoch"),
-        instruments=("epoch_order", "loss_curve"),
+        instruments=("batch_order", "loss_curve"),
         lessons=("05",),
     ),
     Term(
@@ -377,7 +377,7 @@ TERMS: tuple[Term, ...] = (
             "generation/dropout_while_sampling",
             "traps/eval_without_layers_that_care",
         ),
-        instruments=("mode_watch", "company"),
+        instruments=("mode_watch", "batch_independence"),
         lessons=("09",),
     ),
     Term(
@@ -436,7 +436,7 @@ TERMS: tuple[Term, ...] = (
         "The fp16 dtype (float16) holds magnitudes from 6e-8 to 65,504 with 11 significant bits. Small gradients "
         "become zero and exp(12) becomes inf, so train with a GradScaler and keep weights in fp32.",
         faults=("precision/no_grad_scaler", "precision/half_parameters", "precision/half_softmax"),
-        instruments=("scale_watch",),
+        instruments=("loss_scale",),
         lessons=("12",),
         instead_of=("half precision numbers",),
     ),
@@ -445,7 +445,7 @@ TERMS: tuple[Term, ...] = (
         "Frozen parameters have `requires_grad=False`, so they receive no gradient. Compare all weights before "
         "and after training, because frozen random layers limit the model without any error.",
         faults=("freezing/frozen_layers", "freezing/never_unfrozen", "traps/frozen_on_purpose"),
-        instruments=("parameter_audit", "handover"),
+        instruments=("parameter_audit", "optimizer_handover"),
         lessons=("11",),
     ),
     Term(
@@ -537,7 +537,7 @@ TERMS: tuple[Term, ...] = (
             "resume/scaler_state_lost",
             "traps/scaler_skips_now_and_then",
         ),
-        instruments=("scale_watch", "scale_course"),
+        instruments=("loss_scale", "loss_scale"),
         lessons=("12",),
     ),
     Term(
@@ -590,7 +590,7 @@ TERMS: tuple[Term, ...] = (
             "recurrent/output_for_hidden",
             "recurrent/batch_first_mismatch",
         ),
-        instruments=("company", "dependency"),
+        instruments=("batch_independence", "dependency"),
         lessons=("08", "14"),
         instead_of=("hidden state that lives too long",),
     ),
@@ -599,7 +599,7 @@ TERMS: tuple[Term, ...] = (
         "A host sync makes Python wait for the GPU, as in `.item()`, `.cpu()` or printing a tensor. Log every 50 "
         "steps instead of every step, so that the GPU queue stays full.",
         faults=("speed/sync_every_step", "device/half_on_cpu_half_on_gpu"),
-        instruments=("fetched_numbers", "transfers"),
+        instruments=("host_syncs", "transfers"),
         lessons=("16",),
         instead_of=(
             "numbers fetched",
@@ -688,7 +688,7 @@ TERMS: tuple[Term, ...] = (
         "Layer norm normalizes the features of each sample or token separately. Layer norm works alike in train "
         "mode and eval mode, so evaluation results do not depend on the batch.",
         faults=("optimizer/warmup_missing", "traps/eval_without_layers_that_care"),
-        instruments=("mode_watch", "company"),
+        instruments=("mode_watch", "batch_independence"),
         lessons=("09", "18"),
     ),
     Term(
@@ -749,7 +749,7 @@ TERMS: tuple[Term, ...] = (
             "precision/scaler_never_updated",
             "resume/scaler_state_lost",
         ),
-        instruments=("scale_watch", "scale_course", "kept_losses"),
+        instruments=("loss_scale", "loss_scale", "kept_losses"),
         lessons=("12",),
         instead_of=("scaler's factor",),
     ),
@@ -766,7 +766,7 @@ TERMS: tuple[Term, ...] = (
         "A memory leak keeps tensors or graphs that no later step needs, so memory grows with every step. Store "
         "`loss.item()` and detached outputs, and check that memory stays constant after step 2.",
         faults=("memory/losses_kept_with_graph", "memory/outputs_kept", "memory/evaluation_keeps_graph"),
-        instruments=("memory_audit", "graphs_left"),
+        instruments=("memory_audit", "retained_graphs"),
         lessons=("13",),
         instead_of=("memory that is not given back",),
     ),
@@ -850,7 +850,7 @@ TERMS: tuple[Term, ...] = (
         "`torch.no_grad()` stops autograd from recording operations. Use no_grad for evaluation, because "
         "otherwise each forward pass keeps its activations, and memory can run out.",
         faults=("modes/no_grad_missing", "memory/evaluation_keeps_graph"),
-        instruments=("evaluation_graph", "graphs_left"),
+        instruments=("retained_graphs", "retained_graphs"),
         lessons=("09", "13"),
     ),
     Term(
@@ -957,7 +957,7 @@ TERMS: tuple[Term, ...] = (
         "An overflow is a result that exceeds the largest number of a dtype and becomes inf. The limit is 65,504 "
         "in fp16 and 3.4e38 in fp32 and bf16.",
         faults=("numerics/exp_overflow", "precision/half_softmax"),
-        instruments=("first_non_finite", "scale_watch"),
+        instruments=("first_non_finite", "loss_scale"),
         lessons=("03", "12"),
     ),
     Term(
@@ -965,7 +965,7 @@ TERMS: tuple[Term, ...] = (
         "A packed sequence stores only real time steps, so that a recurrent network skips the padding. Pass "
         "`enforce_sorted=False`, or restore the original order after sorting by length.",
         faults=("recurrent/lengths_out_of_order", "recurrent/output_for_hidden", "recurrent/padding_read_as_text"),
-        instruments=("dependency", "company"),
+        instruments=("dependency", "batch_independence"),
         lessons=("08",),
     ),
     Term(
@@ -994,7 +994,7 @@ TERMS: tuple[Term, ...] = (
             "optimizer/some_parameters_left_out",
             "freezing/unfrozen_after_optimizer",
         ),
-        instruments=("parameter_audit", "handover"),
+        instruments=("parameter_audit", "optimizer_handover"),
         lessons=("11",),
     ),
     Term(
@@ -1121,7 +1121,7 @@ TERMS: tuple[Term, ...] = (
         "them. Remove retain_graph if each step calls backward() once, because the activations stay in memory "
         "longer.",
         faults=("memory/retain_graph_left_on", "graph/backward_twice"),
-        instruments=("kept_for_backward", "crash"),
+        instruments=("retain_graph", "crash"),
         lessons=("13", "14"),
     ),
     Term(
@@ -1219,7 +1219,7 @@ TERMS: tuple[Term, ...] = (
             "distributed/set_epoch_missing",
             "traps/validation_not_shuffled",
         ),
-        instruments=("batch_mix", "epoch_order"),
+        instruments=("batch_order", "batch_order"),
         lessons=("05",),
         instead_of=("as it comes", "as they come"),
     ),
@@ -1293,7 +1293,7 @@ TERMS: tuple[Term, ...] = (
         'often 35. Detach the hidden state between chunks, or backward() fails with "backward through the graph a '
         'second time".',
         faults=("graph/backward_twice", "recurrent/state_kept_between_batches"),
-        instruments=("crash", "company"),
+        instruments=("crash", "batch_independence"),
         lessons=("14",),
     ),
     Term(
@@ -1309,7 +1309,7 @@ TERMS: tuple[Term, ...] = (
         "Underflow rounds a number that is too small for a dtype to zero. Count gradients that are exactly zero: "
         "the smallest positive fp16 number is 6e-8, and a GradScaler shifts gradients above it.",
         faults=("precision/no_grad_scaler", "precision/half_parameters"),
-        instruments=("scale_watch",),
+        instruments=("loss_scale",),
         lessons=("12",),
     ),
     Term(
@@ -1317,7 +1317,7 @@ TERMS: tuple[Term, ...] = (
         "To unfreeze layers, set `requires_grad=True` on their parameters. An optimizer built from trainable "
         "parameters earlier does not hold these layers, so call `optimizer.add_param_group()`.",
         faults=("freezing/unfrozen_after_optimizer", "freezing/never_unfrozen"),
-        instruments=("handover", "parameter_audit"),
+        instruments=("optimizer_handover", "parameter_audit"),
         lessons=("11",),
         instead_of=("set free", "sets free", "setting free"),
     ),
@@ -1417,7 +1417,7 @@ TERMS: tuple[Term, ...] = (
         "World size is the number of processes in a distributed job. DDP divides summed gradients by the world "
         "size, so do not divide the loss by the world size again.",
         faults=("distributed/loss_normalised_per_rank",),
-        instruments=("rank_average",),
+        instruments=("rank_check",),
         lessons=("17",),
     ),
     Term(

@@ -19,7 +19,7 @@ from typing import Any
 
 from platformdirs import user_data_path
 
-from bugzoo.errors import UserError
+from bugzoo.errors import RENAMED, UserError
 
 VERSION = 2
 """Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
@@ -122,7 +122,8 @@ def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
 
 def looked(ticket: str) -> list[str]:
     """The instruments noted as `{"instrument": name}`, each once, in the order of the first look."""
-    return list(dict.fromkeys(str(one["instrument"]) for one in notes(ticket, "looked")))
+    names = (str(one["instrument"]) for one in notes(ticket, "looked"))
+    return list(dict.fromkeys(RENAMED.get(name, name) for name in names))  # of a record that is older than a name
 
 
 def diagnosis(ticket: str) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """Does a sample's output depend on the rest of its batch?
 
-In eval mode it must not. Three questions are put to the trained model. `alone_gap`: a few samples go through it one at a time; how
+In eval mode it must not. The trained model is asked three questions. `alone_gap`: a few samples go through it one at a time. How
 far do their outputs move, over the usual distance between two samples? `again_gap`: the same batch goes through twice; do the
 outputs differ, because the model keeps a hidden state? `batch_leak`: half of the batch is replaced; how far do the outputs of the
 other half move, over those of the replaced one? All three are 0 for independent samples. Otherwise a batch and a time axis are
@@ -48,7 +48,9 @@ def measure(run: Run) -> dict[str, Any]:
             "recurrent": float(any(isinstance(part, torch.nn.RNNBase) for part in model.modules())),
             "axes": float(arguments.leaves[main].ndim),
             "other_inputs": float(sum(isinstance(x, torch.Tensor) and x.ndim >= 2 for x in arguments.leaves) - 1),
-            "next_token": float(any(isinstance(x, torch.Tensor) and bool(shifted(x, batch.targets)) for x in arguments.leaves)),
+            "next_token": float(
+                any(isinstance(x, torch.Tensor) and bool(shifted(x, batch.targets)) for x in arguments.leaves)
+            ),
         }
         reasons = []
         try:

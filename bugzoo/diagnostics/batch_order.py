@@ -1,7 +1,7 @@
 """Are the batches shuffled, different from each other, and in a new order each epoch?
 
-Three things are looked at, each where it can be known. `mixed`: the entropy of the labels in a batch over that of batches drawn at
-random, near 1 with shuffling; sorted data without a shuffle gives batches of one or two classes, each step pulls toward them, and
+Three things are measured, each where it can be known. `mixed`: the entropy of the labels in a batch over that of random batches,
+near 1 with shuffling; sorted data without a shuffle gives batches of one or two classes, each step pulls toward them, and
 the last one wins. `same_batch_share`: the share of batches that are the first batch again, as when a one-batch overfit test stays
 in the script. `repeated_epoch_share`: the batches that the loader would give now, after training, are compared with those it gave
 first; 0 is right, and a DistributedSampler without set_epoch() gives 1. Batches are compared by their targets, which augmentation
@@ -35,6 +35,32 @@ SHOWN = {
 }
 HEALTHY = example()
 SICK = example(("torch.randperm(256).split(32)", "targets.argsort().split(32)"))
+_DATA = "data = torch.utils.data.TensorDataset(inputs, targets)\n"
+_ROWS = "    for rows in torch.randperm(256).split(32):"
+_BATCH = (("logits = model(inputs[rows])", "logits = model(x)"), ("targets[rows]", "y"))
+_LOADER = f"{_DATA}loader = torch.utils.data.DataLoader(data, 32, shuffle=True)\n"
+_SAMPLER = (
+    f"{_DATA}sampler = torch.utils.data.DistributedSampler(data, num_replicas=2, rank=0)\n"
+    "loader = torch.utils.data.DataLoader(data, 16, sampler=sampler)\n"
+)
+FURTHER = (
+    (
+        example(("for epoch", f"{_LOADER}for epoch"), (_ROWS, "    for x, y in loader:"), *_BATCH),
+        example(
+            ("for epoch", f"{_LOADER}one = next(iter(loader))\nfor epoch"),
+            (_ROWS, "    for x, y in [one] * 8:"),
+            *_BATCH,
+        ),
+    ),
+    (
+        example(
+            ("for epoch", f"{_SAMPLER}for epoch"),
+            (_ROWS, "    sampler.set_epoch(epoch)\n    for x, y in loader:"),
+            *_BATCH,
+        ),
+        example(("for epoch", f"{_SAMPLER}for epoch"), (_ROWS, "    for x, y in loader:"), *_BATCH),
+    ),
+)
 LITTLE = 0.5
 LEAST = 8
 """Targets in a batch below which two may be equal by chance."""

@@ -182,9 +182,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires on leaks from the future (> 0.1 %) and from padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
-    shown = pick(
-        numbers, "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows"
-    )
+    shown = pick(numbers, "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows")
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []

@@ -33,7 +33,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "fetched": ("numbers fetched for each call of the model", "1 or 2"),
+    "syncs": ("numbers fetched for each call of the model", "1 or 2"),
     "printed": ("lines that a step prints", "0"),
 }
 HEALTHY = example()
@@ -55,7 +55,7 @@ _THROUGH = ("torch/_tensor.py", "torch/_tensor_str.py", "torch/overrides.py")
 
 @dataclass
 class _Calls:
-    fetched: int = 0
+    syncs: int = 0
     printed: int = 0
     steps: int = 0
     asked: int = 0
@@ -74,7 +74,7 @@ class _Fetches(TorchFunctionMode):
         result = function(*args, **(kwargs or {}))
         if waited_for and not self.calls.inside:
             if getattr(function, "__name__", "") in _WAITS and _asked_by_script(sys._getframe(1)):
-                self.calls.fetched += 1
+                self.calls.syncs += 1
             self.made.update((one, True) for one in tree_leaves(result) if isinstance(one, torch.Tensor))
         return result
 
@@ -131,15 +131,15 @@ def measure(run: Run) -> dict[str, Any]:
         again(run, TIMES)
     if not calls.steps:
         raise NotApplicable("the loop's body made no step when it was run again")
-    return {"fetched": calls.fetched / max(calls.steps, calls.asked), "printed": calls.printed / calls.steps}
+    return {"syncs": calls.syncs / max(calls.steps, calls.asked), "printed": calls.printed / calls.steps}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires where five numbers or more are fetched for each call of the model."""
-    shown, fetched = pick(numbers, *SHOWN), numbers["fetched"]
+    shown, fetched = pick(numbers, *SHOWN), numbers["syncs"]
     text = f"{fetched:.0f} number{'s' * (round(fetched) != 1)} fetched for each call of the model, "
     text += f"{numbers['printed']:.0f} line{'s' * (round(numbers['printed']) != 1)} printed a step"
     if fetched > MANY:
         text += ": each time the device has to finish first"
-        return Verdict("fetched_numbers", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))
-    return Verdict("fetched_numbers", False, text, shown)
+        return Verdict("host_syncs", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))
+    return Verdict("host_syncs", False, text, shown)

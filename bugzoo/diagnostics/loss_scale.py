@@ -2,8 +2,8 @@
 
 float16 holds nothing below 2**-24, about 6e-8. Without a GradScaler small gradients become exact zeros on their way
 through the autocast region; `underflow_share` is the share of gradient elements that are zero in float16 and not in float32, on
-the same batch. A scaler starts high, halves its scale at each step whose gradient overflows and skips that step, and doubles it
-after many good steps. A few skipped steps are usual, most of them skipped are not. Between two steps of one optimizer the scale at
+the same batch. A scaler starts high, halves its scale when a gradient overflows and skips that step, and doubles it after many
+good steps. A few skipped steps are usual, most of them skipped are not. Between two steps of one optimizer the scale at
 most doubles: `rise` is the largest ratio of two neighboring scales, at `rise_step`, from `rise_from`, and `skipped_after_rise`
 counts the skipped ones among the 20 steps after it. bfloat16 has the exponent range of float32 and needs no scaler.
 """
@@ -36,6 +36,17 @@ SHOWN = {
 }
 HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
 SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
+_MADE = 'scaler = torch.amp.GradScaler("cpu", init_scale=2.0**120)\n'
+_SCALED = (
+    ("loss.backward()", "scaler.scale(loss * 1e4).backward()"),
+    ("optimizer.step()", "scaler.step(optimizer)\n        scaler.update()"),
+)
+FURTHER = (
+    (
+        example(("for epoch", f"{_MADE}for epoch"), *_SCALED),
+        example(("    model.train()", f"    {_MADE}    model.train()"), *_SCALED),
+    ),
+)
 JUMP, AFTER = 4.0, 20
 """A scaler that is told to grow faster than by 2 hardly grows by more; and how many steps after it are looked at."""
 
@@ -146,7 +157,9 @@ def _format(numbers: dict[str, Any]) -> Iterator[Suspect]:
 
 def _search(numbers: dict[str, Any]) -> Iterator[Suspect]:
     if numbers.get("rise", 1.0) > JUMP:
-        text = f"at step {numbers['rise_step']:.0f} the loss scale is {numbers['rise']:.3g} times that of the step before "
+        text = (
+            f"at step {numbers['rise_step']:.0f} the loss scale is {numbers['rise']:.3g} times that of the step before "
+        )
         text += f"({numbers['rise_from']:.3g}), and {numbers['skipped_after_rise']:.0f} of the next {AFTER} steps are skipped"
         yield Suspect("resume/scaler_state_lost", 0.8, text)
     half = numbers["half_without_scaler"] or numbers["half_parameters"]

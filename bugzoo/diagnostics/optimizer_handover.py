@@ -83,11 +83,17 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = (
             f"{share(left)} of what was trained before is trainable, and the optimiser that took over does not hold it"
         )
-        return Verdict("handover", True, text, shown, (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),))
+        return Verdict(
+            "optimizer_handover", True, text, shown, (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),)
+        )
     if frozen > MOST and not numbers["inside_share"]:  # adapters between frozen layers change what these tell apart
         text = f"{share(frozen)} of what was trained before is frozen to the end: only what is new has learnt since"
-        return Verdict("handover", True, text, shown, (Suspect("freezing/never_unfrozen", 0.7, text),))
+        return Verdict("optimizer_handover", True, text, shown, (Suspect("freezing/never_unfrozen", 0.7, text),))
     if ratio > SAME:
         text = f"what was trained before goes on at {ratio:.2g} times the rate of what is new: it is soon overwritten"
-        return Verdict("handover", True, text, shown, (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),))
-    return Verdict("handover", False, "what was trained before is held at a smaller rate, or frozen in part", shown)
+        return Verdict(
+            "optimizer_handover", True, text, shown, (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),)
+        )
+    return Verdict(
+        "optimizer_handover", False, "what was trained before is held at a smaller rate, or frozen in part", shown
+    )

@@ -1,10 +1,10 @@
 """Do all ranks take the same steps, on different data, with one average?
 
 Collectives such as all_reduce wait for every rank: when one rank skips a batch, the others hang. The rank with the fewest steps
-and the line where it waits tell which. Losses that are equal to the last digit on every rank mean that all ranks got the same data.
-Parameters that drift apart mean that gradients are not averaged. DDP averages gradients over the ranks, so that each rank's loss is
-the plain mean over its own batch, ln C before any learning: `loss_factor` is the first loss over ln C times the backward passes of
-a step, and `loss_by_ranks` that times the number of ranks, about 1 where the script divides by the world size as well.
+and the line where it waits tell which. Losses that are equal to the last digit on every rank mean that all got the same data.
+Parameters that drift apart mean that gradients are not averaged. DDP averages gradients over the ranks, so that each rank's loss
+is the plain mean over its own batch, ln C before any learning. `loss_factor` is the first loss over ln C, times the backward
+passes of a step; `loss_by_ranks` is that times the number of ranks, about 1 where the script divides by the world size as well.
 """
 
 import math
@@ -45,6 +45,20 @@ SHOWN = {
 NEAR = 0.15
 HEALTHY = Example(_SCRIPT, ranks=2)
 SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)
+_CLASSES = (
+    _SCRIPT.replace("import torch.dist", "import torch.nn.functional as F\nimport torch.dist")
+    .replace("Linear(8, 1)", "Linear(8, 4)")
+    .replace("    model(torch.randn(16, 8)).pow(2).mean().backward()\n", """\
+    loss = F.cross_entropy(0.1 * model(torch.randn(32, 8)), torch.randint(4, (32,)))
+    loss.backward()
+""")
+)  # fmt: skip
+FURTHER = (
+    (
+        Example(_CLASSES, ranks=2),
+        Example(_CLASSES.replace("loss.backward", "loss = loss / dist.get_world_size()\n    loss.backward"), ranks=2),
+    ),
+)
 _PARTED = (
     "gloo/transport", "Connection closed by peer", "Connection reset by peer", "op.preamble.length", "ncclRemoteError",
     "NCCL communicator was aborted", "Detected mismatch between collectives",
@@ -139,7 +153,9 @@ def _steps(numbers: dict[str, Any]) -> Iterator[Suspect]:
         text += "raised an error of its own: one rank skipped a batch, or had fewer"
         yield Suspect("distributed/skipped_batch", 0.8, text, **place)
     elif numbers["parameter_spread"] > 1e-5:
-        text = f"after the run the ranks' parameters differ by {numbers['parameter_spread']:.2g} of their size (usually 0)"
+        text = (
+            f"after the run the ranks' parameters differ by {numbers['parameter_spread']:.2g} of their size (usually 0)"
+        )
         yield Suspect("distributed/unsynchronised_model", 0.85, text)
     elif numbers["spread"] == 0 and numbers["steps_fewest"] >= 3:
         text = "the losses of all ranks are equal to the last digit: every rank got the same data"
@@ -149,6 +165,6 @@ def _steps(numbers: dict[str, Any]) -> Iterator[Suspect]:
 def _averaged_twice(numbers: dict[str, Any]) -> Iterator[Suspect]:
     ranks = numbers["ranks"]
     if not numbers.get("plain_mean", 1.0) and abs(numbers["loss_by_ranks"] - 1) < NEAR:
-        text = f"the first loss is {numbers['loss_factor']:.2g} of ln(classes), one part in {ranks:.0f}: the script divides it by "
-        text += "the world size, and DDP averages the gradients once more"
+        text = f"the first loss is {numbers['loss_factor']:.2g} of ln(classes), one part in {ranks:.0f}: "
+        text += "the script divides it by the world size, and DDP averages the gradients once more"
         yield Suspect("distributed/loss_normalised_per_rank", 0.8, text)

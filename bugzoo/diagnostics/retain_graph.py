@@ -101,5 +101,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     kept = numbers["kept_share"]
     if kept > 0.5:
         text = f"after backward() {share(kept)} of the operations still hold what they kept for it, {numbers['kept_mib']:.2g} MiB"
-        return Verdict("kept_for_backward", True, text, shown, (Suspect("memory/retain_graph_left_on", 0.85, text),))
-    return Verdict("kept_for_backward", False, "backward() gives back what was kept for it", shown)
+        return Verdict("retain_graph", True, text, shown, (Suspect("memory/retain_graph_left_on", 0.85, text),))
+    return Verdict("retain_graph", False, "backward() gives back what was kept for it", shown)

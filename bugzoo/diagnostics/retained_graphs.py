@@ -34,6 +34,12 @@ SICK = example(
     ("for epoch", "outputs = []\nfor epoch"),
     (_EVALUATION, "    outputs += [model(inputs[:64]), model(inputs[64:])]\n"),
 )
+FURTHER = (
+    (
+        HEALTHY,
+        example(("with torch.no_grad():\n        accuracy", "if True:\n        accuracy")),
+    ),
+)
 MOST = 20_000
 """Operations that are looked at."""
 

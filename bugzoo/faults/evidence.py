@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bugzoo.errors import RENAMED
+
 _COMPARE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 _CLAIM = re.compile(r"^(?P<left>[\w.]+) (?P<op>[<>]=?|==) (?P<right>\S+)$")
 
@@ -41,11 +43,14 @@ class Claim:
 
 
 def parse(text: str) -> Claim:
-    """Raises ValueError for a text that is no claim."""
+    """Raises ValueError for a text that is not a claim, or that names an instrument by an old name."""
     match = _CLAIM.match(text)
     if not match:
         raise ValueError(f"{text!r} is no claim; write `instrument.number > 0.5` or `metrics.name < healthy`")
-    return Claim(match["left"], match["op"], match["right"])
+    claim = Claim(match["left"], match["op"], match["right"])
+    if claim.instrument in RENAMED:
+        raise ValueError(f"{text!r}: the instrument {claim.instrument} is called {RENAMED[claim.instrument]} now")
+    return claim
 
 
 def number(result: Mapping[str, Any], name: str) -> float | None:

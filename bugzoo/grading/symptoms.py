@@ -147,11 +147,11 @@ _SENTENCES: dict[str, Callable[[Numbers], str]] = {
     "rank_check": _rank_check,
     "determinism": _determinism,
     "gradient_health": _gradient_health,
-    "scale_watch": _scale_watch,
+    "loss_scale": _scale_watch,
     "overfit_one_batch": _overfit_one_batch,
     "mode_watch": _mode_watch,
     "parameter_audit": _parameter_audit,
     "dependency": _dependency,
     "data_inspection": _data_inspection,
-    "handover": _handover,
+    "optimizer_handover": _handover,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from bugzoo import diagnostics, record
 from bugzoo.diagnostics.causes import named, tidy, words
-from bugzoo.errors import UserError
+from bugzoo.errors import RENAMED, UserError, unknown
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
 
@@ -108,6 +108,8 @@ class DiagnosisForm:
         ticket = self.diagnosis.ticket
         if "evidence" not in fields and (looked := self.looked()):
             fields["evidence"] = looked
+        for old in {*fields.get("evidence", ())} & {*RENAMED}:
+            raise unknown("instrument", old, self.instruments(), "bugzoo list instruments")
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
         self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(ticket), self.diagnosis.hints)

@@ -16,7 +16,7 @@ def draw(data: Any, ax: Any) -> None:
                     ax.axvline(event.step, color=PURPLE, linestyle=":", linewidth=1)
             ax.set_yscale("log", base=2)
             return
-    numbers = numbers_of(data, "scale_watch")
+    numbers = numbers_of(data, "loss_scale")
     prepare(ax, "Half precision", "share")
     keys = ("underflow_share", "overflow_share", "skipped_share")
     if not numbers or not bars(ax, {key.removesuffix("_share"): numbers.get(key) for key in keys}):

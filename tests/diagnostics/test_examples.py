@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bugzoo import diagnostics
-from bugzoo.diagnostics._example import example
+from bugzoo.diagnostics._example import Example, example
 from bugzoo.running import Job, Run, run_here, run_worker
 from tests.sampling import only_in_prove
 
@@ -37,7 +37,10 @@ def in_gate(name: str) -> Any:
 
 
 def ran(name: str, which: str) -> Run:
-    chosen = getattr(diagnostics.instrument(name), which)
+    return of_example(name, getattr(diagnostics.instrument(name), which))
+
+
+def of_example(name: str, chosen: Example) -> Run:
     if chosen.ranks == 1:
         return run_here(chosen.source, file=f"{name}.py")
     return run_worker(Job(chosen.source, file=f"{name}.py", ranks=chosen.ranks))
@@ -61,6 +64,23 @@ def test_it_fires_on_its_sick_example(name):
     assert reading.applies, reading.why_not
     (verdict,) = diagnostics.judge_all({name: reading})
     assert verdict.fired and verdict.suspects, verdict.message
+
+
+FURTHER = [
+    (name, n) for name in diagnostics.names() for n in range(len(getattr(diagnostics.instrument(name), "FURTHER", ())))
+]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("name", "place"), FURTHER)
+def test_a_further_pair_of_scripts_is_told_apart(name, place):
+    """An instrument that looks at several things has a pair for each of them."""
+    fired = []
+    for one in diagnostics.instrument(name).FURTHER[place]:
+        reading = diagnostics.read(name, of_example(name, one))
+        assert reading.applies, reading.why_not
+        fired += [verdict.fired for verdict in diagnostics.judge_all({name: reading})]
+    assert fired == [False, True]
 
 
 def test_an_example_that_changes_nothing_is_refused():

@@ -22,16 +22,16 @@ HEALTHY = {
     "step_timeline": {
         "data_ms": 0.4, "forward_ms": 0.2, "backward_ms": 0.2, "step_ms": 0.1, "data_share": 0.45, "num_workers": 0.0},
     "rank_check": {"ranks": 2, "hung": 0.0, "steps_fewest": 40, "steps_most": 40, "rank_behind": 0, "spread": 0.1,
-                   "parameter_spread": 0.0},
+                   "parameter_spread": 0.0, "loss_factor": 0.5, "loss_by_ranks": 1.0, "plain_mean": 1.0},
     "determinism": {"first_difference": 0.0, "compared": 50},
     "transfers": {"batch_copies": 1.0, "inside": 0.0},
     "attention_scale": {"factor": 0.25, "width": 16.0, "spread": 0.3},
     "class_balance": {"classes": 10, "rare_classes": 5, "rarity": 0.1, "common_recall": 0.97, "rare_recall": 0.9,
                       "recall_gap": 0.07, "accuracy": 0.94, "balanced_accuracy": 0.93, "flattery": 0.01},
-    "batch_mix": {"mixed": 0.98, "classes": 10.0, "classes_in_batch": 9.7, "batches": 7.0},
+    "batch_order": {"mixed": 0.98, "classes": 10.0, "classes_in_batch": 9.7, "same_batch_share": 0.0, "loader_batches": 36.0,
+                    "repeated_epoch_share": 0.05, "epochs": 5.0},
     "batch_statistics": {"rows": 32.0, "values": 512.0, "scatter": 0.13},
     "compiled_graphs": {"breaks": 0.0, "versions": 2.0},
-    "scale_course": {"rise": 2.0, "before": 32768.0, "step": 40.0, "left_out": 1.0, "steps": 60.0},
     "kept_losses": {"kept_first": 4.4, "chance": 4.56, "ratio": 0.96, "scale": 65536.0},
     "normalisation_source": {"columns": 8, "mean_train": 1e-7},
     "input_detail": {"values": 17, "held": 17, "whole_share": 0.6, "ones": 0.51, "largest": 0.09},
@@ -45,10 +45,10 @@ HEALTHY = {
         "samples": 300.0},
     "resumption": {"first_difference": 0.0, "stopped_at": 25.0, "more_steps": 0.0, "metric_gap": 0.0, "size": 0.0},
     "gradient_health": {"total_norm": 1.0, "largest_norm": 3.0, "growth": 0.5, "first_over_last": 0.3, "layers": 5},
-    "scale_watch": {
+    "loss_scale": {
         "half_without_scaler": 0.0, "half_parameters": 0.0, "skipped_share": 0.02, "underflow_share": 0.0,
-        "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2, "scale": 65536.0,
-        "autocast": "float16"},
+        "overflow_share": 0.0, "non_finite_share": 0.0, "steps": 100, "scale_changes": 2, "scale": 65536.0, "rise": 2.0,
+        "rise_from": 32768.0, "rise_step": 40.0, "skipped_after_rise": 1.0, "autocast": "float16"},
     "overfit_one_batch": {
         "first_loss": 2.3, "best_loss": 0.2, "ratio": 0.09, "steps": 60, "late_fall": 0.2, "training_loss": 0.3,
         "highest_loss": 2.3, "lost_step": NAN},
@@ -60,9 +60,9 @@ HEALTHY = {
         "without_gradient_share": 0.0, "not_in_optimizer_share": 0.0, "outside_and_untouched_share": 0.0,
         "optimised_share": 0.1, "steps": 100, "learning_rate": 1e-3, "largest_change": 0.5, "frozen_names": ["body"],
         "outside_names": [], "unchanged_names": []},
-    "dependency": {"batch_leak": 0.0, "future_leak": 0.0, "padding_leak": 1e-7, "masked_leak": 1e-7,
+    "dependency": {"future_leak": 0.0, "padding_leak": 1e-7, "masked_leak": 1e-7,
                    "attention_partial_rows": 0.0, "attention": 1, "recurrent": 0.0, "softmax_over_queries": 0.0,
-                   "other_inputs": 0.0, "copies_input": 0.0, "future_reach": 0},
+                   "copies_input": 0.0, "future_reach": 0},
     "data_inspection": {
         "samples": 256, "shape": [64], "dtype": "float32", "non_finite_share": 0.0, "min": 0.0, "max": 1.0, "classes": 10,
         "neighbour_agreement": 0.85, "chance_agreement": 0.1, "agreement_over_chance": 0.75, "agreement_sigmas": 60.0,
@@ -70,9 +70,10 @@ HEALTHY = {
     "activation_stats": {
         "dead_share": 0.1, "worst_dead_share": 0.2, "saturated_share": 0.1, "growth": 0.8, "inner_growth": 0.9,
         "samples": 512.0},
-    "company": {"again_gap": 0.0, "alone_gap": 1e-6, "recurrent": 1.0, "asked": 8.0},
+    "batch_independence": {"again_gap": 0.0, "alone_gap": 1e-6, "batch_leak": 1e-6, "recurrent": 1.0, "alone": 8.0, "axes": 2.0,
+                           "other_inputs": 0.0, "next_token": 0.0},
     "decoding": {"gap": 1e-6, "first_gap": 1e-6, "later_gap": 1e-6, "written": 8.0},
-    "evaluation_graph": {"kept": 0.0, "without": 12.0},
+    "retained_graphs": {"evaluations_with_graph": 0.0, "evaluations_without": 12.0, "passes": 1.0, "held_mib": 0.5},
     "replay": {"found": 0.0, "faithful": 1.0, "step": 3.0},
     "clip_rate": {"used_share": 1.0, "late_share": 0.0, "limit": 1.0, "by_value": 0.0, "cosine": 1.0, "touched_share": 0.0,
                   "times_over": 3.0, "bites_share": 0.03, "over_share": 0.0},
@@ -80,7 +81,6 @@ HEALTHY = {
         "steps": 216.0, "first_rate": 2e-3, "last_rate": 1e-4, "largest_rate": 2e-3, "changes": 5.0, "update_ratio": 0.01,
         "loss_left": 0.1, "takeovers": 0.0, "schedulers": 1.0, "scheduler_steps": 6.0, "planned": 6.0, "of_plan": 1.0,
         "intended_first_rate": 2e-3, "first_skipped": 0.0},
-    "fresh_batches": {"batches": 7.0, "repeated_share": 0.0, "loader_batches": 36.0},
     "output_gradient": {
         "answers": 32.0, "classes": 10.0, "passes": 1.0, "backwards": 1.0, "row_sum": 1e-7, "column_sum": 0.14,
         "even_share": 0.03, "fit": 1.0,
@@ -88,14 +88,12 @@ HEALTHY = {
     "kept_weights": {"copies": 1.0, "loss": 4.0, "kept_loss": 4.0, "better": 0.0, "restored": 1.0, "chosen_on_report": 0.0},
     "untrained_rows": {"read": 3000.0, "untrained_share": 0.001, "untrained_rows": 2.0, "reached_share": 0.97},
     "weight_size": {"shrunk_to": 0.3, "smallest": 0.2, "weight_decay": 1.0, "loss_left": 0.01},
-    "handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1,
+    "optimizer_handover": {"left_out_share": 0.0, "frozen_share": 0.3, "new_share": 0.03, "rate_ratio": 0.1,
                  "inside_share": 0.0},
-    "kept_for_backward": {"kept_share": 0.1, "kept_mib": 0.2, "backwards": 1.0},
-    "graphs_left": {"passes": 1.0, "held_mib": 0.5},
+    "retain_graph": {"kept_share": 0.1, "kept_mib": 0.2, "backwards": 1.0},
     "backward_checks": {"checked_share": 0.0, "noted": 0.0},
     "fresh_noise": {"seeded": 0.0, "looked_at": 3.0},
-    "fetched_numbers": {"fetched": 2.0, "printed": 1.0},
-    "epoch_order": {"repeated": 0.05, "epochs": 5.0},
+    "host_syncs": {"syncs": 2.0, "printed": 1.0},
     "worker_noise": {"noise": 1.0, "identical": 0.0, "repeated": 0.0, "workers": 2.0},
     "fresh_process": {"differs": 0.0},
     "input_independence": {"moved": 2.0, "loss": 0.3, "dealt_loss": 4.0, "zero_loss": 2.2, "input_spread": 0.8},
@@ -106,7 +104,6 @@ HEALTHY = {
         f"{name}_{what}": value for name in ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")
         for what, value in {"ran": 1.0, "same": 0.0, "first_loss": 2.3, "final_loss": 0.3}.items()},
     "learning_rate_finder": {"used": 1e-2, "best": 1e-2, "climbs": 1.0, "of_limit": 0.01, "rates": [1e-5, 10.0]},
-    "rank_average": {"factor": 0.5, "by_ranks": 1.0, "ranks": 2.0, "plain": 1.0},
 }  # fmt: skip
 
 SICK = [
@@ -131,7 +128,7 @@ SICK = [
     ("resumption", {"first_difference": 27.0, "size": 0.2}, "resume/optimizer_state_lost"),
     ("resumption", {"first_difference": 26.0, "size": 0.2}, "resume/generator_not_restored"),
     ("gradient_health", {"first_over_last": 1e-9}, "initialisation/saturating_stack"),
-    ("scale_watch", {"half_without_scaler": 1.0, "underflow_share": 0.4}, "precision/no_grad_scaler"),
+    ("loss_scale", {"half_without_scaler": 1.0, "underflow_share": 0.4}, "precision/no_grad_scaler"),
     ("overfit_one_batch", {"ratio": 1.0, "best_loss": 2.3, "training_loss": 2.3}, "initialisation/dead_relu"),
     ("overfit_one_batch", {"ratio": 0.65, "best_loss": 1.49, "training_loss": 1.5, "late_fall": 0.01},
      "loss/double_softmax"),
@@ -167,19 +164,20 @@ SICK = [
     ("activation_stats", {"growth": 80.0}, "initialisation/confident_head"),
     ("activation_stats", {"growth": 300.0, "inner_growth": 60.0}, "initialisation/weights_too_large"),
     ("activation_stats", {"growth": 1e-5}, "initialisation/weights_too_small"),
-    ("company", {"again_gap": 0.004}, "recurrent/state_kept_between_batches"),
-    ("company", {"alone_gap": 0.2}, "recurrent/batch_first_mismatch"),
-    ("company", {"alone_gap": 0.2, "recurrent": 0.0}, "loss/wrong_axis_reduction"),
+    ("batch_independence", {"again_gap": 0.004}, "recurrent/state_kept_between_batches"),
+    ("batch_independence", {"alone_gap": 0.2}, "recurrent/batch_first_mismatch"),
+    ("batch_independence", {"alone_gap": 0.2, "recurrent": 0.0}, "loss/wrong_axis_reduction"),
+    ("batch_independence", {"batch_leak": 0.3, "axes": 3.0, "recurrent": 0.0}, "shape/view_instead_of_permute"),
     ("decoding", {"gap": 0.1, "first_gap": 0.1}, "generation/cache_off_by_one"),
-    ("evaluation_graph", {"kept": 3.0}, "modes/no_grad_missing"),
+    ("retained_graphs", {"evaluations_with_graph": 3.0}, "modes/no_grad_missing"),
     ("attention_scale", {"factor": 1.0, "spread": 2.9}, "attention/scale_missing"),
     ("class_balance", {"rare_recall": 0.5, "recall_gap": 0.47}, "data/class_imbalance_ignored"),
     ("class_balance", {"rare_recall": 0.5, "recall_gap": 0.47, "flattery": 0.2}, "metrics/accuracy_on_imbalance"),
-    ("batch_mix", {"mixed": 0.0, "classes_in_batch": 1.0}, "data/no_shuffle"),
+    ("batch_order", {"mixed": 0.0, "classes_in_batch": 1.0}, "data/no_shuffle"),
     ("batch_statistics", {"rows": 2.0, "values": 32.0, "scatter": 0.3}, "modes/batch_norm_tiny_batches"),
     ("compiled_graphs", {"breaks": 1.0, "file": "train.py", "line": 59}, "speed/graph_breaks"),
     ("compiled_graphs", {"versions": 8.0}, "speed/recompiles"),
-    ("scale_course", {"rise": 256.0, "before": 2.7e8, "left_out": 8.0}, "resume/scaler_state_lost"),
+    ("loss_scale", {"rise": 256.0, "rise_from": 2.7e8, "skipped_after_rise": 8.0}, "resume/scaler_state_lost"),
     ("kept_losses", {"kept_first": 2.9e5, "ratio": 6.3e4}, "precision/scaled_loss_logged"),
     ("normalisation_source", {"mean_train": 0.06}, "data/leaky_normalisation"),
     ("input_detail", {"values": 2, "whole_share": 1.0, "ones": 0.09}, "precision/integer_features"),
@@ -204,7 +202,7 @@ SICK = [
     ("learning_rate_log", {"first_skipped": 1.0}, "loop/scheduler_before_optimizer"),
     ("learning_rate_log", {"takeovers": 5.0}, "optimizer/momentum_reset_each_epoch"),
     ("learning_rate_log", {"update_ratio": 1e-6, "loss_left": 0.99}, "optimizer/lr_too_low"),
-    ("fresh_batches", {"repeated_share": 1.0}, "loop/same_batch_forever"),
+    ("batch_order", {"same_batch_share": 1.0}, "loop/same_batch_forever"),
     ("output_gradient", {"column_sum": 1e-8, "row_sum": 2e-3}, "loss/wrong_softmax_dim"),
     ("output_gradient", {"even_share": 1.0, "fit": 0.1}, "loss/log_of_softmax"),
     ("output_gradient", {"asked_label_share": 0.0, "label_shift_share": 1.0}, "loss/labels_off_by_one"),
@@ -217,15 +215,15 @@ SICK = [
     ("kept_weights", {"chosen_on_report": 1.0}, "metrics/epoch_chosen_on_test"),
     ("untrained_rows", {"untrained_share": 0.05}, "data/leaky_vocabulary"),
     ("weight_size", {"loss_left": 0.99}, "optimizer/weight_decay_too_strong"),
-    ("handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
-    ("handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
-    ("handover", {"rate_ratio": 1.0}, "optimizer/one_lr_for_pretrained"),
-    ("kept_for_backward", {"kept_share": 1.0}, "memory/retain_graph_left_on"),
-    ("graphs_left", {"passes": 2.0}, "memory/evaluation_keeps_graph"),
+    ("optimizer_handover", {"left_out_share": 0.9, "frozen_share": 0.0}, "freezing/unfrozen_after_optimizer"),
+    ("optimizer_handover", {"frozen_share": 1.0, "rate_ratio": NAN}, "freezing/never_unfrozen"),
+    ("optimizer_handover", {"rate_ratio": 1.0}, "optimizer/one_lr_for_pretrained"),
+    ("retain_graph", {"kept_share": 1.0}, "memory/retain_graph_left_on"),
+    ("retained_graphs", {"passes": 2.0}, "memory/evaluation_keeps_graph"),
     ("backward_checks", {"checked_share": 0.5}, "speed/anomaly_mode_left_on"),
     ("fresh_noise", {"seeded": 1.0}, "reproducibility/seed_inside_loop"),
-    ("fetched_numbers", {"fetched": 7.0}, "speed/sync_every_step"),
-    ("epoch_order", {"repeated": 1.0}, "distributed/set_epoch_missing"),
+    ("host_syncs", {"syncs": 7.0}, "speed/sync_every_step"),
+    ("batch_order", {"repeated_epoch_share": 1.0}, "distributed/set_epoch_missing"),
     ("worker_noise", {"identical": 1.0}, "reproducibility/identical_worker_augmentation"),
     ("fresh_process", {"differs": 1.0}, "reproducibility/hash_order"),
     ("input_independence", {"moved": 0.0, "loss": 2.3, "dealt_loss": 2.3}, "initialisation/dead_relu"),
@@ -236,7 +234,7 @@ SICK = [
     ("five_minute_checklist", {"final_loss": math.inf, "tenth_of_the_rate_final_loss": math.inf}, "precision/no_grad_scaler"),
     ("five_minute_checklist", {"final_loss": 9.0, "full_precision_same": 1.0, "tenth_of_the_rate_ran": 0.0},
      "clipping/clipping_missing"),
-    ("rank_average", {"plain": 0.0}, "distributed/loss_normalised_per_rank"),
+    ("rank_check", {"loss_factor": 0.5, "loss_by_ranks": 1.0, "plain_mean": 0.0}, "distributed/loss_normalised_per_rank"),
 ]  # fmt: skip
 
 
@@ -290,7 +288,7 @@ def test_torchs_messages_are_explained(message, cause):
 
 
 def test_a_skipped_step_of_a_scaler_is_no_accident():
-    verdict = instrument("scale_watch").judge(HEALTHY["scale_watch"] | {"skipped_share": 0.2})
+    verdict = instrument("loss_scale").judge(HEALTHY["loss_scale"] | {"skipped_share": 0.2})
     assert not verdict.fired
 
 

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def run_of(example: Example) -> Run:
 def written(name: str) -> Iterator[set[str]]:
     """Keys that `read` gives on real runs, one run after the other."""
     module = diagnostics.instrument(name)
-    for one in (module.SICK, module.HEALTHY, *MORE.get(name, ())):
+    for one in (module.SICK, module.HEALTHY, *chain(*getattr(module, "FURTHER", ())), *MORE.get(name, ())):
         reading = diagnostics.read(name, run_of(one))
         yield set(reading.numbers) if reading.applies else set()
 

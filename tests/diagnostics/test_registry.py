@@ -10,7 +10,7 @@ from bugzoo.running.result import Run
 from bugzoo.watching.trace import Trace
 
 NAMED = """data_inspection parameter_audit initial_loss overfit_one_batch gradient_health first_non_finite replay
-fresh_gradient double_normalisation dependency scale_watch loss_curve mode_watch memory_audit step_timeline rank_check
+fresh_gradient double_normalisation dependency loss_scale loss_curve mode_watch memory_audit step_timeline rank_check
 determinism resumption""".split()
 
 

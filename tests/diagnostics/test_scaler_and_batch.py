@@ -1,7 +1,7 @@
 """What looks like a lost factor, a scaled log or a starved BatchNorm, and is none of them."""
 
 from bugzoo import diagnostics
-from bugzoo.diagnostics import batch_statistics, kept_losses, scale_course
+from bugzoo.diagnostics import batch_statistics, kept_losses, loss_scale
 from bugzoo.diagnostics._example import example
 from bugzoo.running import run_here
 
@@ -14,16 +14,24 @@ def fired(name, source):
     return verdict.fired
 
 
+def causes(name, source):
+    """What the instrument suspects in a run of this script."""
+    reading = diagnostics.read(name, run_here(source, file="made.py"))
+    (verdict,) = diagnostics.judge_all({name: reading})
+    return [suspect.cause for suspect in verdict.suspects]
+
+
 def test_a_new_scaler_with_a_new_optimiser_is_another_training():
-    made = scale_course.SICK.source.replace(
+    made = loss_scale.FURTHER[0][1].source.replace(
         "    model.train()", "    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)\n    model.train()"
     )
-    assert fired("scale_course", scale_course.SICK.source) and not fired("scale_course", made)
+    assert "resume/scaler_state_lost" in causes("loss_scale", loss_scale.FURTHER[0][1].source)
+    assert "resume/scaler_state_lost" not in causes("loss_scale", made)
 
 
 def test_a_scaler_that_grows_fast_keeps_its_factor():
-    grows = scale_course.HEALTHY.source.replace("init_scale=2.0**120", "init_scale=2.0**20, growth_interval=2")
-    assert not fired("scale_course", grows)
+    grows = loss_scale.FURTHER[0][0].source.replace("init_scale=2.0**120", "init_scale=2.0**20, growth_interval=2")
+    assert not fired("loss_scale", grows)
 
 
 def test_a_loss_that_is_kept_as_a_sum_is_none_with_the_factor():

@@ -163,7 +163,7 @@ inside._parts = lambda: iter(())
 
 _SPOILT = """
 import bugzoo.diagnostics.mode_watch as one
-import bugzoo.diagnostics.scale_watch as another
+import bugzoo.diagnostics.loss_scale as another
 
 one.measure = lambda run: {"eval_in_train_mode": [1, {}]}
 another.measure = lambda run: "nothing"

@@ -59,7 +59,7 @@ def test_a_plot_takes_a_run_without_numbers(name, ax):
 
 
 @pytest.mark.parametrize(
-    "name", ["loss_curve", "gradient_health", "fresh_gradient", "memory_audit", "scale_watch", "first_non_finite"]
+    "name", ["loss_curve", "gradient_health", "fresh_gradient", "memory_audit", "loss_scale", "first_non_finite"]
 )
 def test_curves_are_drawn_and_not_on_an_opaque_ground(name, ax):
     plots.draw(name, some_run(), ax)
@@ -76,7 +76,7 @@ def test_two_curves_differ_in_more_than_colour(ax):
 
 
 def test_bars_carry_their_numbers(ax):
-    plots.draw("scale_watch", {"underflow_share": 0.25, "overflow_share": 0.0, "skipped_share": 0.0}, ax)
+    plots.draw("loss_scale", {"underflow_share": 0.25, "overflow_share": 0.0, "skipped_share": 0.0}, ax)
     assert any("0.25" in text.get_text() for text in ax.texts)
 
 

@@ -54,7 +54,7 @@ def test_every_part_of_a_script_asks_first(refused):
     assert not read("overfit_one_batch", refused).applies
 
 
-@pytest.mark.parametrize("name", ["epoch_order", "worker_noise"])
+@pytest.mark.parametrize("name", ["batch_order", "worker_noise"])
 def test_the_rows_of_a_data_set_are_not_fetched_again_either(name):
     run = run_here(instrument(name).HEALTHY.source, file="rows.py")
     assert read(name, run).applies

@@ -87,8 +87,8 @@ FAULT = Fault(
         LookAlike(
             "data/no_shuffle",
             "Count the classes in a few batches, from the first and the last steps of the run.",
-            "All batches are alike, with few samples of the rare classes: `batch_mix.mixed > 0.5`.",
-            "One batch holds one or two classes, and the next batch holds others: `batch_mix.mixed < 0.5`.",
+            "All batches are alike, with few samples of the rare classes: `batch_order.mixed > 0.5`.",
+            "One batch holds one or two classes, and the next batch holds others: `batch_order.mixed < 0.5`.",
         ),
     ),
     sources=(

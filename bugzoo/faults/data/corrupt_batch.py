@@ -67,8 +67,8 @@ FAULT = Fault(
         LookAlike(
             "data/no_shuffle",
             "Count the classes among the targets of the batches before and after the spike.",
-            "Each batch holds all classes: `batch_mix.mixed > 0.5`.",
-            "Each batch holds one or two classes, and another class comes after the spike: `batch_mix.mixed < 0.5`.",
+            "Each batch holds all classes: `batch_order.mixed > 0.5`.",
+            "Each batch holds one or two classes, and another class comes after the spike: `batch_order.mixed < 0.5`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/", "https://arxiv.org/abs/2204.02311"),

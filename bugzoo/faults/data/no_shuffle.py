@@ -19,7 +19,7 @@ FAULT = Fault(
         ),
         "regression_mlp": "its targets are numbers, not classes, so every batch has all of them.",
     },
-    evidence=("batch_mix.mixed < 0.5",),
+    evidence=("batch_order.mixed < 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
         "Each step follows the gradient of one batch. With 115 samples of a class in a row, three or four batches "
@@ -70,8 +70,8 @@ FAULT = Fault(
         LookAlike(
             "optimizer/lr_too_high",
             "Print the targets of the batches at which the loss jumps up, and count the classes.",
-            "The targets are a class that was absent for a long time: `batch_mix.mixed < 0.5`.",
-            "The targets are as mixed as in every other batch: `batch_mix.mixed > 0.5`.",
+            "The targets are a class that was absent for a long time: `batch_order.mixed < 0.5`.",
+            "The targets are as mixed as in every other batch: `batch_order.mixed > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/data.html", "https://karpathy.github.io/2019/04/25/recipe/"),

@@ -11,8 +11,8 @@ FAULT = Fault(
     level=4,
     symptom="degraded",
     edits=after(LOSS, "$RESULT = $RESULT / $DIST.get_world_size()", given=RANKS),
-    evidence=("rank_average.by_ranks < 1.2",),
-    effect="rank_average.factor < healthy",
+    evidence=("rank_check.loss_by_ranks < 1.2",),
+    effect="rank_check.loss_factor < healthy",
     why=(
         "DistributedDataParallel sums the gradients of all ranks and divides them by the number of ranks. DDP "
         "needs only the mean loss of each rank's own batch. A loss that is also divided by the world size gives "
@@ -56,8 +56,8 @@ FAULT = Fault(
         LookAlike(
             "optimizer/lr_too_low",
             "Compare the loss of the first step with ln C, the loss of random guessing.",
-            "The loss is ln C divided by the number of ranks: `rank_average.by_ranks < 1.2`.",
-            "The loss is about ln C: `rank_average.by_ranks > 1.2`.",
+            "The loss is ln C divided by the number of ranks: `rank_check.loss_by_ranks < 1.2`.",
+            "The loss is about ln C: `rank_check.loss_by_ranks > 1.2`.",
         ),
         LookAlike(
             "distributed/unsynchronised_model",

@@ -9,8 +9,8 @@ FAULT = Fault(
     level=4,
     symptom="degraded",
     edits=Swap("$SAMPLER.set_epoch($EPOCH)", ""),
-    evidence=("epoch_order.repeated > 0.5",),
-    effect="epoch_order.repeated > healthy",
+    evidence=("batch_order.repeated_epoch_share > 0.5",),
+    effect="batch_order.repeated_epoch_share > healthy",
     why=(
         "All ranks must split the same shuffled order. So DistributedSampler does not use the RNG state of its "
         "rank, but seeds its own generator with seed + epoch. The sampler's epoch is 0 until you call "
@@ -40,14 +40,14 @@ FAULT = Fault(
         LookAlike(
             "distributed/same_shard_everywhere",
             "Print the labels of the first batch on every rank, in two epochs.",
-            "The ranks differ, but the epochs do not: `epoch_order.repeated > 0.5`.",
-            "The epochs differ, but the ranks do not: `epoch_order.repeated < 0.5`.",
+            "The ranks differ, but the epochs do not: `batch_order.repeated_epoch_share > 0.5`.",
+            "The epochs differ, but the ranks do not: `batch_order.repeated_epoch_share < 0.5`.",
         ),
         LookAlike(
             "loop/same_batch_forever",
             "Print the labels of two batches of one epoch, one below the other.",
-            "The two batches differ: `fresh_batches.repeated_share < 0.9`.",
-            "The two batches are the same: `fresh_batches.repeated_share > 0.9`.",
+            "The two batches differ: `batch_order.same_batch_share < 0.9`.",
+            "The two batches are the same: `batch_order.same_batch_share > 0.9`.",
         ),
     ),
     sources=(

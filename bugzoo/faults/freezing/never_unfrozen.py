@@ -12,7 +12,7 @@ FAULT = Fault(
     level=3,
     symptom="plateau",
     edits=Swap("parameter.requires_grad = True", "parameter.requires_grad = False"),
-    evidence=("handover.frozen_share > 0.9",),
+    evidence=("optimizer_handover.frozen_share > 0.9",),
     effect="metrics.accuracy < healthy",
     why=(
         "A head on a frozen backbone can only weigh the features that are already there. The backbone learned its "
@@ -49,8 +49,8 @@ FAULT = Fault(
         LookAlike(
             "freezing/unfrozen_after_optimizer",
             "At the end of training, print requires_grad for each parameter of the backbone.",
-            "The parameters have requires_grad = False: `handover.frozen_share > 0.9`.",
-            "The parameters have requires_grad = True: `handover.frozen_share < 0.9`.",
+            "The parameters have requires_grad = False: `optimizer_handover.frozen_share > 0.9`.",
+            "The parameters have requires_grad = True: `optimizer_handover.frozen_share < 0.9`.",
         ),
         LookAlike(
             "optimizer/lr_too_low",

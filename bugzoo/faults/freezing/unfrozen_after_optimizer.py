@@ -13,7 +13,7 @@ FAULT = Fault(
     level=3,
     symptom="degraded",
     edits=Swap(GROUPS, HELD),
-    evidence=("handover.left_out_share > 0.5",),
+    evidence=("optimizer_handover.left_out_share > 0.5",),
     effect="metrics.accuracy < healthy",
     why=(
         "An optimizer only updates the parameters that you pass to it. Here the script creates the optimizer while the "
@@ -64,8 +64,8 @@ FAULT = Fault(
         LookAlike(
             "freezing/never_unfrozen",
             "At the end of training, print requires_grad for each parameter of the backbone.",
-            "The parameters have requires_grad = True: `handover.frozen_share < 0.1`.",
-            "The parameters have requires_grad = False: `handover.frozen_share > 0.1`.",
+            "The parameters have requires_grad = True: `optimizer_handover.frozen_share < 0.1`.",
+            "The parameters have requires_grad = False: `optimizer_handover.frozen_share > 0.1`.",
         ),
         LookAlike(
             "optimizer/some_parameters_left_out",

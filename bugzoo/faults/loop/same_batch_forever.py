@@ -9,7 +9,7 @@ FAULT = Fault(
     level=2,
     symptom="degraded",
     edits=(after(LOADER, "batch = next(iter($RESULT))"), rewrite(TRAIN_LOOP, LOADER="[batch] * len($LOADER)")),
-    evidence=("fresh_batches.repeated_share > 0.9",),
+    evidence=("batch_order.same_batch_share > 0.9",),
     effect="metrics.loss > healthy",
     why=(
         "next(iter(loader)) starts a new pass and returns its first batch. The line was written for the "
@@ -46,8 +46,8 @@ FAULT = Fault(
         LookAlike(
             "loss/labels_off_by_one",
             "Print the labels of three steps and compare them side by side.",
-            "All three steps have the same labels: `fresh_batches.repeated_share > 0.9`.",
-            "The three steps have different labels: `fresh_batches.repeated_share < 0.9`.",
+            "All three steps have the same labels: `batch_order.same_batch_share > 0.9`.",
+            "The three steps have different labels: `batch_order.same_batch_share < 0.9`.",
         ),
     ),
     sources=("https://karpathy.github.io/2019/04/25/recipe/",),

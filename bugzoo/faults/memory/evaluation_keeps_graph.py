@@ -20,8 +20,8 @@ FAULT = Fault(
             "its evaluation has only one batch in the tiny setting, so only one forward pass is held (measured)."
         ),
     },
-    evidence=("graphs_left.passes > 1.5",),
-    effect="graphs_left.held_mib > healthy",
+    evidence=("retained_graphs.passes > 1.5",),
+    effect="retained_graphs.held_mib > healthy",
     why=(
         "Without no_grad(), every output keeps the activations of its forward pass for a backward() that never comes. "
         "For one batch, that is the memory of a training step. A list of outputs keeps the activations of the whole "
@@ -56,8 +56,8 @@ FAULT = Fault(
         LookAlike(
             "modes/no_grad_missing",
             "Print the memory in use after each batch of one evaluation.",
-            "Memory grows with every batch: `graphs_left.passes > 1.5`.",
-            "Memory is high but does not grow: `graphs_left.passes < 1.5`.",
+            "Memory grows with every batch: `retained_graphs.passes > 1.5`.",
+            "Memory is high but does not grow: `retained_graphs.passes < 1.5`.",
         ),
         LookAlike(
             "memory/outputs_kept",

@@ -14,8 +14,8 @@ FAULT = Fault(
         BACKWARD, PLACE=("$SCALER.scale($LOSS).backward(retain_graph=True)", "$LOSS.backward(retain_graph=True)")
     ),
     not_on={"data_parallel": "the check re-runs one training step, and one of several ranks cannot do that alone."},
-    evidence=("kept_for_backward.kept_share > 0.5",),
-    effect="kept_for_backward.kept_mib > healthy",
+    evidence=("retain_graph.kept_share > 0.5",),
+    effect="retain_graph.kept_mib > healthy",
     why=(
         "backward() frees the activations of each operation as soon as it has used them. With retain_graph=True it "
         "keeps them for another backward(). The activations then live until `loss` is overwritten. By then the next "

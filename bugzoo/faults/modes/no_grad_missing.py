@@ -9,8 +9,8 @@ FAULT = Fault(
     level=2,
     symptom="slow",
     edits=remove(NO_GRAD),
-    evidence=("evaluation_graph.kept > 0.5",),
-    effect="evaluation_graph.kept > healthy",
+    evidence=("retained_graphs.evaluations_with_graph > 0.5",),
+    effect="retained_graphs.evaluations_with_graph > healthy",
     why=(
         "model.eval() switches dropout and BatchNorm, but autograd keeps recording the computation graph. Every "
         "activation of the forward pass is kept for a backward() that never comes. So an evaluation batch needs about "

@@ -12,7 +12,7 @@ FAULT = Fault(
     level=4,
     symptom="degraded",
     edits=Swap(GROUPS, ONE),
-    evidence=("handover.rate_ratio > 0.5",),
+    evidence=("optimizer_handover.rate_ratio > 0.5",),
     effect="metrics.old_accuracy < healthy",
     why=(
         "A new head has everything to learn, the pretrained backbone almost nothing. With the head's learning rate, "
@@ -51,8 +51,8 @@ FAULT = Fault(
         LookAlike(
             "freezing/unfrozen_after_optimizer",
             "Measure the accuracy on the old digits, with the head that was trained on them.",
-            "The accuracy is lower than before: `handover.left_out_share < 0.05`.",
-            "The accuracy is the same as before, because no old weight has changed: `handover.left_out_share > 0.05`.",
+            "The accuracy is lower than before: `optimizer_handover.left_out_share < 0.05`.",
+            "The accuracy is the same as before, because no old weight has changed: `optimizer_handover.left_out_share > 0.05`.",
         ),
         LookAlike(
             "optimizer/lr_too_high",

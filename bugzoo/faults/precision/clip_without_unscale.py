@@ -38,7 +38,7 @@ FAULT = Fault(
             before(SCALED_BACKWARD, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
         ),
     },
-    shown_by=("scale_watch", "gradient_health"),
+    shown_by=("loss_scale", "gradient_health"),
     hints=(
         "Plot the gradient norm that the optimizer gets. How much does it vary from step to step?",
         "Count the steps whose gradient norm reaches the limit in the script. How many would that be in float32?",

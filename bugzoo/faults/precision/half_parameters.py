@@ -11,7 +11,7 @@ FAULT = Fault(
     level=2,
     symptom="non_finite",
     edits=(Swap("model = Net().to(device)", MODEL), Swap("self.layer1(inputs)", READ)),
-    evidence=("scale_watch.half_parameters > 0.5",),
+    evidence=("loss_scale.half_parameters > 0.5",),
     effect="first_non_finite.found > healthy",
     why=(
         "Adam divides by sqrt(v) + eps, where v is the mean squared gradient and eps = 1e-8. In float16 there is "

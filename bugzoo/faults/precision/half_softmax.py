@@ -20,8 +20,8 @@ FAULT = Fault(
         name: "it computes in float32, where exp() overflows only above 88.7. Nothing overflows here."
         for name in ("mini_transformer", "sampler", "sequence_classifier")
     },
-    evidence=("scale_watch.skipped_share > 0.5",),
-    effect="scale_watch.skipped_share > healthy",
+    evidence=("loss_scale.skipped_share > 0.5",),
+    effect="loss_scale.skipped_share > healthy",
     why=(
         "float16 ends at 65,504, which is exp(11.09), so exp() of an attention score of 0.7 times 16 is inf. The "
         "attention row becomes inf/inf = NaN, and so does every loss. GradScaler takes the NaN for an overflow of "
@@ -79,14 +79,14 @@ FAULT = Fault(
         LookAlike(
             "precision/no_grad_scaler",
             "Print the loss of the very first step. Is it a finite number?",
-            "The first loss is NaN: `scale_watch.skipped_share > 0.5`.",
-            "The first loss is finite: `scale_watch.half_without_scaler > 0.5`.",
+            "The first loss is NaN: `loss_scale.skipped_share > 0.5`.",
+            "The first loss is finite: `loss_scale.half_without_scaler > 0.5`.",
         ),
         LookAlike(
             "traps/scaler_skips_now_and_then",
             "Check whether the steps succeed at some value of the loss scale.",
-            "The steps fail at every value: `scale_watch.skipped_share > 0.5`.",
-            "The steps succeed after a few tries at lower values: `scale_watch.skipped_share < 0.5`.",
+            "The steps fail at every value: `loss_scale.skipped_share > 0.5`.",
+            "The steps succeed after a few tries at lower values: `loss_scale.skipped_share < 0.5`.",
         ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/amp.html", "https://arxiv.org/abs/1710.03740"),

@@ -21,7 +21,7 @@ FAULT = Fault(
         remove(SCALER_UPDATE),
         either(remove(UNSCALE), nothing),
     ),
-    evidence=("scale_watch.half_without_scaler > 0.5", "scale_watch.underflow_share > 0.1"),
+    evidence=("loss_scale.half_without_scaler > 0.5", "loss_scale.underflow_share > 0.1"),
     effect="loss_curve.final_loss > healthy",
     why=(
         "float16 holds no positive number below 2**-24, about 6e-8. Smaller gradients inside the autocast region "
@@ -74,7 +74,7 @@ FAULT = Fault(
         ),
     },
     ignore=(
-        "scale_watch",
+        "loss_scale",
         "initial_loss",
         "output_gradient",
     ),  # they report a constant loss scale, which is a correct repair

@@ -31,7 +31,7 @@ FAULT = Fault(
         ),
         "the step twice": after(SCALED_STEP, "optimizer.step()"),
     },
-    ignore=("scale_watch",),
+    ignore=("loss_scale",),
     hints=(
         "The first step works and the second does not. What state did the first step leave in the scaler?",
         "Which three calls does a gradient scaler need at each step? Which of them are in the loop?",

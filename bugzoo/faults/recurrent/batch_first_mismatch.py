@@ -24,8 +24,8 @@ FAULT = Fault(
         Swap("nn.LSTM($$$A, batch_first=True)", "nn.LSTM($$$A)"),
         Swap("nn.GRU($$$A, batch_first=True)", "nn.GRU($$$A)"),
     ),
-    evidence=("company.alone_gap > 0.01",),
-    effect="company.alone_gap > healthy",
+    evidence=("batch_independence.alone_gap > 0.01",),
+    effect="batch_independence.alone_gap > healthy",
     why=(
         "Without batch_first=True, an LSTM reads the first axis as time. It treats the first words of all reviews in "
         "the batch as one sequence, and the second words as another. The LSTM never connects a word with the next "

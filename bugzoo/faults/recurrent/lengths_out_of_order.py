@@ -15,8 +15,8 @@ FAULT = Fault(
         before(PACK, "longest_first, rows = lengths.sort(descending=True)"),
         rewrite(PACK, PLACE="pack_padded_sequence($INPUTS[rows], longest_first.cpu(), batch_first=True)"),
     ),
-    evidence=("dependency.batch_leak > 0.01",),
-    effect="dependency.batch_leak > healthy",
+    evidence=("batch_independence.batch_leak > 0.01",),
+    effect="batch_independence.batch_leak > healthy",
     why=(
         "pack_padded_sequence expects the longest sequence first, unless you pass enforce_sorted=False. Code that "
         "sorts the reviews gets the hidden states in sorted order. The labels keep the old order, so 31 of 32 states "

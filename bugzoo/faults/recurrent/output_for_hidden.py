@@ -15,8 +15,8 @@ FAULT = Fault(
         after(LAST_STATE, PADDED),
         Swap("hidden[-1]", "states[:, -1]"),
     ),
-    evidence=("company.alone_gap > 0.01",),
-    effect="company.alone_gap > healthy",
+    evidence=("batch_independence.alone_gap > 0.01",),
+    effect="batch_independence.alone_gap > healthy",
     why=(
         "pad_packed_sequence pads the outputs with zeros up to the longest review of the batch. Only the longest "
         "review has a real output at the last position. The 31 other reviews of a batch of 32 have zeros there, so "
@@ -59,8 +59,8 @@ FAULT = Fault(
         LookAlike(
             "recurrent/last_layer_state_wrong",
             "Compute one short text's logits alone, then beside a long text.",
-            "The logits change beside the long text: `company.alone_gap > 0.01`.",
-            "The logits stay the same: `company.alone_gap < 0.01`.",
+            "The logits change beside the long text: `batch_independence.alone_gap > 0.01`.",
+            "The logits stay the same: `batch_independence.alone_gap < 0.01`.",
         ),
     ),
     sources=(

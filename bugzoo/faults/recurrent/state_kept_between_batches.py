@@ -21,8 +21,8 @@ FAULT = Fault(
         ),
         after(LAST_STATE, "self.state = ($STATE.detach(), cells.detach())"),
     ),
-    evidence=("company.again_gap > 0.001",),
-    effect="company.again_gap > healthy",
+    evidence=("batch_independence.again_gap > 0.001",),
+    effect="batch_independence.again_gap > healthy",
     why=(
         "Without an initial state, an LSTM starts from zeros. Here each review starts from the state that another "
         "review left in the same row of the previous batch. The call to detach() keeps the graph short, so nothing "
@@ -55,14 +55,14 @@ FAULT = Fault(
         LookAlike(
             "modes/eval_mode_missing",
             "Compute one batch's logits twice in eval mode, without training in between.",
-            "The logits differ: `company.again_gap > 0.001`.",
-            "The logits are the same: `company.again_gap < 0.001`.",
+            "The logits differ: `batch_independence.again_gap > 0.001`.",
+            "The logits are the same: `batch_independence.again_gap < 0.001`.",
         ),
         LookAlike(
             "recurrent/batch_first_mismatch",
             "Load the model, then compute the logits of one text alone, twice in a row.",
-            "The second call gives different logits: `company.again_gap > 0.001`.",
-            "Both calls give the same logits: `company.again_gap < 0.001`.",
+            "The second call gives different logits: `batch_independence.again_gap > 0.001`.",
+            "Both calls give the same logits: `batch_independence.again_gap < 0.001`.",
         ),
         LookAlike(
             "graph/backward_twice",

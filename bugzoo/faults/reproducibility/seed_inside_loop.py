@@ -56,8 +56,8 @@ FAULT = Fault(
         LookAlike(
             "loop/same_batch_forever",
             "Compare the labels in the batches of two steps of one epoch.",
-            "The labels differ: `fresh_batches.repeated_share < 0.5`.",
-            "The labels are the same: `fresh_batches.repeated_share > 0.5`.",
+            "The labels differ: `batch_order.same_batch_share < 0.5`.",
+            "The labels are the same: `batch_order.same_batch_share > 0.5`.",
         ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),

@@ -25,8 +25,8 @@ FAULT = Fault(
             f'    model.load_state_dict(saved["model"])\n    {READ}\n    {BEGUN}',
         ),
     ),
-    evidence=("scale_course.rise > 8",),
-    effect="scale_watch.skipped_share > healthy",
+    evidence=("loss_scale.rise > 8",),
+    effect="loss_scale.skipped_share > healthy",
     why=(
         "GradScaler starts with a loss scale that is too high. Each step whose gradient overflows is skipped and "
         "halves the loss scale: from 2**36, as here, that costs eight steps. A new scaler has lost the loss scale and "
@@ -63,7 +63,7 @@ FAULT = Fault(
             "its own state": f"{GOES_ON}\nscaler.load_state_dict(scaler.state_dict())",
         },
     ),
-    shown_by=("scale_watch",),
+    shown_by=("loss_scale",),
     hints=(
         "Which steps change no weight at all? Count them at the start of training and after the stop.",
         "At every step, print the number that multiplies the loss before backward().",
@@ -79,8 +79,8 @@ FAULT = Fault(
         LookAlike(
             "traps/scaler_skips_now_and_then",
             "Print the loss scale at every step. By how much does it rise from one step to the next?",
-            "The loss scale rises a hundredfold or more at the stop: `scale_course.rise > 8`.",
-            "The loss scale doubles after a number of good steps: `scale_course.rise < 4`.",
+            "The loss scale rises a hundredfold or more at the stop: `loss_scale.rise > 8`.",
+            "The loss scale doubles after a number of good steps: `loss_scale.rise < 4`.",
         ),
     ),
     sources=(

@@ -57,8 +57,8 @@ FAULT = Fault(
         LookAlike(
             "speed/sync_every_step",
             "Count the values that one step reads back from the device, and the lines that it prints.",
-            "The step reads back one value, as usual: `fetched_numbers.fetched < 4.5`.",
-            "The step reads back many values: `fetched_numbers.fetched > 4.5`.",
+            "The step reads back one value, as usual: `host_syncs.syncs < 4.5`.",
+            "The step reads back many values: `host_syncs.syncs > 4.5`.",
         ),
     ),
     sources=(

@@ -65,11 +65,11 @@ FAULT = Fault(
             "Count the copies of each batch, and the values that one step reads back.",
             (
                 "Each batch is copied twice: `transfers.batch_copies > 1.5`. The step reads back few values: "
-                "`fetched_numbers.fetched < 4.5`."
+                "`host_syncs.syncs < 4.5`."
             ),
             (
                 "Each batch is copied once at most: `transfers.batch_copies < 1.5`. The step reads back one value per "
-                "parameter: `fetched_numbers.fetched > 4.5`."
+                "parameter: `host_syncs.syncs > 4.5`."
             ),
         ),
     ),

@@ -14,8 +14,8 @@ FAULT = Fault(
     symptom="slow",
     edits=after(STEP, LINE),
     not_on={"data_parallel": "the check re-runs one training step, and one of several ranks cannot do that alone."},
-    evidence=("fetched_numbers.fetched > 4.5",),
-    effect="fetched_numbers.fetched > healthy",
+    evidence=("host_syncs.syncs > 4.5",),
+    effect="host_syncs.syncs > healthy",
     why=(
         "A GPU works through a queue that Python fills ahead of time. .item() needs a result, so Python waits until "
         "the queue is empty. Only then does Python prepare the next operation, and the device idles meanwhile. One "
@@ -53,15 +53,15 @@ FAULT = Fault(
             "Time one step: how much is the wait for a batch, and how much is the step itself?",
             (
                 "The step itself takes most of the time, because a line in it waits for the device: "
-                "`fetched_numbers.fetched > 4.5`."
+                "`host_syncs.syncs > 4.5`."
             ),
             "The wait for a batch takes most of the time: `step_timeline.data_share > 0.6`.",
         ),
         LookAlike(
             "speed/anomaly_mode_left_on",
             "Count the values that one step reads back from the device, and the lines that it prints.",
-            "The step reads back many values: `fetched_numbers.fetched > 4.5`.",
-            "The step reads back one value, as usual: `fetched_numbers.fetched < 4.5`.",
+            "The step reads back many values: `host_syncs.syncs > 4.5`.",
+            "The step reads back one value, as usual: `host_syncs.syncs < 4.5`.",
         ),
     ),
     sources=(

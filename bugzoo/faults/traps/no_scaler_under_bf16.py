@@ -27,7 +27,8 @@ FAULT = Fault(
     effect="none",
     why=(
         "bfloat16 has eight exponent bits, as many as float32. The smallest normal number of bfloat16 is 1.2e-38, "
-        "and that of float16 6.1e-5 (with subnormals, 6e-8). No gradient underflows to zero, so there is nothing to scale. bfloat16 pays with "
+        "and that of float16 6.1e-5 (with subnormals, 6e-8). No gradient underflows to zero, so there is "
+        "nothing to scale. bfloat16 pays with "
         "precision: 8 bits in place of 11. Autocast makes up for that by keeping weights and sums in float32."
     ),
     fix="Nothing needs repair. A GradScaler is for float16.",
@@ -45,7 +46,7 @@ FAULT = Fault(
         "the weights as well": before(OPTIMIZER, "model.bfloat16()"),
         "gradients cut short": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-12)"),
     },
-    shown_by=("scale_watch",),
+    shown_by=("loss_scale",),
     hints=(
         "Which numbers does loss scaling protect, and from what?",
         "Count the gradient elements that are exactly zero, here and in float32 on the same batch.",
@@ -55,8 +56,8 @@ FAULT = Fault(
         LookAlike(
             "precision/no_grad_scaler",
             "Look up the dtype of the forward pass and the smallest number that it can hold.",
-            "The dtype is bfloat16, which goes down to 1e-38: `scale_watch.half_without_scaler < 0.5`.",
-            "The dtype is float16, which ends at 6e-8: `scale_watch.half_without_scaler > 0.5`.",
+            "The dtype is bfloat16, which goes down to 1e-38: `loss_scale.half_without_scaler < 0.5`.",
+            "The dtype is float16, which ends at 6e-8: `loss_scale.half_without_scaler > 0.5`.",
         ),
         LookAlike(
             "precision/half_parameters",

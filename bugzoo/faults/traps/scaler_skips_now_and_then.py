@@ -40,7 +40,7 @@ FAULT = Fault(
         ),
         "a smaller loss": before(BACKWARD, "loss = loss / 1e6"),
     },
-    shown_by=("scale_watch",),
+    shown_by=("loss_scale",),
     hints=(
         ("How many steps leave the weights unchanged, and when? One in ten and nine in ten are two different cases."),
         "Plot the loss scale over the steps, and mark the steps that leave the weights unchanged.",

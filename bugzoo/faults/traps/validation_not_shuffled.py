@@ -40,7 +40,7 @@ FAULT = Fault(
         ),
         "a gradient cut short": before(STEP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.01)"),
     },
-    shown_by=("batch_mix", "validation_shift"),
+    shown_by=("batch_order", "validation_shift"),
     hints=(
         "What would change if the same samples came in another order? Try two samples on paper.",
         "Put the validation samples in a random order once and compare the metrics.",

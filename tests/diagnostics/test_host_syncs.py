@@ -3,7 +3,7 @@
 import pytest
 
 from bugzoo import diagnostics
-from bugzoo.diagnostics import fetched_numbers
+from bugzoo.diagnostics import host_syncs
 from bugzoo.diagnostics._example import example
 from bugzoo.running import run_here
 
@@ -27,7 +27,7 @@ PLAYED = "        played = [model(inputs[row : row + 1]).argmax().item() for row
     ids=["a batch that is drawn", "an agent that plays", "gradients", "weights"],
 )
 def test_only_what_the_model_made_is_counted(edit, fetched):
-    reading = diagnostics.read("fetched_numbers", run_here(example(edit).source))
+    reading = diagnostics.read("host_syncs", run_here(example(edit).source))
     assert reading.applies, reading.why_not
-    assert reading.numbers["fetched"] == pytest.approx(fetched)
-    assert fetched_numbers.judge(reading.numbers).fired is (fetched > 4.5)
+    assert reading.numbers["syncs"] == pytest.approx(fetched)
+    assert host_syncs.judge(reading.numbers).fired is (fetched > 4.5)
