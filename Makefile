@@ -22,7 +22,7 @@ LOCK := constraints.txt
 # of no lesson and no exercise: its verdict is printed before anything else is read
 CASE := mlp --fault optimizer/lr_too_high --seed 0
 
-.PHONY: help lab test unit check prove explore update docs format clean
+.PHONY: help lab test unit check prove explore update docs picture format clean
 
 help:
 	@sed -n '1,6s/^# //p' Makefile
@@ -87,6 +87,9 @@ update:
 
 docs: .venv/.installed-test
 	$(BIN)/bugzoo docs build site
+
+picture: .venv/.installed-test
+	@$(BIN)/python -m pytest -q -p no:nbval tests/browser/readme_picture.py
 
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .

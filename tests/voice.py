@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bugzoo.faults import Fault, catalogue
+from bugzoo.glossary import TERMS
 
 ROOT = Path(__file__).parent.parent
 SPELLING = {
@@ -25,7 +26,7 @@ SPELLING = {
 }
 PHRASES = {
     r"nobody|somebody|whoever|whosoever|anybody": "say who: the optimizer, the loader, you",
-    r"is none|are none|is no news|and is none": "is not a ...; there is no ...",
+    r"(?-i:(is|are) none)(?! of)": "is not a ...; there is no ...",
     r"left in peace|leave in peace|leaves in peace": "no false alarm",
     r"accus(e|es|ed|ing)|blam(e|es|ed|ing)": "false alarm, reports, suspects",
     r"learn(ed|s|t)? by heart|by heart": "overfits one batch; memorizes",
@@ -49,7 +50,9 @@ PHRASES = {
 }
 """Coined phrases, and the term that an engineer would search for."""
 _EDGE = r"(?<![\w/`.\"'_])(?:{})(?![\w/_])"
-RULES = [(re.compile(_EDGE.format(one), re.IGNORECASE), say) for one, say in (SPELLING | PHRASES).items()]
+COINED = {re.escape(phrase): term.name for term in TERMS for phrase in term.instead_of}
+"""What stood for a term of the glossary."""
+RULES = [(re.compile(_EDGE.format(one), re.IGNORECASE), say) for one, say in (SPELLING | PHRASES | COINED).items()]
 
 
 def wrong(text: str) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,11 @@
 """Instruments: each file measures one thing about a training run and judges what it measured.
 
-An instrument is a module of this folder, and putting a file here is all that it takes to add one. Its docstring begins with
-the question that it answers. `measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)`
-gives a Verdict; `read` makes a Reading of what was measured. `COST` is 0 for what reads the trace and 1 for what needs the
-live model and a batch: it asks `bugzoo.rerun` to run something again, and puts nothing back itself. `RERUNS`, where it is
-there, says how many more runs of the script `measure` makes, and `again(job)` makes them, unless `needless(source)`, where it
-is there, says why they would tell nothing. `HEALTHY` and `SICK` are two small scripts, on which it has to stay quiet and to
-fire.
+An instrument is a module of this folder; a new file here adds one. Its docstring starts with the question that it answers.
+`measure(run) -> numbers` raises NotApplicable where it can say nothing, `judge(numbers)` returns a Verdict, and `read` makes a
+Reading of what was measured. `COST` is 0 for an instrument that reads the trace. It is 1 for one that needs the live model and a
+batch: it asks `bugzoo.rerun` to run something again, and restores nothing itself. An optional `RERUNS` says how many more runs
+of the script `measure` needs, and `again(job)` makes them. An optional `needless(source)` says why they would show nothing.
+`HEALTHY` and `SICK` are two small scripts: the instrument must stay quiet on the first and fire on the second.
 """
 
 import ast
@@ -63,7 +62,7 @@ def ready() -> None:
 
 
 def declared(name: str) -> dict[str, Any]:
-    """COST, RERUNS and the like of an instrument, and "__doc__": read and not imported, as an instrument imports torch."""
+    """COST, RERUNS and the like of an instrument, and "__doc__": read without an import, which would import torch."""
     tree = parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     said = {
         target.id: node.value.value
@@ -83,21 +82,21 @@ def instrument(name: str) -> ModuleType:
 
 
 def question(name: str) -> str:
-    """What the instrument answers: the first line of its docstring."""
+    """The question that the instrument answers: the first line of its docstring."""
     return (instrument(name).__doc__ or "").strip().split("\n")[0]
 
 
 def reruns(name: str) -> int:
-    """How many more runs of the script the instrument's `measure` makes."""
+    """How many more runs of the script the instrument's `measure` needs."""
     return getattr(instrument(name), "RERUNS", 0)
 
 
 def measure_all(
     run: "Run", names: Iterable[str] | None = None, max_cost: int = 1, most_reruns: int = 0, also: Iterable[str] = ()
 ) -> dict[str, Reading]:
-    """Readings of every instrument up to `max_cost` that makes at most so many more runs of the script.
+    """Readings of every instrument up to `max_cost` that needs at most `most_reruns` more runs of the script.
 
-    `also` names instruments to measure whatever they take.
+    `also` names instruments to measure at any cost.
     """
     results: dict[str, Reading] = {}
     chosen = list(globals()["names"]() if names is None else names)
@@ -117,7 +116,7 @@ def measure_all(
 def read(name: str, run: "Run", *more: Any) -> Reading:
     """What one instrument measures on `run` (and on `more` runs of the same script, where it compares them).
 
-    An instrument that fails on a strange target must not take the others with it: its error becomes its reason.
+    An instrument that fails on an unusual script must not stop the others: its error becomes the reason.
     """
     try:
         numbers = instrument(name).measure(run, *more)
@@ -126,14 +125,14 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
         return Reading(numbers)
     except NotApplicable as why:
         return Reading(why_not=str(why))
-    except Exception as error:  # a target may do anything when its model is called again
+    except Exception as error:  # a script may do anything when its model is called again
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return Reading(why_not=f"could not measure ({text}; {where.name}, line {where.lineno})")
 
 
 def reread(name: str, run: "Run", job: Any) -> Reading:
-    """As `read`, with the further runs of `job` that the instrument compares `run` with, where they can tell anything."""
+    """As `read`, with the further runs of `job` that the instrument compares with `run`, where they can show anything."""
     if why := getattr(instrument(name), "needless", lambda source: "")(job.source):
         return Reading(why_not=why)
     try:
@@ -152,10 +151,10 @@ def judge_all(readings: Mapping[str, Reading]) -> list[Verdict]:
 def examine(trace: Any, max_cost: int = 1) -> "Report":
     """Judge a trace of your own: `with bugzoo.watch() as trace: ...` and then `examine(trace)`.
 
-    What is repeated, in this process, and with everything as before afterwards: the step that made the first number that is not
-    finite, or the forward pass that crashed; with `max_cost` 1 also calls of the model on kept batches, the body of the training
-    loop on its first batch, some hundred times, and the script's evaluation. What these print is not heard, and what they write
-    or send happens again; nothing else is run: see `bugzoo.rerun`. With `max_cost` 0 the trace is read.
+    These parts run again in this process, and everything is restored afterwards: the step with the first non-finite number, or
+    the forward pass that crashed. With `max_cost` 1 the model also runs on kept batches. The body of the training loop runs some
+    hundred times on its first batch, and the evaluation runs again. Their output is not printed, but what they write or send
+    happens again. Nothing else runs: see `bugzoo.rerun`. With `max_cost` 0 only the trace is read.
     """
     from bugzoo.diagnostics.checkup import report
     from bugzoo.running.result import Run

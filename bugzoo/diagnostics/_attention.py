@@ -1,4 +1,4 @@
-"""What happens between a softmax and the product that uses it, seen while a model is called once."""
+"""Attention weights from the softmax to the matrix product that uses them, followed through one forward pass."""
 
 from typing import Any
 
@@ -25,10 +25,10 @@ _PRODUCTS = ("bmm", "mm", "baddbmm", "matmul")
 
 
 class AttentionRows(TorchDispatchMode):
-    """Follows softmax results into matrix products and adds up the rows of the weights that are used there.
+    """Follows softmax outputs into matrix products, and sums the rows of the attention weights that are used there.
 
-    `partial_share`: share of rows, after masking, that add up to neither 0 nor 1; `deficit`: how much those fall short
-    on average. `wrong_axis`: products whose weights add up to 1 along the queries and not along the keys.
+    `partial_share`: share of rows that, after masking, sum to neither 0 nor 1. `deficit`: how much these rows fall short
+    on average. `wrong_axis`: products whose weights sum to 1 over the queries, not over the keys.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The rows of the table of causes, keyed by `family/` or by `family/bad_pattern`; `causes` looks things up in it.
 
-A word speaks of the cause as a learner would and is no fault's name: naming it takes a look at the run. One word for
-several causes says that a learner need not tell them apart here; the line and the test do.
+A word names a cause in the field's terms, and is not the name of a fault: a learner has to look at the run to choose it. One word
+for several causes means that the form does not ask a learner to tell them apart; the line and the test do.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,37 +37,37 @@ class Cause:
     either: tuple[Either, ...] = ()
 
 
-STALE = "a gradient that is older than its batch"
-UPDATE = "an update that is missing or comes at the wrong moment"
-SCHEDULE = "a schedule that moves at the wrong time"
-ORDER = "an order of the data that is wrong"
-KIND = "a loss that gets the wrong kind of numbers"
-AVERAGE = "a loss that is averaged or weighted the wrong way"
-DOMAIN = "an operation outside its domain"
-FORMAT = "a number format that is too small"
-SCALING = "a loss scale that is forgotten somewhere"
-MASK = "a mask that is in the wrong place"
-STILL = "parameters that do not learn"
-RATE = "a learning rate"
-MEMORY_LOST = "an optimiser that loses its memory"
-STRENGTH = "a regularisation of the wrong strength"
-DATA = "the data and its labels"
-KNOWN = "knowledge of the test that reaches the training"
-NORMAL = "a normalisation by the wrong numbers"
-INPUTS = "inputs that no longer tell what they should"
-CLASSES = "classes of very different sizes"
-MODE = "a mode that was not set"
-METRIC = "a metric that measures something else"
-DIMENSION = "dimensions that are mixed up"
-HIDDEN = "a hidden state that lives too long"
-CACHE = "a cache that is out of step"
-PADDING = "padding that is treated as content"
-BEGIN = "weights that begin at the wrong size"
-LEAK = "memory that is not given back"
-REPEATED = "randomness that repeats itself"
-RANKS = "ranks that do not agree"
-DEALT = "ranks that share out the work wrongly"
-NEEDLESS = "speed: work that nobody needs"
+STALE = "gradients left over from earlier batches"
+UPDATE = "an optimizer step that is missing or misplaced"
+SCHEDULE = "a scheduler that steps at the wrong time"
+ORDER = "data in the wrong order"
+KIND = "a loss function with the wrong kind of input"
+AVERAGE = "a loss with the wrong reduction or weights"
+DOMAIN = "a function outside its domain, such as log or sqrt"
+FORMAT = "a dtype with too little range or precision"
+SCALING = "a loss scale applied in the wrong place"
+MASK = "a mask in the wrong place"
+STILL = "parameters that are never updated"
+RATE = "a wrong learning rate"
+MEMORY_LOST = "optimizer state that is lost"
+STRENGTH = "regularization that is too weak or too strong"
+DATA = "wrong data or wrong labels"
+KNOWN = "data leakage"
+NORMAL = "normalization with the wrong statistics"
+INPUTS = "inputs that have lost information"
+CLASSES = "class imbalance"
+MODE = "the wrong mode, train or eval"
+METRIC = "a metric that measures the wrong thing"
+DIMENSION = "mixed-up dimensions"
+HIDDEN = "a hidden state carried over too long"
+CACHE = "a KV cache that is out of step"
+PADDING = "padding tokens treated as content"
+BEGIN = "bad weight initialization"
+LEAK = "a memory leak"
+REPEATED = "random numbers that repeat"
+RANKS = "ranks that are out of sync"
+DEALT = "data or loss split wrongly between ranks"
+NEEDLESS = "speed: unnecessary work"
 WAITS = "speed: the model waits"
 
 _NO_CLEAN = ("optimizer/", "clipping/", "initialisation/")
@@ -103,7 +103,7 @@ CAUSES: dict[str, Cause] = {
     "loss/labels_off_by_one": Cause(DATA),
     "loss/next_token_not_shifted": Cause(DATA),
     "loss/sign_flipped": Cause(
-        "a loss that is climbed instead of descended", ("optimizer/", "clipping/", "numerics/", "initialisation/"),
+        "a loss that is maximized", ("optimizer/", "clipping/", "numerics/", "initialisation/"),
         also=("wrong sign", "sign of the loss", "gradient ascent"),
     ),
     "numerics/": Cause(
@@ -122,17 +122,17 @@ CAUSES: dict[str, Cause] = {
         either=(Either(SCALING),),
     ),
     "precision/scaled_loss_logged": Cause(SCALING, either=(Either(METRIC),), also=("loss scaling", "gradscaler")),
-    "precision/clip_without_unscale": Cause(SCALING, either=(Either("gradients that are clipped the wrong way"),)),
+    "precision/clip_without_unscale": Cause(SCALING, either=(Either("wrong gradient clipping"),)),
     "precision/scaler_never_updated": Cause(SCALING),
     "precision/integer_features": Cause(INPUTS, either=(Either(FORMAT),)),
     "attention/": Cause(
         MASK, ("loop/", "initialisation/"), at.softmax_in_model, also=("wrong mask", "attention mask", "masking")
     ),
     "attention/mask_after_softmax": Cause(place=at.attention, source_knows=True),
-    "attention/scale_missing": Cause("attention that is computed the wrong way", also=("attention",)),
-    "attention/softmax_over_queries": Cause("attention that is computed the wrong way", either=(Either(DIMENSION),)),
-    "attention/heads_mixed": Cause(DIMENSION, either=(Either("attention that is computed the wrong way"),)),
-    "attention/positions_missing": Cause("attention that is computed the wrong way"),
+    "attention/scale_missing": Cause("a wrong attention formula", also=("attention",)),
+    "attention/softmax_over_queries": Cause("a wrong attention formula", either=(Either(DIMENSION),)),
+    "attention/heads_mixed": Cause(DIMENSION, either=(Either("a wrong attention formula"),)),
+    "attention/positions_missing": Cause("a wrong attention formula"),
     "freezing/": Cause(STILL, place=at.optimizer, also=("frozen", "no gradient for some layers", "untrained layers")),
     "freezing/frozen_layers": Cause(
         explains=("initialisation/", "graph/"), place=at.frozen,
@@ -144,16 +144,16 @@ CAUSES: dict[str, Cause] = {
     "modes/no_grad_missing": Cause(either=(Either(LEAK),)),
     "modes/batch_norm_tiny_batches": Cause(NORMAL, also=("normalisation", "normalization", "batch norm")),
     "graph/": Cause(
-        "a gradient that is cut off on its way", ("initialisation/", "optimizer/", "shape/"),
+        "a computation graph that is cut", ("initialisation/", "optimizer/", "shape/"),
         also=("detached", "broken graph", "no gradient flows"),
     ),
     "graph/inplace_activation": Cause(
-        "a tensor that is overwritten while it is needed", place=at.in_place, source_knows=True,
+        "a tensor overwritten while autograd needs it", place=at.in_place, source_knows=True,
         also=("in place", "inplace", "inplace operation", "in-place operation"),
     ),
-    "graph/leaf_changed_in_place": Cause("a tensor that is overwritten while it is needed"),
+    "graph/leaf_changed_in_place": Cause("a tensor overwritten while autograd needs it"),
     "graph/backward_twice": Cause(HIDDEN, also=("hidden state", "state not detached")),
-    "optimizer/": Cause(RATE, place=at.optimizer, also=("lr", "wrong learning rate", "step size", "learning rate")),
+    "optimizer/": Cause(RATE, place=at.optimizer, also=("lr", "wrong learning rate", "learning rate", "step size")),
     "optimizer/lr_too_high": Cause(
         explains=("initialisation/", "numerics/"), place=at.rate, source_knows=True,
         also=("learning rate too high", "too high a learning rate"),
@@ -164,7 +164,7 @@ CAUSES: dict[str, Cause] = {
     "optimizer/weight_decay_too_strong": Cause(STRENGTH, also=("weight decay", "regularisation", "regularization")),
     "optimizer/momentum_reset_each_epoch": Cause(MEMORY_LOST, also=("optimizer state", "momentum")),
     "clipping/": Cause(
-        "gradients that are clipped the wrong way",
+        "wrong gradient clipping",
         also=("clipping", "gradient clipping", "no clipping", "exploding gradients"),
     ),
     "clipping/clipping_missing": Cause(source_knows=True),
@@ -172,7 +172,7 @@ CAUSES: dict[str, Cause] = {
     "data/labels_out_of_sync": Cause(explains=("optimizer/", "initialisation/"), place=at.mixed),
     "data/no_shuffle": Cause(ORDER, also=("missing shuffle", "sorted data", "order of the data")),
     "data/ordered_split": Cause(ORDER),
-    "data/leaky_normalisation": Cause(KNOWN, also=("leakage", "data leakage", "leak", "leaked test data")),
+    "data/leaky_normalisation": Cause(KNOWN, also=("leakage", "leak", "leaked test data")),
     "data/leaky_vocabulary": Cause(KNOWN),
     "data/leaky_split": Cause(KNOWN),
     "data/target_among_inputs": Cause(KNOWN, also=("target leakage",)),
@@ -181,18 +181,18 @@ CAUSES: dict[str, Cause] = {
     "data/augmented_validation": Cause(METRIC),
     "data/everything_unknown": Cause(INPUTS, also=("vocabulary", "unknown tokens")),
     "data/truncated_inputs": Cause(INPUTS, also=("truncation",)),
-    "data/class_imbalance_ignored": Cause(CLASSES, also=("class imbalance", "imbalance", "imbalanced data")),
+    "data/class_imbalance_ignored": Cause(CLASSES, also=("imbalance", "imbalanced data")),
     "recurrent/": Cause(PADDING, also=("padding", "pad tokens")),
     "recurrent/batch_first_mismatch": Cause(DIMENSION),
-    "recurrent/last_layer_state_wrong": Cause("an output that is taken from the wrong place"),
-    "recurrent/output_for_hidden": Cause(either=(Either("an output that is taken from the wrong place"),)),
+    "recurrent/last_layer_state_wrong": Cause("an output taken from the wrong position or layer"),
+    "recurrent/output_for_hidden": Cause(either=(Either("an output taken from the wrong position or layer"),)),
     "recurrent/state_kept_between_batches": Cause(HIDDEN),
     "recurrent/lengths_out_of_order": Cause(DATA),
     "recurrent/gates_saturated": Cause(BEGIN),
-    "resume/": Cause("a checkpoint that does not bring everything back", also=("checkpoint", "resuming", "lost state")),
+    "resume/": Cause("state missing from the checkpoint", also=("checkpoint", "resuming", "lost state")),
     "resume/optimizer_state_lost": Cause(either=(Either(MEMORY_LOST),)),
     "resume/scheduler_restarted": Cause(either=(Either(SCHEDULE),)),
-    "resume/last_instead_of_best": Cause("a checkpoint of the wrong moment", also=("wrong checkpoint",)),
+    "resume/last_instead_of_best": Cause("a checkpoint from the wrong epoch", also=("wrong checkpoint",)),
     "generation/": Cause(CACHE, also=("cache", "key value cache", "kv cache", "positions while sampling")),
     "generation/cache_stale_between_prompts": Cause(either=(Either(HIDDEN),)),
     "generation/dropout_while_sampling": Cause(MODE),
@@ -204,17 +204,17 @@ CAUSES: dict[str, Cause] = {
     "memory/": Cause(LEAK, also=("memory leak", "graph kept", "missing detach", "missing item")),
     "memory/losses_kept_with_graph": Cause(place=at.kept, source_knows=True),
     "memory/outputs_kept": Cause(place=at.kept),
-    "memory/batch_too_large": Cause("more memory asked for than there is", also=("out of memory", "oom", "batch size")),
-    "memory/no_checkpointing": Cause("more memory asked for than there is"),
-    "memory/optimizer_state_ignored": Cause("more memory asked for than there is"),
-    "device/": Cause("tensors that are on different devices", also=("device", "wrong device", "cpu and gpu")),
+    "memory/batch_too_large": Cause("more memory than there is", also=("out of memory", "oom", "batch size")),
+    "memory/no_checkpointing": Cause("more memory than there is"),
+    "memory/optimizer_state_ignored": Cause("more memory than there is"),
+    "device/": Cause("tensors on different devices", also=("device", "wrong device", "cpu and gpu")),
     "shape/": Cause(DIMENSION, also=("shape", "shape mismatch", "wrong dimension", "reshape", "broadcast")),
     "speed/": Cause(WAITS, also=("slow data loading", "data loader", "dataloader", "synchronisation")),
     "speed/starved_loader": Cause(place=at.workers),
     "speed/graph_breaks": Cause(NEEDLESS, also=("recompilation", "compile", "torch.compile")),
     "speed/recompiles": Cause(NEEDLESS),
     "speed/anomaly_mode_left_on": Cause(NEEDLESS),
-    "reproducibility/": Cause("randomness that is not fixed", also=("seed", "missing seed", "no seed", "randomness")),
+    "reproducibility/": Cause("randomness without a fixed seed", also=("seed", "missing seed", "no seed", "randomness")),
     "reproducibility/identical_worker_augmentation": Cause(REPEATED, also=("repeated augmentation",)),
     "reproducibility/seed_inside_loop": Cause(REPEATED, also=("seeded again and again",)),
     "distributed/": Cause(RANKS, also=("ranks", "deadlock", "hang", "ddp", "missing synchronisation")),
@@ -222,7 +222,7 @@ CAUSES: dict[str, Cause] = {
     "distributed/same_shard_everywhere": Cause(DEALT, also=("distributed sampler", "missing sampler")),
     "distributed/loss_normalised_per_rank": Cause(DEALT, either=(Either(AVERAGE),)),
     "distributed/set_epoch_missing": Cause(ORDER),
-    "fit/": Cause("a model or a training of the wrong size", also=("underfitting", "capacity", "too few epochs")),
+    "fit/": Cause("a model or training of the wrong size", also=("underfitting", "capacity", "too few epochs")),
     "fit/no_regularisation": Cause(STRENGTH, also=("overfitting", "overfit", "no regularization")),
     "fit/metric_on_train_set": Cause(METRIC, also=("evaluated on the training data",)),
     "traps/": Cause(NOTHING, also=("nothing", "healthy", "none", "it is healthy", "no fault", "no bug")),

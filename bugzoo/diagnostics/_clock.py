@@ -1,12 +1,12 @@
-"""The times of a checkup, kept within the script's own process: when the script has to end, and when its verdict has to stand.
+"""Time limits of a checkup, kept inside the script's own process: when the script must end, and when the verdicts must be ready.
 
-A worker is ended from outside when its time is over, three seconds after it was asked to: too short for the instruments.
-Here the script is interrupted from within, and they have what is left of the budget, the cheap ones first; who does not
-come to an end in it says so and costs nobody else his numbers.
+A supervisor ends a worker from outside three seconds after it has asked it to end. That is too short for the instruments. So the
+script is interrupted from inside, and the instruments get the rest of the budget, cheapest first. An instrument that runs out of
+time says so, and the others keep their numbers.
 
-    Job(..., after=f"{__name__}:60:120")    # the script has 60 s, all of it 120
+    Job(..., after=f"{__name__}:60:120")    # 60 s for the script, 120 s in total
 
-The worker looks its `after` up right before the script begins, and that is when the clock is started.
+The worker looks up its `after` right before the script begins. That starts the clock.
 """
 
 import os
@@ -26,31 +26,31 @@ from bugzoo.watching.records import ErrorRecord
 
 __all__ = ["ready"]
 GRACE = 1.5
-"""Seconds for the instruments where the script was stopped from outside, which waits no longer than twice as long."""
+"""Seconds that the instruments get after the script was stopped from outside. The supervisor waits twice as long at most."""
 SLACK = 0.05
-"""Seconds that make no difference."""
+"""Seconds that are too few to matter."""
 MOST_WAITED = 10
-"""Times longer than it says that a time lasts, at most, while other programs have the processors."""
+"""A time limit lasts at most this many times as long while other programs hold the processors."""
 
 
 class _Over(BaseException):
-    """The time is over; no `except Exception` of a script or an instrument may hold it."""
+    """The time is over. No `except Exception` of a script or an instrument can catch it."""
 
 
 class Clock:
-    """Seconds since it was made; what the process waits while others have the processors does not count."""
+    """Seconds since its creation. Time in which the process waits for a processor does not count."""
 
     def __init__(self) -> None:
         self.begun, self.waited = time.monotonic(), shares([os.getpid()])[1]
         self.ended: ErrorRecord | None = None
-        """Where the script stood when its time was over."""
+        """Where the script was when its time was over."""
 
     def spent(self) -> float:
         elapsed = time.monotonic() - self.begun
         return max(elapsed - (shares([os.getpid()])[1] - self.waited), elapsed / MOST_WAITED)
 
     def limit(self, seconds: float) -> None:
-        """End the script when so many have been spent, as Ctrl-C would."""
+        """End the script after `seconds`, as Ctrl-C would."""
 
         def ring(number: int, frame: FrameType | None) -> None:
             left = seconds - self.spent()
@@ -66,7 +66,7 @@ class Clock:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def alarm(self, until: float) -> None:
-        """Raise _Over when `until` has come, and once more where somebody has held it."""
+        """Raise _Over at `until`, and again every 5 s in case other code caught it."""
 
         def ring(number: int, frame: FrameType | None) -> None:
             if (left := until - self.spent()) > SLACK:
@@ -79,7 +79,7 @@ class Clock:
 
 
 def _place(frame: FrameType | None) -> tuple[str | None, int | None]:
-    """File and line of the innermost frame that is the script's."""
+    """File and line of the script's innermost frame."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     while frame is not None and frame.f_code.co_filename != file:
         frame = frame.f_back
@@ -87,7 +87,7 @@ def _place(frame: FrameType | None) -> tuple[str | None, int | None]:
 
 
 def __getattr__(name: str) -> Any:
-    """`look` for the times "60:120", of the script and of all; the clock begins now."""
+    """`look` with the limits in a name such as "60:120", for the script and in total. The clock starts now."""
     try:
         script, all_of_it = map(float, name.split(":"))
     except ValueError:
@@ -98,13 +98,13 @@ def __getattr__(name: str) -> Any:
 
 
 def in_order() -> list[str]:
-    """Instruments that need no further run, the cheap ones first and those that train last."""
+    """Instruments that need no further run of the script, cheapest first, and those that train last."""
     chosen = [name for name in names() if not reruns(name)]
     return sorted(chosen, key=lambda name: (instrument(name).COST, getattr(instrument(name), "TRAINS", False), name))
 
 
 def look(run: Run, clock: Clock, seconds: float, chosen: Iterable[str] | None = None) -> dict[str, Reading]:
-    """Readings until `seconds` of the clock are spent; what reads the trace alone is always measured."""
+    """Readings until the clock shows `seconds`. Instruments that read only the trace are always measured."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     until, why = seconds, f"there was no time left for it: the budget is {seconds:.0f} s"
     if clock.ended is not None:
@@ -127,7 +127,7 @@ def look(run: Run, clock: Clock, seconds: float, chosen: Iterable[str] | None = 
 
 
 def _within(name: str, run: Run, clock: Clock, until: float) -> Reading:
-    """One reading, cut off when the time is over; only what calls the model can take long."""
+    """One reading, cut off when the time is over. Only instruments that call the model can take long."""
     if not instrument(name).COST:
         return read(name, run)
     begun = clock.spent()

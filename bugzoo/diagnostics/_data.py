@@ -1,4 +1,4 @@
-"""The data of a run: the loader that its training loop reads, and the rows of a data set."""
+"""The data of a run: the DataLoader of its training loop, and the rows of a dataset."""
 
 import ast
 from typing import Any
@@ -13,7 +13,7 @@ from bugzoo.syntax import called, parse
 
 
 def training_loader(run: Run) -> Any:
-    """The DataLoader that the training loop reads, None where it reads something else."""
+    """The DataLoader of the training loop, None if the loop reads something else."""
     names = run.namespace or live(run).namespace
     for loop in ast.walk(parse(run.source)):
         if isinstance(loop, ast.For) and "backward" in called(loop):
@@ -24,7 +24,7 @@ def training_loader(run: Run) -> Any:
 
 
 def rows(dataset: Any, most: int = 4000) -> tuple[list[bytes], list[float]]:
-    """(input of each sample as bytes, its label) of a map-style dataset; padding at the end of tokens does not count.
+    """(inputs as bytes, labels) of a map-style dataset's samples. Padding at the end of token sequences is stripped.
 
     Raises NotApplicable for a dataset that gives no pairs of tensors.
     """
@@ -37,5 +37,7 @@ def rows(dataset: Any, most: int = 4000) -> tuple[list[bytes], list[float]]:
             inputs.append(array.tobytes() if array.dtype.kind == "f" else array.tobytes().rstrip(b"\0"))
             labels.append(float(y))
     except Exception as error:
-        raise NotApplicable(f"its data set does not give pairs of numbers ({type(error).__name__})") from None
+        raise NotApplicable(
+            f"the dataset gives no pairs of numbers, input and label ({type(error).__name__})"
+        ) from None
     return inputs, labels

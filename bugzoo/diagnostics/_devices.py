@@ -1,4 +1,4 @@
-"""On which device each tensor of a run that crashed lies, and in which line it came there."""
+"""The device of each tensor in a run that crashed, and the line that put it there."""
 
 import ast
 import re
@@ -16,16 +16,16 @@ MESSAGES = (
     r"Expected object of device type|Input type .* and weight type .* should be the same|out of meta tensor|"
     r"on meta tensors"
 )
-"""What torch says, by version and operation, where tensors lie on several devices or have no numbers ('meta')."""
+"""What torch says, by version and operation, if tensors are on several devices or have no data ('meta')."""
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 Tensor = dict[str, Any]
-"""{"name", "device", "line"}; the line (from 1) where the script made it or moved it, None where that cannot be told."""
+"""{"name", "device", "line"}: the line (from 1) in which the script created or moved it, None if that is unknown."""
 
 
 def placed(run: Run) -> dict[str, Any]:
-    """Numbers about devices: `weights`, `strays` and `batch`, lists of tensors, and how many devices there are.
+    """Numbers about devices: `weights`, `strays` and `batch`, lists of tensors, and the number of devices.
 
-    `strays` are buffers and attributes of a model that lie elsewhere than its weights; `batch` holds the tensors that the
+    `strays` are buffers and attributes of a model on another device than its weights. `batch` holds the tensors that the
     failing line of the loop names.
     """
     held, lines = _held(run), _Lines(run.source or "")
@@ -60,7 +60,7 @@ def placed(run: Run) -> dict[str, Any]:
 
 
 def where(numbers: dict[str, Any]) -> tuple[str, str]:
-    """(cause, what lies where) of the numbers of `placed`."""
+    """(cause, which tensor is on which device) from the numbers of `placed`."""
     weights, strays, batch = numbers["weights"], numbers["strays"], numbers["batch"]
     if strays:
         return "device/tensor_created_on_default_device", f"{_listed(strays)}, and the weights on {_homes(weights)}"
@@ -85,13 +85,13 @@ def _homes(tensors: list[Tensor]) -> str:
 
 
 def _held(run: Run) -> dict[str, Any]:
-    """The names of the script, and of the frame with its loop."""
+    """The variables of the script, and of the frame with its loop."""
     live = getattr(run.trace, "live", None)
     return {**run.namespace, **(live.namespace if live else {})}
 
 
 def _roots(run: Run, held: dict[str, Any]) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Models by the name that the script gives them; what is part of another one is left out."""
+    """Models with their names in the script. A model that is part of another one is left out."""
     live = getattr(run.trace, "live", None)
     found = [(name, value) for name, value in held.items() if isinstance(value, torch.nn.Module)]
     found += [("", model) for model in (live.models if live else ()) if not any(model is one for _, one in found)]
@@ -102,7 +102,7 @@ def _roots(run: Run, held: dict[str, Any]) -> Iterator[tuple[str, torch.nn.Modul
 
 
 def _others(root: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Buffers, and tensors that are plain attributes: no .to() moves those."""
+    """Buffers, and tensors that are plain attributes, which .to() does not move."""
     yield from root.named_buffers()
     for path, module in root.named_modules():
         for name, value in vars(module).items():
@@ -111,13 +111,13 @@ def _others(root: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _failing(run: Run) -> int | None:
-    """The line of the script's outermost frame: of the loop, where the error came out of a model."""
+    """The line of the script's outermost frame: a line of the loop, if the error was raised inside a model."""
     frames = [one for one in _FRAME.finditer(run.trace.error.get("traceback") or "") if one["file"] == run.file]
     return int(frames[0]["line"]) if frames else run.trace.error.get("line")
 
 
 class _Lines:
-    """Where a script gives a name its value."""
+    """Where a script assigns its variables."""
 
     def __init__(self, source: str) -> None:
         try:
@@ -127,12 +127,12 @@ class _Lines:
         self.assigned = [node for node in ast.walk(self.tree) if isinstance(node, ast.Assign)]
         self.loops = [node for node in ast.walk(self.tree) if isinstance(node, ast.For)]
         self.dealt = {n.id for loop in self.loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-        """Names that get their values within a loop: a batch, mostly."""
+        """Names that are assigned within a loop, mostly those of a batch."""
         within = {n for loop in self.loops for n in ast.walk(loop) if isinstance(n, ast.Assign)}
         self.dealt |= {name_of(t) for n in within for t in targets(n)}
 
     def of_name(self, name: str, before: int | None = None) -> int | None:
-        """The last line before this one that assigns `name` or is a loop over it."""
+        """The last line (before line `before`) that assigns `name`, or that loops with `name` as its target."""
         found = [n.lineno for n in self.assigned for t in targets(n) if name_of(t) == name]
         found += [n.lineno for n in self.loops for t in ast.walk(n.target) if isinstance(t, ast.Name) and t.id == name]
         return max((line for line in found if before is None or line < before), default=None)
@@ -153,7 +153,7 @@ class _Lines:
         return min(found, default=None)
 
     def named_in(self, line: int | None) -> list[str]:
-        """Names that the innermost statement of a line uses, each once."""
+        """Names that the innermost statement at a line reads, each once."""
         mine = [
             n
             for n in ast.walk(self.tree)

@@ -1,4 +1,4 @@
-"""The small script that instruments take their examples from: a healthy one, and one in which a line or two are wrong."""
+"""The small script behind the examples of instruments: healthy as it is, sick with a line or two changed."""
 
 from dataclasses import dataclass
 
@@ -28,14 +28,14 @@ for epoch in range(5):
 
 @dataclass(frozen=True)
 class Example:
-    """A script that an instrument must stay quiet on, or fire on; a test runs it."""
+    """A script on which an instrument must stay quiet, or must fire. A test runs it."""
 
     source: str
     ranks: int = 1
 
 
 def example(*edits: tuple[str, str]) -> Example:
-    """The script above with each (before, after) put in. Raises ValueError for a text that is not there exactly once."""
+    """The script above with each `before` replaced by its `after`. Raises ValueError unless `before` occurs exactly once."""
     source = _SCRIPT
     for before, after in edits:
         if source.count(before) != 1:

@@ -1,4 +1,4 @@
-"""In which line of the script did an operation happen? Seen at run time, while a model is called once more."""
+"""The line of the script in which an operation happened, found at run time while a model is called once more."""
 
 import sys
 from typing import Any
@@ -16,19 +16,19 @@ _OWN = ("bugzoo/diagnostics/", "bugzoo/running/", "/_python_dispatch.py")
 
 
 def user_line() -> dict[str, Any]:
-    """{"file", "line"} of the innermost line of the script in the stack of this call; {} where there is none."""
+    """{"file", "line"} of the innermost line of the script in the stack of this call; {} without one."""
     for frame in user_frames(sys._getframe(1)):
         file = frame.f_code.co_filename.replace("\\", "/")
         if any(own in file for own in _OWN):
             if "bugzoo/diagnostics/" in file and frame.f_code.co_name in ("call", "measure"):
-                return {}  # below it there is nothing of the script
+                return {}  # the frames above are not the script
             continue
         return {"file": frame.f_code.co_filename, "line": frame.f_lineno}
     return {}
 
 
 class _Softmaxes(TorchFunctionMode):
-    """Remembers, for each softmax, the line that called it; `blamed` is the line of one that feeds a log-softmax."""
+    """Records the line that called each softmax; `blamed` is the line of a softmax that feeds a log-softmax."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,17 +45,17 @@ class _Softmaxes(TorchFunctionMode):
         return result
 
     def of(self, tensor: Any) -> dict[str, Any]:
-        """The line of the softmax that `tensor` is, but for its shape."""
+        """The line of the softmax whose output `tensor` is, apart from its shape."""
         node = through_shapes(getattr(tensor, "grad_fn", None))
         return self.lines.get(node, {}) if node is not None else {}
 
 
 def softmax_line(run: Run) -> dict[str, Any]:
-    """The line inside the model of the softmax that feeds the loss; {} where it lies elsewhere or cannot be asked."""
+    """The line in the model of the softmax that feeds the loss; {} where it is elsewhere or unknown."""
     try:
         batch = batches(run)[-1]
         with quiet(model_of(run, batch), training=True) as model, torch.enable_grad(), _Softmaxes() as seen:
             output = model(*batch.args, **batch.kwargs)
-    except Exception:  # the model cannot be called again; the source is looked at instead
+    except Exception:  # the model cannot be called again; the source is searched instead
         return {}
     return seen.blamed or next((line for line in map(seen.of, tensors(output)) if line), {})

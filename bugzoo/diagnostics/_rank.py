@@ -1,7 +1,7 @@
-"""Suspects in order: the likeliest first, and how each stands to the first ones.
+"""Suspects in order, the likeliest first, and how each relates to the stronger ones.
 
-Of the others some follow from a stronger one by themselves (`explained_by`), some are another reading of the very same
-evidence (`instead_of`); what is neither of them remains to be looked into whatever the first one turns out to be.
+A suspect that follows from a stronger one is `explained_by` it. One with the very same evidence is another reading,
+`instead_of` it. All others need a look of their own, whatever the first one turns out to be.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ STRONG = 0.7
 
 @dataclass(frozen=True)
 class Ranked(Suspect):
-    """A suspect, the instruments that named it, and how it stands to a stronger one (a cause, or "")."""
+    """A suspect, the instruments that named it, and its relation to a stronger one (a cause, or "")."""
 
     instruments: tuple[str, ...] = ()
     explained_by: str = ""
@@ -26,7 +26,7 @@ class Ranked(Suspect):
 def rank(verdicts: Iterable[Verdict]) -> list[Ranked]:
     """Suspects of the verdicts that fired, one per cause, the likeliest first.
 
-    What a well-supported suspect explains by itself counts half; what two instruments name counts a little more.
+    A suspect that a well-supported one explains counts half; one that two instruments name counts a little more.
     """
     best: dict[str, Ranked] = {}
     for verdict in verdicts:
@@ -63,7 +63,7 @@ def _follows(suspect: Suspect, other: Suspect) -> bool:
 
 
 def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
-    """The suspect that this one belongs to: itself where it remains whatever the others turn out to be."""
+    """The suspect that this one belongs to: itself where no other explains or replaces it."""
     left = {one.cause: one for one in suspects}
     while above := left.pop(
         suspect.explained_by or suspect.instead_of, None
@@ -73,7 +73,7 @@ def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
 
 
 def _another_reading(suspect: Ranked, stronger: list[Ranked]) -> Ranked:
-    """Nothing speaks for it but what speaks for a stronger one as well."""
+    """The suspect, marked `instead_of` a stronger one where only instruments that named that one named it."""
     if suspect.explained_by:
         return suspect
     other = next((one for one in stronger if set(suspect.instruments) <= set(one.instruments)), None)

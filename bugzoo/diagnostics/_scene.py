@@ -1,11 +1,11 @@
-"""What a crash looked like, in sentences: which module got what, where that came from, and what torch's message leaves out."""
+"""The scene of a crash in sentences: which module got what input, where that came from, and what torch's message leaves out."""
 
 from itertools import pairwise
 from typing import Any
 
 
 def told(scene: dict[str, Any], message: str, samples: int | None = None) -> list[str]:
-    """Sentences about a `bugzoo.watching.scene`, the most telling one first. `samples`: of the batches before this one."""
+    """Sentences about a `bugzoo.watching.scene`, the most useful one first. `samples`: those of each earlier batch."""
     said: list[str] = []
     module, called = scene.get("module"), scene.get("called", ["", []])
     if module and module["given"]:
@@ -48,12 +48,12 @@ def told(scene: dict[str, Any], message: str, samples: int | None = None) -> lis
 
 
 def _named(name: str) -> str:
-    """A part of a Sequential has a number for a name."""
+    """The name of a module; "module 3" for a part of a Sequential, whose name is a number."""
     return f"module {name}" if name.isdigit() else name
 
 
 def _telling(way: list[list[str]]) -> list[list[str]]:
-    """The last module that made another shape than the one before it, and the one before."""
+    """The last module whose output shape differs from that of the module before it, and that module."""
     changes = [place for place, (one, two) in enumerate(pairwise(way), 1) if one[1] != two[1]]
     last = changes[-1] if changes else len(way) - 1
     return way[max(0, last - 1) : last + 1]

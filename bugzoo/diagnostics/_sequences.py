@@ -1,5 +1,4 @@
-"""Finding out, from the tensors alone, which argument is a sequence, where its padding is and what is predicted from
-it."""
+"""Finding out, from the tensors alone, which argument is a sequence, where its padding is and what the model predicts from it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ class Call:
         return tree_unflatten(leaves, self.spec)
 
     def main(self) -> int | None:
-        """The leaf that most likely is the input: token numbers first, then the largest floating tensor."""
+        """The leaf that is most likely the input: token ids first, then the largest floating-point tensor."""
         tokens = [i for i, x in enumerate(self.leaves) if is_tokens(x)]
         if tokens:
             return tokens[0]
@@ -36,7 +35,7 @@ class Call:
         return max(floats, key=lambda i: self.leaves[i].numel(), default=None)
 
     def alone(self, index: int, batch: int, length: int, keep: int, axis: int = 0) -> tuple[Any, Any]:
-        """The arguments for sample `index` only, every axis of `length` cut to `keep`; samples lie along `axis`, or the first."""
+        """The arguments for sample `index` only, every axis of `length` cut to `keep`; `axis` (or 0) is the batch."""
         changed = {}
         for place, leaf in enumerate(self.leaves):
             if not isinstance(leaf, torch.Tensor) or not leaf.ndim:
@@ -51,17 +50,17 @@ class Call:
 
 
 def is_tokens(value: Any) -> bool:
-    """A (batch, time) table of whole numbers that take more than two values (not a mask)."""
+    """A (batch, time) table of integers with more than two values (not a mask)."""
     if not isinstance(value, torch.Tensor) or value.ndim != 2 or value.is_floating_point() or value.dtype == torch.bool:
         return False
     return min(value.shape) > 1 and int(value.amax()) > 1
 
 
 def lengths(x: torch.Tensor) -> torch.Tensor | None:
-    """(batch,) numbers of positions before the padding of (batch, time) tokens or (batch, time, features); else None.
+    """(batch,) number of positions before the padding of (batch, time) tokens or (batch, time, features); else None.
 
     Padding is one constant token (or an all-zero frame) that fills the ends, differs in amount between samples, and
-    hardly occurs elsewhere.
+    is rare elsewhere.
     """
     if x.ndim == 3 and x.is_floating_point():
         filler = x.abs().sum(-1) == 0
@@ -94,7 +93,7 @@ def shifted(x: torch.Tensor, targets: torch.Tensor | None) -> tuple[int, bool] |
 
 
 def two_ahead(x: torch.Tensor, targets: torch.Tensor | None) -> bool:
-    """Are `targets` the tokens (batch, time) of `x` two positions later, whatever was cut off at the ends?"""
+    """Are `targets` the tokens (batch, time) of `x` two positions later, with any number cut off at the ends?"""
     if targets is None or not is_tokens(x) or targets.is_floating_point() or targets.numel() % len(x):
         return False
     table = targets.reshape(len(x), -1)
@@ -111,7 +110,7 @@ def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def changed(x: torch.Tensor, axis: int, start: int) -> torch.Tensor:
-    """`x` with everything from `start` on along `axis` replaced by plausible other values of the same kind."""
+    """`x` with everything from `start` on along `axis` replaced by other plausible values of the same kind."""
     new = x.clone()
     part = new.narrow(axis, start, x.shape[axis] - start)
     if x.is_floating_point():

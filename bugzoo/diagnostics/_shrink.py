@@ -1,7 +1,7 @@
-"""A script made as short as it can be while something stays true of it: statements are left out, first many, then single ones.
+"""The shortest script of which something stays true: statements are left out, first many at once, then single ones.
 
 Delta debugging over the syntax tree (Zeller and Hildebrandt, 2002; a level of the tree at a time: Misherghi and Su, 2006).
-What is asked is asked of several shorter scripts at once, so that all cores have something to do.
+Several shorter scripts are tested at once, so that all cores are busy.
 """
 
 import ast
@@ -14,25 +14,25 @@ from dataclasses import dataclass, field
 from bugzoo.syntax import parse
 
 Ask = Callable[[list[str]], list[bool]]
-"""Is it still true of each of these scripts?"""
+"""Does each of these scripts still show it?"""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers")
 _LENGTHS = ("epoch", "step", "iter", "max_it", "updates", "rounds")
 
 
 @dataclass
 class Shrinker:
-    """`ask` says which scripts still show it; `told(tries, lines)` hears how far it is; `at_once` scripts are asked together."""
+    """`ask` says which scripts still show it; `told(tries, lines)` gets the progress; `at_once` scripts are tested together."""
 
     ask: Ask
     told: Callable[[int, int], None] = lambda tries, lines: None
     at_once: int = 2
     until: float = float("inf")
-    """On the clock of `time.monotonic`: nothing is asked after it."""
+    """On the clock of `time.monotonic`: no script is tested after it."""
     tries: int = 0
     known: dict[str, bool] = field(default_factory=dict)
 
     def shrink(self, source: str) -> str:
-        """The shortest script that was found, as Python writes a tree: without comments. Raises SyntaxError for no Python."""
+        """The shortest script that was found, unparsed from its tree, without comments. Raises SyntaxError for invalid Python."""
         tree = parse(source)
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
@@ -46,7 +46,7 @@ class Shrinker:
         return ast.unparse(tree) + "\n"
 
     def _first(self, candidates: Iterator[ast.Module], than: ast.Module | None = None) -> ast.Module | None:
-        """The first of the candidates of which it is true, and that is shorter `than` another one."""
+        """The first candidate that still shows it and is shorter `than` another tree."""
         most = len(ast.unparse(than)) if than is not None else float("inf")
         waiting: list[tuple[str, ast.Module]] = []
         for tree in candidates:
@@ -73,7 +73,7 @@ class Shrinker:
         return found
 
     def _shorter_runs(self, tree: ast.Module) -> ast.Module:
-        """Fewer epochs and steps: every later try is quicker."""
+        """Fewer epochs and steps, so that every later try is quicker."""
         for place, value in _lengths(tree):
             for smaller in sorted({1, 2, value // 10, value // 3} - {0, value}):
                 if smaller < value and (found := self._first(iter([_with_number(tree, place, smaller)]))):
@@ -94,14 +94,14 @@ class Shrinker:
         return tree
 
     def _unwrapped(self, tree: ast.Module) -> ast.Module:
-        """What stands in a block that need not be one, such as `if` or `with`, stands by itself."""
+        """The body of a block that is not needed, such as `if` or `with`, replaces that block."""
         while (found := self._first(_hoisted(tree), than=tree)) is not None:
             tree = found
         return tree
 
 
 def _blocks(tree: ast.AST) -> list[list[ast.stmt]]:
-    """Every list of statements, those of a statement behind the one that it stands in."""
+    """Every list of statements, outer ones before those inside them."""
     waiting, found = [tree], []
     while waiting:
         node = waiting.pop(0)
@@ -114,7 +114,7 @@ def _blocks(tree: ast.AST) -> list[list[ast.stmt]]:
 
 
 def _left_out(tree: ast.Module, place: int, start: int, size: int) -> ast.Module:
-    """A copy without some statements of one block; `pass` where nothing is left of it."""
+    """A copy without some statements of one block; `pass` where it would be empty."""
     made = copy.deepcopy(tree)
     block = _blocks(made)[place]
     del block[start : start + size]
@@ -138,7 +138,7 @@ def _hoisted(tree: ast.Module) -> Iterator[ast.Module]:
 
 
 def _lengths(tree: ast.Module) -> list[tuple[int, int]]:
-    """(number of the constant in the tree, value) of what looks like a number of epochs or steps."""
+    """(place of the constant in the tree, value) of numbers that look like epochs or steps."""
     constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     wanted = []
     for node in ast.walk(tree):
@@ -162,7 +162,7 @@ def _with_number(tree: ast.Module, place: int, value: int) -> ast.Module:
 
 
 def _whole(tree: ast.Module) -> bool:
-    """Has every name that is read been bound somewhere? What is not need not be run to be refused."""
+    """Is every name that is read bound somewhere? A script with an unbound name need not run to be rejected."""
     bound = set(dir(builtins)) | {"__file__"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):

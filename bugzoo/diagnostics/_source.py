@@ -1,4 +1,4 @@
-"""A script's text as a syntax tree, with the questions that are asked of it: where is the loss, the step, the loop?"""
+"""A script's text as a syntax tree that can say where the loss, the step and the loop are."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from bugzoo.syntax import last_name, parse
 
 
 class Source:
-    """A parsed script with the questions that places ask."""
+    """A parsed script that answers the questions of `places`."""
 
     def __init__(self, text: str) -> None:
         self.tree = parse(text)
@@ -25,12 +25,12 @@ class Source:
         return (n for n in ast.walk(self.tree) if isinstance(n, kinds))
 
     def backward(self) -> ast.Call | None:
-        """The backward() call; inside a loop where there are several."""
+        """The backward() call; of several, the first inside a loop."""
         found = [n for n in self.calls("backward") if isinstance(n.func, ast.Attribute)]
         return max(found, key=lambda n: (bool(loops(n)), -n.lineno), default=None)
 
     def step(self) -> ast.Call | None:
-        """The optimiser's step(): the first after backward() in the same function, schedulers left aside."""
+        """The optimizer's step(): the first after backward() in the same function, without schedulers."""
         backward = self.backward()
         found = [
             n for n in self.calls("step") if isinstance(n.func, ast.Attribute) and "sched" not in name_of(n.func.value)
@@ -42,7 +42,7 @@ class Source:
         return (near or [n for n in found if n.lineno >= backward.lineno] or found or [None])[0]
 
     def loss(self, backward: ast.Call | None = None) -> ast.AST | None:
-        """The statement that computes what backward() is called on."""
+        """The statement that computes the tensor on which backward() is called."""
         backward = backward or self.backward()
         if backward is None:
             return None

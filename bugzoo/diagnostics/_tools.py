@@ -1,4 +1,4 @@
-"""What several instruments need: finite columns, the batches that were kept, numbers for a verdict."""
+"""Shared by several instruments: finite columns, the batches that were kept, numbers for a verdict."""
 
 import math
 from typing import Any
@@ -20,7 +20,7 @@ def column(values: Any) -> np.ndarray:
 
 
 def interleaved(trace: Any) -> int:
-    """Number of optimisers that take turns (two players); 1 where they follow one another (folds, phases)."""
+    """Number of optimizers that take turns (two players); 1 where they follow one another (folds, phases)."""
     optimizer = column(trace.optimizer)
     optimizer = optimizer[np.isfinite(optimizer)]
     kinds, turns = len(np.unique(optimizer)), int((np.diff(optimizer) != 0).sum()) + 1
@@ -28,31 +28,31 @@ def interleaved(trace: Any) -> int:
 
 
 def median(values: Any, default: float = math.nan) -> float:
-    """Median of the finite entries, `default` when there are none."""
+    """Median of the finite entries; `default` without any."""
     kept = column(values)
     kept = kept[np.isfinite(kept)]
     return float(np.median(kept)) if len(kept) else default
 
 
 def need_steps(run: Run, least: int = 1) -> int:
-    """Number of optimiser steps. Raises NotApplicable when there are fewer than `least`."""
+    """Number of optimizer steps. Raises NotApplicable when there are fewer than `least`."""
     steps = len(column(run.trace.step))
     if steps < least:
-        raise NotApplicable(f"{steps} optimiser steps were seen; at least {least} are needed")
+        raise NotApplicable(f"{steps} optimizer steps were seen, and at least {least} are needed")
     return steps
 
 
 def batches(run: Run) -> list[Any]:
-    """Batches of the model that was trained most. Raises NotApplicable where none were kept."""
+    """Batches of the model that got the first kept one. Raises NotApplicable where no batch was kept."""
     found = list(live(run).batches)
     if not found:
-        raise NotApplicable("no batch was seen going into a model")
+        raise NotApplicable("the watch kept no batch of a model")
     main = model_of(run, found[0])
     return [batch for batch in found if model_of(run, batch) is main]
 
 
 def model_of(run: Run, batch: Any) -> torch.nn.Module:
-    """The root module that was called with `batch`."""
+    """The root module that was called with `batch`. Raises NotApplicable where no model was seen."""
     module = getattr(batch, "module", None)
     if module is None:
         models = live(run).models

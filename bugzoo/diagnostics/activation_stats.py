@@ -1,9 +1,9 @@
-"""Dead, saturated, exploding, vanishing: what do the activations look like?
+"""Are units dead or activations saturated, and does the signal explode or vanish across the layers?
 
-A unit behind a ReLU that is 0 for every sample is dead: it adds nothing, and no gradient comes through it to bring it
-back. A tanh or sigmoid within 0.03 of its bounds passes hardly any gradient. Both are looked for by calling the model
-with the kept batches, in evaluation mode. `growth` compares the first forward pass's last layer with its first one, by
-their spread: each layer multiplies, so that weights ten times too large come out a hundred times too large after two.
+A unit after a ReLU that is 0 for every sample is dead. It adds nothing, and no gradient flows through it to bring it back. A tanh
+or sigmoid within 0.03 of its bounds passes hardly any gradient. Both are measured in eval mode on the kept batches. `growth` is
+the spread of the last layer's outputs over that of the first layer's, in the first forward pass. Each layer multiplies: after two
+layers with weights ten times too large, outputs are a hundred times too large.
 """
 
 import math
@@ -21,21 +21,24 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "dead_share": ("share of units that are 0 for every sample", "a few"),
-    "worst_dead_share": ("the same in the worst layer", "less than half"),
-    "saturated_share": ("share of tanh and sigmoid values at their bounds", "a few"),
-    "inner_growth": ("spread of the last layer but one over that of the first, at the start", "between 0.01 and 5"),
-    "growth": ("spread of the last layer over that of the first, at the start", "between 0.01 and 10"),
+    "dead_share": ("share of units that are 0 for every sample", "small"),
+    "worst_dead_share": ("the same share in the worst layer", "below 0.5"),
+    "saturated_share": ("share of tanh and sigmoid outputs at their bounds", "small"),
+    "inner_growth": ("output spread of the second-last layer over the first, at the start", "0.01 to 5"),
+    "growth": ("output spread of the last layer over the first, at the start", "0.01 to 10"),
 }
 HEALTHY = example()
 SICK = example(("optimizer = ", "torch.nn.init.constant_(model[0].bias, -20.0)\noptimizer = "))
 LEAST = 16
-"""Samples, below which a unit that is never above 0 says little."""
+"""With fewer samples, a unit that is never above 0 means little."""
 _LAYERS = ("(Linear)", "(Conv1d)", "(Conv2d)", "(Conv3d)")
 
 
 class _Activations(TorchDispatchMode):
-    """Follows every ReLU, tanh and sigmoid of one call. `alive`: by place in the call, (units,) above 0 at least once."""
+    """Follows every ReLU, tanh and sigmoid of one forward pass.
+
+    `alive`: for each ReLU, by its place in the pass, (units,) which were above 0 at least once.
+    """
 
     def __init__(self, alive: dict[int, torch.Tensor]) -> None:
         super().__init__()
@@ -61,7 +64,7 @@ class _Activations(TorchDispatchMode):
 
 
 def _growth(run: Run) -> dict[str, float]:
-    """Spread of the last layer's output, and of the last but one, over that of the first one's, at the first step."""
+    """Output spread of the last and of the second-last layer over that of the first layer, at the first step."""
     stats = np.asarray(run.trace.module_stats, dtype=np.float64)
     if stats.ndim != 3 or not len(stats):
         return {}
@@ -86,7 +89,7 @@ def measure(run: Run) -> dict[str, Any]:
             saturated, bounded, samples = saturated + seen.saturated, bounded + seen.bounded, samples + len(out)
             finite = finite and bool(torch.isfinite(out).all())
     if not finite:
-        raise NotApplicable("the model's answers are not finite: nothing can be said of its units")
+        raise NotApplicable("the model's outputs are not finite, so its units cannot be judged")
     numbers: dict[str, Any] = _growth(run) | {"samples": float(samples), "rectifiers": float(len(alive))}
     if alive:
         dead = [float((~one).float().mean()) for one in alive.values()]
@@ -98,26 +101,32 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where nearly a whole layer is dead or saturated, and where the signal explodes or vanishes at the start."""
+    """Fires if nearly all units of a layer are dead, most values saturated, or the signal explodes or vanishes at the start."""
     shown = pick(numbers, "dead_share", "worst_dead_share", "saturated_share", "growth", "inner_growth")
     worst, growth = numbers.get("worst_dead_share", 0.0), numbers.get("growth", 1.0)
     if worst > 0.9 and numbers["samples"] >= LEAST:
-        text = f"{share(worst)} of the units of a layer are 0 for every sample, and no gradient comes through them"
+        text = f"{share(worst)} of the worst layer's units are 0 for every sample (usually less than half) and pass no gradient"
         suspects = (Suspect("initialisation/dead_relu", 0.7, text), Suspect("initialisation/zero_weights", 0.5, text))
         return Verdict("activation_stats", True, text, shown, suspects)
     if numbers.get("saturated_share", 0.0) > 0.75:
-        text = f"{share(numbers['saturated_share'])} of the tanh and sigmoid values lie at their bounds"
-        # an LSTM with shut gates has 4 of 5 of its numbers there
+        text = f"{share(numbers['saturated_share'])} of the tanh and sigmoid outputs are at their bounds (usually few)"
+        # in an LSTM with closed gates 4 of 5 values are there
         suspects = (
             Suspect("initialisation/saturating_stack", 0.6, text),
             Suspect("recurrent/gates_saturated", 0.4, text),
         )
         return Verdict("activation_stats", True, text, shown, suspects)
     if growth > 30 or numbers.get("inner_growth", 1.0) > 10:
-        text = f"at the start the last layer's outputs spread {growth:.0f} times as far as the first one's: the signal explodes"
+        text = (
+            f"the signal explodes at the start: the last two layers' outputs spread {numbers['inner_growth']:.2g} and "
+            f"{growth:.0f} times as far as the first layer's (usually below 10)"
+        )
         cause = "weights_too_large" if numbers["inner_growth"] > 10 else "confident_head"
         return Verdict("activation_stats", True, text, shown, (Suspect(f"initialisation/{cause}", 0.7, text),))
     if growth < 1e-3:
-        text = f"at the start the last layer's outputs spread {growth:.1g} times as far as the first one's: the signal vanishes"
+        text = (
+            f"the signal vanishes at the start: the last layer's outputs spread {growth:.1g} times as far as the first "
+            "layer's (usually 0.01 to 10)"
+        )
         return Verdict("activation_stats", True, text, shown, (Suspect("initialisation/weights_too_small", 0.7, text),))
-    return Verdict("activation_stats", False, "units are alive, and the signal keeps its size", shown)
+    return Verdict("activation_stats", False, "no layer is dead or saturated, and the signal keeps its size", shown)

@@ -1,9 +1,9 @@
-"""Are the scores of attention divided by the root of their width before the softmax?
+"""Are attention scores divided by sqrt(head width) before the softmax?
 
-A product of a query and a key of d numbers each spreads as far as the root of d. Taken as it is, the softmax soon gives all to
-one place, and the gradient that would change that is next to nothing; the wider the heads, the sooner. `factor` is what the
-scores are multiplied by between the product and the softmax, times what query and key were before it; 1 over the root of
-`width` is usual. A kernel that does all of it at once scales by itself, and is not asked. Followed through one call of the model.
+The dot product of a query and a key of width d has a spread that grows with sqrt(d). Unscaled, the softmax soon puts all weight
+on one position, and its gradient nearly vanishes. Wider heads get there sooner. `factor` is what the scores are multiplied by
+between the product and the softmax, times earlier factors on query and key. 1/sqrt(`width`) is usual. A fused attention kernel
+scales by itself and is not checked. Measured in one forward pass.
 """
 
 import math
@@ -23,9 +23,9 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "factor": ("what the scores are multiplied by", "1 over the root of the next number"),
-    "width": ("numbers of a query", ""),
-    "spread": ("spread of the scores in front of the softmax", ""),
+    "factor": ("factor on the attention scores before the softmax", "1/sqrt of the next number"),
+    "width": ("width of a query (d)", ""),
+    "spread": ("spread of the scores before the softmax", ""),
 }
 _NET = """\
 class Net(nn.Module):
@@ -45,7 +45,7 @@ HEALTHY = example((_FROM, _NET.format(" / 4")))
 SICK = example((_FROM, _NET.format("")))
 LEAST = 8
 WIDE = 1.5
-"""Spread of the scores up to which nobody need divide them: cosines, and models whose weights begin smaller for it."""
+"""Scores that spread less need no scaling: cosine similarities, and models with smaller initial weights instead."""
 _PASSED = (*_SAME, "masked_fill", "add", "sub", "where")
 
 
@@ -89,7 +89,7 @@ class _Scores(TorchDispatchMode):
             self._carry([one for one in args if isinstance(one, torch.Tensor)], result, times)
 
     def _carry(self, tensors: list[torch.Tensor], result: torch.Tensor, times: float) -> None:
-        """What is known of an argument holds for the result, times a number."""
+        """The result inherits what is known of an argument, times a factor."""
         key = self._key(result)
         for one in tensors:
             if self._key(one) in self._products:
@@ -104,22 +104,22 @@ class _Scores(TorchDispatchMode):
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Of the layer with the widest product. Raises NotApplicable where no product of two computed tensors reaches a softmax."""
+    """Of the layer with the largest factor. Raises NotApplicable if no product of two computed tensors reaches a softmax."""
     batch = batches(run)[0]
     arguments = Call.of(batch)
     with quiet(model_of(run, batch)) as model, _Scores(list(model.parameters())) as scores:
         call(model, *arguments.arguments())
     if not scores.found:
-        raise NotApplicable("no attention was seen whose scores go through a softmax of their own")
+        raise NotApplicable("no attention with a softmax of its own was seen")
     return max(scores.found, key=lambda one: (one["factor"], one["width"]))
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a product of 8 numbers or more goes into the softmax as it is, and spreads wide there."""
+    """Fires if scores of width 8 or more enter the softmax unscaled and spread wide there."""
     shown, width = pick(numbers, *SHOWN), numbers["width"]
-    text = f"scores of {width:.0f} products each go into the softmax times {numbers['factor']:.2g}"
+    text = f"attention scores of width {width:.0f} are multiplied by {numbers['factor']:.2g} before the softmax"
     if width >= LEAST and numbers["factor"] > 0.99 and numbers["spread"] > WIDE:
         place = {"file": numbers.get("file"), "line": numbers.get("line")}
-        text += f"; 1 over the root of their width is {width**-0.5:.2g}"
+        text += f" (usually by 1/sqrt(width) = {width**-0.5:.2g})"
         return Verdict("attention_scale", True, text, shown, (Suspect("attention/scale_missing", 0.7, text, **place),))
     return Verdict("attention_scale", False, text, shown)

@@ -1,9 +1,9 @@
-"""Does every step carry checks that only a search for a mistake needs?
+"""Does the backward pass search for NaN at every step?
 
-In anomaly mode each operation of a forward pass notes its stack, and each of the backward pass is searched for NaN: fine for
-the one step in which a NaN is looked for, and several times the cost of an ordinary step in all the others. `checked_share` is
-the share of the backward passes that ran so when the loop's body was run again; where it cannot be, whether the switch is still
-on, or whether the graphs that the run left behind carry such notes.
+In anomaly mode autograd records the stack of each forward operation and checks each backward operation for NaN. That helps at the
+one step where a NaN is traced, and makes every ordinary step several times slower. `checked_share` is the share of backward
+passes in anomaly mode when the loop's body is run again. If the body cannot be run again, two signs count: the switch is still
+on, or the graphs left by the run carry recorded stacks.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "checked_share": ("share of the backward passes that search for NaN", "0"),
-    "noted": ("graphs left behind that carry the stack of each operation", "0"),
+    "checked_share": ("share of backward passes that search for NaN", "0"),
+    "noted": ("graphs left at the end that store each operation's stack", "0"),
 }
 HEALTHY = example()
 SICK = example(("torch.manual_seed(0)", "torch.manual_seed(0)\ntorch.autograd.set_detect_anomaly(True)"))
@@ -30,7 +30,7 @@ SICK = example(("torch.manual_seed(0)", "torch.manual_seed(0)\ntorch.autograd.se
 
 @contextlib.contextmanager
 def _switches() -> Iterator[list[bool]]:
-    """Whether anomaly mode was on, at each backward() in it."""
+    """Collects whether anomaly mode was on, at each backward() within it."""
     heard: list[bool] = []
     backward = torch.autograd.backward
 
@@ -58,9 +58,9 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where any backward pass of an ordinary step ran in anomaly mode."""
+    """Fires if any backward pass of an ordinary step ran in anomaly mode."""
     shown, checked = pick(numbers, *SHOWN), numbers["checked_share"]
     if checked > 0:
-        text = f"{share(checked)} of the backward passes run in anomaly mode, which searches each gradient for NaN"
+        text = f"{share(checked)} of the backward passes run in anomaly mode (usually 0%), which searches every gradient for NaN"
         return Verdict("backward_checks", True, text, shown, (Suspect("speed/anomaly_mode_left_on", 0.9, text),))
-    return Verdict("backward_checks", False, "no step searches its gradients for NaN", shown)
+    return Verdict("backward_checks", False, "no backward pass runs in anomaly mode", shown)

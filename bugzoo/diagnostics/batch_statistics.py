@@ -1,10 +1,9 @@
-"""Of how many rows does a batch normalisation take its means and deviations, and how much do these vary?
+"""Does each training batch have enough rows for BatchNorm's statistics?
 
-BatchNorm normalises a training batch by the batch's own numbers, and keeps an average of them for later. The batches that were
-kept go through the trained model once more, in training mode. `rows` is how many entered at once, `values` how many numbers a
-channel has then (rows times places of the image) in the layer that has fewest, and `scatter` how far the variance of a batch
-lies from the average that the layer keeps, as the root mean square of the logarithm of their ratio, in the layer where it is
-largest. A batch of thirty rows lies within a fifth of it.
+BatchNorm normalizes a training batch by the batch's own mean and variance, and keeps running averages of both for eval mode. The
+kept batches go through the trained model once more, in train mode. `rows` is the number of rows that enter at once. `values` is
+the number of values per channel (rows times image positions) in the layer with the fewest. `scatter` is the root mean square log
+ratio of a batch's variance to the running variance, in the layer where it is largest. For batches of thirty rows it is below 0.2.
 """
 
 from typing import Any
@@ -20,19 +19,19 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "rows": ("rows that enter the model at once while it trains", "16 or more"),
-    "values": ("numbers of which a layer takes a mean", "30 or more"),
-    "scatter": ("how far a batch's variances lie from those that are kept, as a logarithm", "below 0.2"),
+    "rows": ("rows that enter the model at once in training", "16 or more"),
+    "values": ("values per channel that a layer averages", "30 or more"),
+    "scatter": ("log ratio of batch variances to running variances, root mean square", "below 0.2"),
 }
 _NORMED = ("nn.ReLU()", "nn.BatchNorm1d(32), nn.ReLU()")
 HEALTHY = example(_NORMED)
 SICK = example(_NORMED, ("split(32)", "split(2)"))
 FEW, FAR = 3, 0.22
-"""So many rows or fewer tell little of a data set; and what they tell lies farther off than this."""
+"""At most this many rows say little about a dataset, and their variances are farther off than this."""
 
 
 def _averages(model: torch.nn.Module) -> list[torch.nn.Module]:
-    """The layers that keep an average, and were trained with it: one whose weights are frozen keeps what it came with."""
+    """Layers that keep running averages and were trained. A frozen layer keeps the averages that it came with."""
     layers = (one for one in model.modules() if isinstance(one, NORMS) and one.running_var is not None)
     return [one for one in layers if one.weight is None or one.weight.requires_grad]
 
@@ -42,13 +41,13 @@ def _variance(layer: Any) -> torch.Tensor:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts, and a root mean square. Raises NotApplicable for a model that has no such layer, or cannot be called again."""
+    """Counts, and a root mean square. Raises NotApplicable for a model without BatchNorm, or one that cannot be called again."""
     need_steps(run, 1)
     kept = batches(run)
     model = model_of(run, kept[-1])
     layers = _averages(model)
     if not layers:
-        raise NotApplicable("no layer normalises by the numbers of a batch, and keeps an average of them")
+        raise NotApplicable("the model has no trained BatchNorm layer with running averages")
     seen: dict[torch.nn.Module, list[tuple[int, int, float]]] = {layer: [] for layer in layers}
     average: dict[Any, torch.Tensor] = {layer: _variance(layer) for layer in layers}
 
@@ -64,13 +63,13 @@ def measure(run: Run) -> dict[str, Any]:
             for batch in kept:
                 call(model, batch.args, batch.kwargs)
     except Exception as error:
-        raise NotApplicable(f"its model cannot be called again ({type(error).__name__})") from None
+        raise NotApplicable(f"the model cannot be called again ({type(error).__name__})") from None
     finally:
         for hook in hooks:
             hook.remove()
     found = [np.asarray(one) for one in seen.values() if one]
     if not found:
-        raise NotApplicable("no batch came to such a layer")
+        raise NotApplicable("no batch reached a BatchNorm layer")
     return {
         "rows": float(np.median([one[:, 0] for one in found])),
         "values": float(min(np.median(one[:, 1]) for one in found)),
@@ -79,10 +78,10 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a few rows whose numbers vary from batch to batch."""
+    """Fires on batches of a few rows whose variances are far from the running ones."""
     shown = pick(numbers, *SHOWN)
-    text = f"{numbers['rows']:.0f} rows enter the model at once in training, a channel has {numbers['values']:.0f} numbers, and"
-    text += f" the variances of a batch lie {numbers['scatter']:.2f} from those that are kept (root mean square of the logarithm)"
+    text = f"a training batch has {numbers['rows']:.0f} rows (usually 16 or more), {numbers['values']:.0f} values per channel. "
+    text += f"Its variances differ from the running ones by {numbers['scatter']:.2f} in log ratio (usually below 0.2)"
     if numbers["rows"] <= FEW and numbers["scatter"] > FAR:
         return Verdict("batch_statistics", True, text, shown, (Suspect("modes/batch_norm_tiny_batches", 0.8, text),))
     return Verdict("batch_statistics", False, text, shown)

@@ -1,13 +1,12 @@
-"""A folder that somebody else can act on: the shortest script that still shows it, and where it was seen.
+"""A folder for a bug report: the shortest script that still shows the symptom, and the environment in which it was seen.
 
-    minimal.py      the script without all that it does not take (see `_shrink`); its comments are lost
-    original.py     as it was
+    minimal.py      the script without everything that the symptom does not need (see `_shrink`), and without comments
+    original.py     the script as it was
     report.md       what was seen, with numbers and lines, versions, device, revision, settings, hashes of the data
     checkup.json    what `bugzoo checkup` said of both
 
-"Still shows it" means: the instruments that saw the first suspect of the original put it first again, at the same statement
-where there is one, and the run ends as it did, or by itself where the original had to be ended; a crash has the same type and
-message.
+"Still shows it" means: the same instruments put the first suspect of the original first again, at the same statement if it had
+one. The run ends as it did, or by itself if the original had to be stopped. A crash has the same type and message.
 """
 
 import ast
@@ -36,14 +35,14 @@ from bugzoo.watching.describe import describe
 from bugzoo.watching.watch import environment
 
 LEAST_SECONDS = 10.0
-"""A shorter script gets at least so long, as its first step may be its only one."""
+"""A shorter script gets at least this long, as its first step may be its only one."""
 CUT = ("timed_out", "stopped")
-"""Outcomes of a run that was ended from outside."""
+"""Outcomes of a run that was stopped from outside."""
 
 
 @dataclass(frozen=True)
 class Symptom:
-    """What has to stay true of a shorter script. `statement`: the text of the line that is blamed, "" where there is none."""
+    """What must stay true of a shorter script. `statement`: the text of the suspect's line, "" without a line."""
 
     cause: str
     instruments: tuple[str, ...]
@@ -53,7 +52,7 @@ class Symptom:
 
     @classmethod
     def of(cls, found: Report) -> "Symptom":
-        """Of a checkup. Raises UserError where it found nothing, or could not judge."""
+        """The symptom of a checkup. Raises UserError if it found nothing, or could not judge."""
         run = found.run
         error = _error(run) if run is not None and found.run_outcome == "crashed" else None
         if not found.suspects and error is None:
@@ -65,7 +64,7 @@ class Symptom:
         return cls(first.cause, first.instruments, found.run_outcome, statement, error)
 
     def shown(self, run: Run) -> bool:
-        """Does it show in this run?"""
+        """Does this run show the symptom?"""
         if run.outcome != self.outcome and not (self.outcome in CUT and run.outcome in ("finished", "non_finite")):
             return False
         if self.error is not None and _error(run) != self.error:
@@ -86,13 +85,13 @@ def _line(source: str, line: int) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    """Are two lines one statement? Comments, brackets that end elsewhere and blanks do not count."""
+    """Are two lines the same statement? Comments, spaces, brackets and quotes do not count."""
     letters = [re.sub(r"#.*|[\s()\[\],'\"]", "", text) for text in (one, other)]
     return letters[0].startswith(letters[1]) or letters[1].startswith(letters[0])
 
 
 def _error(run: Run) -> tuple[str, str]:
-    """(type, message) of what ended a run, numbers of objects left out."""
+    """(type, message) of the error that ended a run, without memory addresses."""
     error = run.trace.error
     return str(error.get("type")), re.sub(r"0x[0-9a-f]+", "0x", str(error.get("message")))
 
@@ -107,12 +106,12 @@ def bug_report(
 ) -> dict[str, Any]:
     """Write the folder, and return {"cause", "lines", "before", "tries", "shown"}.
 
-    The script is run once for `seconds` at most, and shorter ones for `budget` seconds together; `told(tries, lines)` hears how
-    far that is. Raises UserError where nothing is found to report, or the folder is there and not empty.
+    The script runs once, for at most `seconds`. Shorter versions run for `budget` seconds together, and `told(tries, lines)`
+    reports the progress. Raises UserError if there is nothing to report, or if the folder exists and is not empty.
     """
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UserError(f"{str(place)!r} is there already and not empty. Name a folder that is not there yet.")
+        raise UserError(f"{str(place)!r} exists and is not empty. Name a new folder.")
     found = checkup(path, argv, seconds=seconds, most_reruns=0)
     symptom = Symptom.of(found)
     assert found.run is not None
@@ -140,7 +139,7 @@ def bug_report(
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{str(place)!r} cannot be made: {error.strerror}. Name another folder.") from None
+        raise UserError(f"{str(place)!r} cannot be created: {error.strerror}. Name another folder.") from None
     write_atomic(place / "original.py", source)
     write_atomic(place / "minimal.py", minimal)
     again = found if once else checkup(place / "minimal.py", argv, seconds=seconds, most_reruns=0)
@@ -158,14 +157,14 @@ def bug_report(
 
 
 def measure(run: Run, names: list[str]) -> dict[str, Any]:
-    """Readings of the instruments that saw it, and of no others. Called in the worker."""
+    """Readings of the named instruments only. Called in the worker."""
     return measure_all(run, names=[name for name in names if instrument(name)])
 
 
 def page(
     found: Report, symptom: Symptom, lines: int, path: Path, argv: tuple[str, ...], data: Mapping[str, Any]
 ) -> str:
-    """`report.md`: for somebody who has not seen the script."""
+    """`report.md`, for a reader who has not seen the script."""
     run, said = found.run, []
     for suspect in found.suspects[:3]:
         at = f", line {suspect.line} of original.py" if suspect.line else ""
@@ -199,7 +198,7 @@ def page(
 
 
 def _settings(source: str) -> dict[str, str]:
-    """Numbers and texts that the script gives a name at its top level, as they stand there."""
+    """Constants that the script assigns at its top level, as they are written there."""
     found = {}
     for node in parse(source).body:
         if (
@@ -212,7 +211,7 @@ def _settings(source: str) -> dict[str, str]:
 
 
 def hashed(run: Run) -> dict[str, Any]:
-    """{"data": what went into the model first}, with a hash of its bytes. Called in the worker."""
+    """{"data": the tensors of the first batch, each with a hash of its bytes}. Called in the worker."""
     kept = getattr(run.trace, "live", None)
     batches = kept.batches[:1] if kept is not None else []
     given = [one.detach().cpu().contiguous() for batch in batches for one in tensors((batch.args, batch.kwargs))]
@@ -224,7 +223,7 @@ def hashed(run: Run) -> dict[str, Any]:
 
 
 def _revision(folder: Path) -> list[str]:
-    """Revision, and whether something has changed since; [] outside of a repository."""
+    """The git revision, and whether there are uncommitted changes; [] outside a repository."""
 
     def git(*words: str) -> str:
         try:

@@ -1,8 +1,8 @@
-"""The table of causes: what a cause is called, what follows from it, and where in a script it is looked for.
+"""The table of causes: what a cause is called, what it explains, and where in a script to look for it.
 
-cause("loss/double_softmax").word       # "a loss that gets the wrong kind of numbers"
-words()                                 # what a form offers
-named("double softmax")                 # the same word, for what somebody wrote
+cause("loss/double_softmax").word       # "a loss function with the wrong kind of input"
+words()                                 # the choices of a form
+named("double softmax")                 # the same word, for what a user typed
 """
 
 import difflib
@@ -19,19 +19,19 @@ from bugzoo.errors import UserError
 __all__ = ["CAUSES", "NOTHING", "OTHER", "Cause", "Either", "cause", "locate", "named", "right", "says", "words"]
 
 OTHER = "something else"
-"""The word for a cause of a family that this table does not know (another package's)."""
+"""The word for a cause whose family is not in this table (another package's)."""
 
 
 def _plain(fault_id: str) -> str:
-    """`acme:loop/stale_gradients`, a pack's, is looked up like our own."""
+    """A pack's `acme:loop/stale_gradients` is looked up like `loop/stale_gradients`."""
     return fault_id.rpartition(":")[2]
 
 
 @cache
 def cause(fault_id: str) -> Cause:
-    """The row of the longest key that fits, what it leaves open taken from its family's.
+    """The row of this cause, or else of its family. What the row leaves open comes from the family's row.
 
-    A family that stands in no row (another package's) has the word "something else" and nothing more.
+    An unknown family (another package's) has the word "something else" and nothing more.
     """
     fault_id = _plain(fault_id)
     family = CAUSES.get(fault_id.split("/")[0] + "/", Cause(OTHER))
@@ -45,31 +45,31 @@ def cause(fault_id: str) -> Cause:
 
 
 def right(fault_id: str, params: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    """The words that are true of a fault with these parameters, the first one before the others."""
+    """The words that are right for a fault with these parameters, the main one first."""
     row = cause(fault_id)
     return (row.word, *(one.word for one in row.either if one.when(params or {})))
 
 
 @cache
 def words() -> tuple[str, ...]:
-    """What a form offers, sorted."""
+    """The choices of a form, sorted."""
     return tuple(sorted({row.word for row in CAUSES.values() if row.word} | {OTHER}))
 
 
 def tidy(text: object) -> str:
-    """Small letters, single spaces, dashes and underscores as spaces, nothing around them."""
+    """Lower case, single spaces, dashes and underscores as spaces, no punctuation around it."""
     return " ".join(re.sub(r"[\s_-]+", " ", str(text or "").lower()).split()).strip(" .,;:!?\"'“”`")
 
 
 @cache
 def _known() -> dict[str, str]:
-    """Everything that people may write, tidied -> the word of the form."""
+    """Each accepted text, tidied -> the word of the form."""
     said = {tidy(text): cause(key).word for key, row in CAUSES.items() for text in row.also}
     return said | {tidy(word): word for word in words()}
 
 
 def named(text: object) -> str:
-    """The form's word for what somebody wrote: the word itself, another word for it, or an id as `checkup` prints it.
+    """The form's word for what a user typed: the word itself, a synonym, or an id as `checkup` prints it.
 
     Raises UserError, with the whole list, for anything else.
     """
@@ -82,11 +82,11 @@ def named(text: object) -> str:
     near = dict.fromkeys(_known()[name] for name in difflib.get_close_matches(tidy(given), _known(), 3, 0.6))
     guess = f" Did you mean {' or '.join(repr(word) for word in near)}?" if near else ""
     listed = "\n".join(f"  {word}" for word in words())
-    raise UserError(f"{given[:80]!r} is no cause that can be named.{guess} It is one of\n{listed}")
+    raise UserError(f"{given[:80]!r} is not a known cause.{guess} Choose one of\n{listed}")
 
 
 def says(text: object, fault_id: str, params: Mapping[str, Any] | None = None) -> bool:
-    """Does what somebody wrote name this fault's cause? Words that nobody knows do not."""
+    """Does the user's text name this fault's cause? Unknown words do not."""
     try:
         return named(text) in right(fault_id, params)
     except UserError:
@@ -94,7 +94,7 @@ def says(text: object, fault_id: str, params: Mapping[str, Any] | None = None) -
 
 
 def locate(fault_id: str, text: str) -> int | None:
-    """Line (from 1) of `text` where a suspect of this cause most likely stands; None when that cannot be told."""
+    """The line (from 1) of `text` that most likely holds a suspect of this cause; None if that is unknown."""
     try:
         source = Source(text)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,11 +1,11 @@
-"""`checkup`: run a script under watch, let every instrument that applies look at it, rank the suspects.
+"""`checkup`: run a script under watch, apply every instrument, and rank the suspects.
 
     report = checkup("train.py")
     print(report)
 
-The script runs in a process of its own. What is said comes from what that run did; the source is looked at afterwards,
-to find the line of a suspect that the measurements named. A script that nothing accuses is reported as "nothing"
-found; one without a training step is "unjudged", with the reason.
+The script runs in its own process. The instruments judge what that run did. The source is read afterwards, only to find the line
+of a suspect. A script without suspects is reported as "nothing" found. A script without a training step is "unjudged", with the
+reason.
 """
 
 import math
@@ -46,20 +46,20 @@ class Report:
     steps: int = 0
     seconds: float = 0.0
     run: "Run | None" = field(default=None, repr=False, compare=False)
-    """What it is about, for pictures."""
+    """The run itself, for plots."""
 
     @property
     def remaining(self) -> list[Ranked]:
-        """The suspects that no other one explains, and that are no other reading of another one's evidence."""
+        """Suspects that no other suspect explains, and that are not another reading of a suspect's evidence."""
         return [suspect for suspect in self.suspects if not (suspect.explained_by or suspect.instead_of)]
 
     @property
     def tried(self) -> str:
-        """What changed copies of the script showed, "" where none was run."""
+        """What changed copies of the script showed, "" if none ran."""
         return next((v.message for v in self.verdicts if v.instrument == "five_minute_checklist"), "")
 
     def belonging(self, suspect: Ranked) -> list[Ranked]:
-        """The others that belong to one of those."""
+        """The other suspects that belong to this one."""
         return [one for one in self.suspects if one is not suspect and root(one, self.suspects) is suspect]
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Report:
 
 
 def report(run: "Run", path: str | None = None) -> Report:
-    """The report on a run whose numbers are measured."""
+    """The report on a measured run."""
     verdicts = judge_all(run.readings)
     file = path or run.file or "the watched code"
     steps = len(run.trace.step)
@@ -112,7 +112,7 @@ def report(run: "Run", path: str | None = None) -> Report:
     ]
     suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
     fired = [v for v in verdicts if v.fired]
-    if fired and not suspects:  # it broke, and the message is none whose cause is known
+    if fired and not suspects:  # it crashed with a message whose cause is not known
         outcome, why = "unjudged", "; ".join(v.message for v in fired) + hint(run)
     elif fired:
         cut = [_ending(run)] if run.outcome in ("timed_out", "stopped") else []
@@ -126,7 +126,7 @@ def report(run: "Run", path: str | None = None) -> Report:
 
 
 def _unlearnt(run: "Run") -> str:
-    """A remark on a run in which nothing is wrong and nothing was learnt; "" where something was."""
+    """A remark on a run in which nothing is wrong and nothing was learned; "" if something was."""
     numbers = run.readings.get("loss_curve", Reading()).numbers
     if not numbers.get("stuck_at_chance"):
         return ""
@@ -137,7 +137,7 @@ def _unlearnt(run: "Run") -> str:
 
 
 def hint(run: "Run") -> str:
-    """What to type next when a script did not get as far as training; "" where nothing is known."""
+    """What to type next if a script did not reach its training; "" if that is unknown."""
     error = run.trace.error or {}
     kind, message = error.get("type"), str(error.get("message"))
     said = [line.strip() for line in run.stdout.splitlines() if line.strip()]
@@ -175,7 +175,7 @@ def _ending(run: "Run") -> str:
 
 
 def _placed(suspect: Ranked, run: "Run", file: str) -> Ranked:
-    """The suspect with file and line: where the run saw it, or where the source has what it speaks of."""
+    """The suspect with file and line: as the run saw it, or as found in the source."""
     if suspect.line and not cause(suspect.cause).source_knows:
         return suspect
     line = locate(suspect.cause, run.source) if run.source else None
@@ -183,29 +183,29 @@ def _placed(suspect: Ranked, run: "Run", file: str) -> Ranked:
 
 
 def read(path: str | Path) -> str:
-    """The script's text. Raises UserError for a file that is missing, unreadable or no Python."""
+    """The script's text. Raises UserError for a file that is missing, unreadable or not Python."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise UserError(f"There is no file {str(path)!r}. Give the path of a training script.") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path} is no text in UTF-8, so it is no Python script.") from None
+        raise UserError(f"{path} is not UTF-8 text, so it is not a Python script.") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}. Give the path of a training script.") from None
     if path.suffix == ".ipynb":
         raise UserError(
-            f"{path} is a notebook, and checkup runs scripts. Type `jupyter nbconvert --to script {path.name}`, and give "
-            "the file that it writes; or watch a cell with `with bugzoo.watch() as trace:`."
+            f"{path} is a notebook, and checkup runs scripts. Type `jupyter nbconvert --to script {path.name}`, and check "
+            "the file that it writes. Or watch a cell with `with bugzoo.watch() as trace:`."
         )
     try:
         parse(text)
     except SyntaxError as error:
         raise UserError(
-            f"{path}:{error.lineno}: {error.msg}. Python cannot read this file; correct that line first."
+            f"{path}:{error.lineno}: {error.msg}. Python cannot parse this file. Correct that line first."
         ) from None
     except ValueError as error:
-        raise UserError(f"{path} is no Python source: {error}.") from None
+        raise UserError(f"{path} is not Python source: {error}.") from None
     return text
 
 
@@ -223,13 +223,13 @@ def checkup(
 ) -> Report:
     """Run the script at `path` for at most `seconds` and report what may be wrong with its training.
 
-    All of it, the instruments and further runs included, takes about `budget` seconds, by default twice `seconds`: the
-    cheap instruments come first, and what there was no time for is in `not_checked`. `argv` are its arguments; with
-    `ranks` above 1 torch's launcher starts it that often; `on_step` gets the steps as they come. Instruments that run the
-    script again, or changed copies of it, are asked where they do so at most `most_reruns` times and there is time for it:
-    by default once, and with a `budget` as often as an instrument likes; without `rerun` nothing is run again, not even a part.
-    What the script writes is thrown away where the kernel allows it, or copied to the folder `keep`: `report.run.writes`.
-    Raises UserError for a file that is no Python; whatever the script itself does is part of the report.
+    The script, the instruments and further runs take about `budget` seconds together, by default twice `seconds`. Cheap
+    instruments come first, and those that found no time are in `not_checked`. `argv` are the script's arguments. With `ranks`
+    above 1, torch's launcher starts that many processes. `on_step` gets each step as it is recorded. An instrument that runs
+    the script, or changed copies of it, again is applied if it needs at most `most_reruns` runs and time is left. By default
+    that is one run, and with a `budget` as many as it needs. Without `rerun` nothing is run again, not even a part.
+    What the script writes is discarded where the kernel allows it, or copied to the folder `keep`: `report.run.writes`.
+    Raises UserError for a file that is not Python. Whatever the script itself does is part of the report.
     """
     source, began = read(path), time.perf_counter()
     from bugzoo.running.warm import warm_up
@@ -244,7 +244,7 @@ def checkup(
     job = Job(
         source,
         file=str(Path(path).resolve()),
-        # one process ends itself in time (see _clock) and is ended from outside only where it does not answer
+        # a single process ends itself in time (see _clock), and is stopped from outside only if it does not answer
         limits=Limits(seconds=seconds if ranks > 1 else budget + PATIENCE, memory_mib=memory_mib),
         after="bugzoo.diagnostics:measure_all" if ranks > 1 else f"bugzoo.diagnostics._clock:{seconds}:{budget}",
         argv=tuple(argv),
@@ -255,10 +255,10 @@ def checkup(
         keep="" if keep is None else str(Path(keep).resolve()),
     )
     run = run_worker(job, on_step)
-    if not run.readings:  # the worker was ended from outside: what its trace tells is still there
+    if not run.readings:  # the worker was stopped from outside, but its trace is still there
         gone = Reading(why_not="the process was gone before it could be asked")
         run.readings = {name: r if r.applies else gone for name, r in measure_all(run, max_cost=0).items()}
-    if ranks > 1:  # what compares the ranks can only be asked when all of them are back
+    if ranks > 1:  # instruments that compare ranks run after all ranks have returned
         run.readings |= measure_all(run, names=["rank_check", "crash"])
     for name in sorted(filter(reruns, names()), key=reruns):
         left = budget - (time.perf_counter() - began)
@@ -267,7 +267,7 @@ def checkup(
 
 
 def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Reading:
-    """Reading of an instrument that takes more runs of the script, where there is time for them."""
+    """Reading of an instrument that needs more runs of the script, if there is time for them."""
     times = {1: "once more", 2: "twice more"}.get(reruns(name), f"{reruns(name)} times more")
     if reruns(name) > most_reruns:
         return Reading(why_not=f"it would run the script {times}, which takes a --budget")

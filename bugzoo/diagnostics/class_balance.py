@@ -1,9 +1,9 @@
-"""Does the model know the classes that it seldom meets as well as the common ones?
+"""Does the model recognize rare classes as well as common ones?
 
-The targets of the kept training batches are counted, and the script's own evaluation is run once more for the recall of each
-class: the share of its samples that get its name. A class is rare that comes less than a third as often as if all came alike.
-Where rare classes have a far lower recall, a gradient that averages over samples has passed them by; where they are rare in
-the evaluation as well, an accuracy that averages over samples does not say so.
+The targets of the kept training batches are counted. The script's own evaluation is run once more for the recall of each class:
+the share of its samples that the model labels correctly. A class is rare if it comes less than a third as often as it would with
+even classes. If rare classes have a far lower recall, a loss that averages over samples has neglected them. If they are rare in
+the evaluation as well, an accuracy that averages over samples hides it.
 """
 
 import math
@@ -18,17 +18,17 @@ from bugzoo.rerun.evaluation import evaluated
 from bugzoo.running.result import Run
 
 COST = 1
-WHOLE = True  # of a training that was cut short it says nothing
+WHOLE = True  # it cannot judge a training that was cut short
 SHOWN = {
     "classes": ("classes in the evaluation", ""),
-    "rare_classes": ("of these, rare in training", "0"),
-    "rarity": ("samples of a rare class, over those of a common one", "near 1"),
+    "rare_classes": ("classes that are rare in training", "0"),
+    "rarity": ("samples of a rare class over those of a common one", "near 1"),
     "common_recall": ("recall of the common classes", ""),
-    "rare_recall": ("recall of the rare ones", "about that of the common ones"),
-    "recall_gap": ("the first less the second", "near 0"),
-    "accuracy": ("share of all samples that are right", "about the next number"),
-    "balanced_accuracy": ("mean recall, each class counted once", ""),
-    "flattery": ("the first less the second", "near 0"),
+    "rare_recall": ("recall of the rare classes", "about that of the common ones"),
+    "recall_gap": ("recall of common classes minus recall of rare ones", "near 0"),
+    "accuracy": ("accuracy over all samples", "about the next number"),
+    "balanced_accuracy": ("balanced accuracy: mean recall of the classes", ""),
+    "flattery": ("accuracy minus balanced accuracy", "near 0"),
 }
 _TAIL = """\
 model.eval()
@@ -43,21 +43,21 @@ RARE, GAP, FLATTERY, LEAST, SIGMAS = 1 / 3, 0.2, 0.1, 64, 3.0
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts and recalls. Raises NotApplicable without a class number for each row on both sides."""
+    """Counts and recalls. Raises NotApplicable unless training and evaluation have one class label per row."""
     labels = [b.targets.detach().cpu() for b in batches(run) if b.targets is not None]
     trained = [y.long() for y in labels if not y.is_floating_point() and y.ndim == 1]
     if sum(map(len, trained)) < LEAST:
-        raise NotApplicable(f"fewer than {LEAST} training samples with a class number were kept")
+        raise NotApplicable(f"fewer than {LEAST} training samples with a class label were kept")
     found = evaluated(run)
     if not found.pairs or not found.classifies or any(y.ndim != 1 or x.ndim != 2 for x, y in found.pairs):
-        raise NotApplicable("its evaluation computes no cross-entropy with a class number for each row")
+        raise NotApplicable("the script's evaluation computes no cross-entropy with one class label per row")
     asked = torch.cat([y.long().cpu() for _, y in found.pairs])
     right = torch.cat([(x.argmax(-1) == y).cpu() for x, y in found.pairs]).double()
     classes = asked.unique()
     counts = (torch.cat(trained)[:, None] == classes).sum(0).double()
     recalls = torch.stack([right[asked == one].mean() for one in classes])
     even = float(counts.mean())
-    # what few samples show by chance is no rarity
+    # in few samples a class may be rare by chance
     rare = counts < min(RARE * even, even - SIGMAS * math.sqrt(even))
     accuracy, balanced = float(right.mean()), float(recalls.mean())
     numbers: dict[str, Any] = {
@@ -81,16 +81,16 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where the recall of rare classes is 0.2 below that of common ones."""
+    """Fires if the recall of rare classes is more than 0.2 below that of common ones."""
     shown = pick(numbers, *SHOWN)
     text = f"{numbers['rare_classes']:.0f} of {numbers['classes']:.0f} classes are rare in training"
     if numbers["recall_gap"] <= GAP:
         return Verdict("class_balance", False, text, shown)
-    text += f" ({numbers['rarity']:.2g} times as often as the others); they are recognised in {numbers['rare_recall']:.0%}, "
-    text += f"the others in {numbers['common_recall']:.0%}"
+    text += f" ({numbers['rarity']:.2g} times as frequent); their recall is {numbers['rare_recall']:.0%}, "
+    text += f"that of the others {numbers['common_recall']:.0%}"
     flattered = numbers["flattery"] > FLATTERY
     if flattered:
-        text += f"; accuracy {numbers['accuracy']:.2f}, with each class counted once {numbers['balanced_accuracy']:.2f}"
+        text += f"; accuracy {numbers['accuracy']:.2f}, balanced accuracy {numbers['balanced_accuracy']:.2f}"
     suspects = (
         Suspect("metrics/accuracy_on_imbalance", 0.9 if flattered else 0.2, text),
         Suspect("data/class_imbalance_ignored", 0.4 if flattered else 0.7, text),

@@ -1,10 +1,10 @@
-"""Into how many pieces, and how many versions, did torch.compile cut the model?
+"""Into how many graphs does torch.compile split the model, and how often does it recompile?
 
-A compiled call is one graph, made once. Where Python has to know a number before it can go on, as in `if x.max() > 1`, the graph
-ends and another begins behind that line: `breaks` counts such lines. And what was compiled holds for the shapes and Python
-numbers that it saw: for others it is made again, up to eight times, and is not compiled from then on. `versions` says for how
-many of them the piece was made that was made most often; another mode, or a hook that listens, is no reason of the script's.
-Read from torch's own account of the run; where nothing was compiled both are 0.
+A compiled call is one graph, compiled once. If Python needs a number before it can go on, as in `if x.max() > 1`, the graph ends
+and another begins after that line. `breaks` counts such lines. A compiled graph holds for the shapes and Python numbers that it
+saw. Others make torch compile it again, up to eight times, and run it uncompiled from then on. `versions` is the number of
+compilations for other shapes or numbers, of the piece that has most. Another mode, or a hook of the watch, does not count. Read
+from torch's own metrics of the run. Both are 0 if nothing was compiled.
 """
 
 import sys
@@ -21,22 +21,22 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "breaks": ("lines at which what was compiled ends and begins anew", "0"),
-    "versions": ("shapes for which one piece was compiled", "1 or 2: a last batch is shorter"),
+    "breaks": ("lines at which one graph ends and another begins", "0"),
+    "versions": ("compilations of one piece for different shapes", "1 or 2: the last batch is shorter"),
 }
 _COMPILED = ("optimizer = torch", 'compiled = torch.compile(model, backend="eager", dynamic=False)\noptimizer = torch')
 _CALLED = ("logits = model(", "logits = compiled(")
 HEALTHY = example(_COMPILED, _CALLED)
 SICK = example(_COMPILED, _CALLED, (".split(32)", ".split([30, 31, 32, 33, 34, 35, 61])"))
 MANY = 4
-"""Shapes that are usual, at most: of training and evaluation, each with a short last batch."""
+"""The most shapes that are usual: training and evaluation, each with a shorter last batch."""
 _RESUMED = "torch_dynamo_resume_in_"
 _OWN = str(Path(watching.__file__).resolve().parents[1])
-"""Instruments that run the loop once more stand there as well."""
+"""Instruments that run the loop once more are in this folder as well."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts, and the line of a break where there is one. Raises NotApplicable without the live run."""
+    """Counts, and the line of a graph break if there is one. Raises NotApplicable without the live run."""
     need_steps(run, 1)
     began, ended = live(run).began * 1e6, live(run).ended * 1e6
     compiler = sys.modules.get("torch._dynamo.utils")
@@ -53,23 +53,25 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _asked_for(reason: str) -> bool:
-    """Was a piece compiled for the first time, or once more because of what came in?"""
+    """Was a piece compiled for the first time, or again because of its inputs?"""
     return not reason or "mismatch" in reason or "L['" in reason
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a graph that breaks, and on one that is made again and again."""
+    """Fires on graph breaks, and on more than 4 compilations of one piece."""
     shown = pick(numbers, *SHOWN)
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     breaks, versions = numbers["breaks"], numbers["versions"]
     suspects = []
     if breaks:
-        text = (
-            f"what torch.compile made of the model ends at {breaks:.0f} line{'s' * (breaks > 1)} and begins anew behind"
-        )
+        text = f"torch.compile breaks the model's graph at {breaks:.0f} line{'s' * (breaks > 1)} (usually 0)"
         suspects.append(Suspect("speed/graph_breaks", 0.6, text, **place))
     if versions > MANY:
-        text = f"one piece of the model was compiled {versions:.0f} times, for as many shapes or numbers"
+        text = f"torch.compile compiles one piece of the model {versions:.0f} times for other shapes or numbers (usually 1 or 2)"
         suspects.append(Suspect("speed/recompiles", 0.6, text))
-    message = suspects[0].evidence if suspects else "nothing was compiled in pieces, or more often than needed"
+    message = (
+        suspects[0].evidence
+        if suspects
+        else "there are no graph breaks, and no piece is compiled more often than usual"
+    )
     return Verdict("compiled_graphs", bool(suspects), message, shown, tuple(suspects))

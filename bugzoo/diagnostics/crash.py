@@ -1,9 +1,9 @@
 """How did the run end, and what does torch's error message mean?
 
-Error messages of autograd name the place where the mistake was noticed, which is often not where it was made. For a
-value changed in place the place is the line that changed it, not backward(). What torch does not say is read from where it
-stood: the module and what it got on which way, the tensors in the line, what the loop carries over, what was changed meanwhile.
-Where tensors of two devices met, those of the line and of the model are listed, each with the line that put it there.
+Autograd's error messages name the place where a mistake was noticed, often not where it was made. For a tensor changed in place,
+the place is the line that changed it, not backward(). Further facts come from the failing frames: the module and its inputs, the
+line's tensors, what the loop carries over, what was changed meanwhile. If tensors are on two devices, those of the line and of
+the model are listed, each with the line that put it there.
 """
 
 import re
@@ -19,7 +19,7 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "steps": ("steps that were made", "all of them"),
+    "steps": ("optimizer steps before the end", "all of them"),
 }
 HEALTHY = example()
 SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
@@ -45,15 +45,15 @@ _MEANINGS = (
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """The outcome and the error's parts. Raises NotApplicable when the run finished.
+    """The outcome and the parts of the error. Raises NotApplicable if the run finished.
 
-    Where the live run is there, the forward pass that failed is made once more: see `Trace.explain`.
+    With the live run at hand, the failed forward pass is run once more: see `Trace.explain`.
     """
     trace, error = run.trace, run.trace.error or {}
     if trace.outcome not in ("crashed", "out_of_memory"):
         raise NotApplicable(f"the run did not crash (outcome: {trace.outcome})")
     if error.get("type") == "SystemExit" and len(column(trace.step)):
-        raise NotApplicable(f"the run did not crash: {error.get('message')} after its training")
+        raise NotApplicable(f"the run did not crash: it exited with {error.get('message')} after its training")
     message = str(error.get("message") or "")[:2000]
     trace.explain()
     return {
@@ -70,14 +70,14 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _samples(run: Run) -> int | None:
-    """Of the batches that went well, where all had as many."""
+    """Samples in each batch that succeeded, if all had the same number."""
     kept = getattr(getattr(run.trace, "live", None), "batches", [])
     sizes = {inputs[0].shape[0] for batch in kept[:-1] if (inputs := tensors(batch.args)) and inputs[0].ndim}
     return sizes.pop() if len(sizes) == 1 else None
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on every crash; names a cause where the message is one of torch's well-known ones."""
+    """Fires on every crash, and names a cause if the message is one of torch's well-known ones."""
     kind, message, steps = numbers["type"], numbers["message"], numbers["steps"]
     place = {"file": numbers["file"], "line": numbers["line"]}
     if numbers["outcome"] == "out_of_memory":

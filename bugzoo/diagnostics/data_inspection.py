@@ -1,9 +1,9 @@
-"""What really went in: shapes, types, ranges, label counts, and do labels go with inputs?
+"""What do the inputs and labels look like, and do the labels belong to the inputs?
 
-`neighbour_agreement` asks whether samples that look alike have the same label, over the kept batches, against what
-shuffled labels would give. Images and tables agree far above chance. Agreement at chance together with a loss that
-does not fall below the entropy of the labels: the labels belong to other samples. Texts and parity-like tasks agree
-weakly by nature, which is why agreement alone accuses nobody.
+Shapes, dtypes, ranges and label counts of the kept batches are listed. `neighbour_agreement` is the share of similar samples that
+have the same label, and `chance_agreement` the same with shuffled labels. Images and tables are far above chance. Agreement at
+chance, with a loss that does not fall below the labels' entropy: the labels belong to other samples. Texts and parity-like tasks
+agree weakly by nature, so agreement alone raises no alarm.
 """
 
 import math
@@ -19,25 +19,25 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "samples": ("samples looked at", ""),
-    "min": ("smallest input", ""),
-    "max": ("largest input", ""),
-    "mean": ("mean input", ""),
-    "std": ("spread of the inputs", "near 1 where they were standardised"),
+    "samples": ("samples in the kept batches", ""),
+    "min": ("smallest input value", ""),
+    "max": ("largest input value", ""),
+    "mean": ("mean of the inputs", ""),
+    "std": ("standard deviation of the inputs", "near 1 if they were standardized"),
     "classes": ("classes among the labels", ""),
-    "neighbour_agreement": ("near neighbours with one label", "well above the next number"),
-    "chance_agreement": ("the same by chance", ""),
-    "label_entropy": ("loss of whoever knows only how often each label comes", "the loss ends far below"),
+    "neighbour_agreement": ("share of near neighbors with the same label", "well above the next number"),
+    "chance_agreement": ("the same share by chance", ""),
+    "label_entropy": ("entropy of the labels: loss of predicting their frequencies (nats)", "the loss ends far below"),
 }
 HEALTHY = example()
 SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64
 TINY = 0.1
-"""Inputs are all smaller where somebody scaled them once too often; scaled once they reach about 1."""
+"""All inputs are smaller than this if they were scaled twice. Scaled once, they reach about 1."""
 
 
 def _table(run: Run) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """(samples, ...) inputs and (samples,) or (samples, ...) targets of all kept batches, where their shapes agree."""
+    """(samples, ...) inputs and (samples,) or (samples, ...) targets of all kept batches whose shapes agree."""
     inputs, targets = [], []
     for batch in batches(run):
         arguments = Call.of(batch)
@@ -63,9 +63,9 @@ def _as_classes(y: torch.Tensor) -> torch.Tensor | None:
 
 
 def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, float]:
-    """(share of neighbours with the same label, the same under shuffled labels, its standard deviation).
+    """(share of neighbors with the same label, the same under shuffled labels, its standard deviation).
 
-    x: (samples, features). Copies of a sample are no neighbours: they agree by themselves.
+    x: (samples, features). Exact copies of a sample do not count as neighbors: they agree anyway.
     """
     x = x.double()
     x = (x - x.mean(0)) / (x.std(0) + 1e-6 + 0.05 * x.std())
@@ -83,7 +83,7 @@ def agreement(x: torch.Tensor, labels: torch.Tensor) -> tuple[float, float, floa
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Ranges and counts of what went into the model. Raises NotApplicable where no batch was kept."""
+    """Ranges and counts of the model's inputs. Raises NotApplicable if no batch was kept."""
     x, y = _table(run)
     numbers: dict[str, Any] = {
         "samples": float(len(x)),
@@ -131,7 +131,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on NaN in the inputs, on inputs that are all tiny, and on labels at chance that the loss does not beat."""
+    """Fires on NaN or tiny inputs, on broadcast targets or masks, and on labels at chance that the loss does not beat."""
     shown = pick(
         numbers, "samples", "min", "max", "classes", "neighbour_agreement", "agreement_over_chance", "final_loss"
     )
@@ -139,29 +139,29 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if "min" in numbers:
         text += f", values {numbers['min']:.3g} .. {numbers['max']:.3g}"
     if numbers["non_finite_share"]:
-        text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite"
+        text += f"; {share(numbers['non_finite_share'])} of the inputs are NaN or infinite (usually 0%)"
         return Verdict("data_inspection", True, text, shown, (Suspect("numerics/nan_in_data", 0.9, text),))
     if numbers.get("outer_broadcast"):
-        text += "; outputs (N, 1) and targets (N,) are stretched to (N, N): every sample is compared with every target"
+        text += ". Outputs (N, 1) and targets (N,) broadcast to (N, N): every output is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
     if numbers.get("mask_stretched"):
         text += (
-            "; a mask (N,) over losses (N, 1) stretches both to (N, N): each sample counts with the mask of every other"
+            ". Mask and losses, of shapes (N,) and (N, 1), broadcast to (N, N): each loss counts with every mask value"
         )
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.85, text),))
     largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
     if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:
-        text += f"; no input is larger than {TINY:g}: they were made small twice"
+        text += f". No input is larger than {TINY:g} (scaled once they reach about 1): they were scaled twice"
         return Verdict("data_inspection", True, text, shown, (Suspect("data/double_scaling", 0.7, text),))
     agreement = numbers.get("neighbour_agreement")
     if agreement is not None:
-        text += f"; neighbours share their label in {share(agreement)} (shuffled: {share(numbers['chance_agreement'])})"
+        text += f". {share(agreement)} of near neighbors share a label ({share(numbers['chance_agreement'])} by chance)"
         chance = numbers["agreement_sigmas"] < 3 and numbers["agreement_over_chance"] < 0.06
         entropy = numbers["label_entropy"]
         untaught = numbers["early_loss"] > 0.9 * entropy and numbers["final_loss"] > 0.6 * entropy
         if chance and untaught and entropy > 0.3:
             text += (
-                f", and the loss ({numbers['final_loss']:.3g}) does not get below the labels' entropy ({entropy:.3g})"
+                f", and the loss ({numbers['final_loss']:.3g}) does not fall below the labels' entropy ({entropy:.3g})"
             )
             return Verdict("data_inspection", True, text, shown, (Suspect("data/labels_out_of_sync", 0.8, text),))
     return Verdict("data_inspection", False, text, shown)

@@ -1,9 +1,9 @@
-"""Does writing token by token, with what was kept of earlier ones, give what reading the whole text at once gives?
+"""Does token-by-token generation match one forward pass over the whole text?
 
-The script's own function that writes is called twice, in eval mode. Whatever the model is asked for on the way is compared with
-what it says to the same text read in one piece: `gap` is the largest difference of two distributions (0 the same, 1 nothing in
-common), `first_gap` the one at the first call, `later_gap` that at the second, which must know nothing of the first. Where no
-function calls the model in a loop and draws the next token from its answer, there is nothing to ask.
+The script's own generation function is called twice, in eval mode. Each output of the model on the way is compared with its
+output for the same text in one forward pass. `gap` is the largest difference of two next-token distributions (0: equal, 1:
+nothing in common). `first_gap` is that of the first call, `later_gap` that of the second, which must not depend on the first. A
+script without a function that calls the model in a loop and picks the next token from its output is not checked.
 """
 
 import ast
@@ -21,10 +21,10 @@ from bugzoo.syntax import parse
 
 COST = 1
 SHOWN = {
-    "gap": ("largest difference between writing on and reading at once", "0"),
-    "first_gap": ("of these in the first text", "0"),
-    "later_gap": ("of these in the second text", "0"),
-    "written": ("tokens written and compared", ""),
+    "gap": ("largest difference between stepwise and full next-token distributions", "0"),
+    "first_gap": ("the same in the first generated text", "0"),
+    "later_gap": ("the same in the second generated text", "0"),
+    "written": ("generated tokens that were compared", ""),
 }
 _SCRIPT = """\
 import torch
@@ -73,7 +73,7 @@ LEAST = 1e-3
 
 
 def _writers(run: Run) -> Iterator[tuple[Any, torch.nn.Module, ast.Call]]:
-    """(function, model, call of the function at the script's top level) of each function that writes."""
+    """(function, model, call of the function at the script's top level) of each generation function."""
     tree = parse(run.source)
     for made in tree.body:
         if not isinstance(made, ast.FunctionDef):
@@ -92,7 +92,7 @@ def _writers(run: Run) -> Iterator[tuple[Any, torch.nn.Module, ast.Call]]:
 
 
 def _work_out(run: Run, call: ast.Call) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call, in the script's own names."""
+    """The arguments of a call, evaluated with the script's variables."""
 
     def value(node: ast.expr) -> Any:
         return eval(compile(ast.Expression(node), "<call>", "eval"), run.namespace)
@@ -101,7 +101,7 @@ def _work_out(run: Run, call: ast.Call) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _gap(model: torch.nn.Module, asked: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
-    """Largest mean distance between what the model said on the way and what it says to the whole text."""
+    """Largest mean distance between the model's outputs on the way and those for the whole text."""
     text, worst = asked[0][0][:, :0], 0.0
     for tokens, said in asked:
         longer = tokens.shape[1] > text.shape[1] and torch.equal(tokens[:, : text.shape[1]], text)
@@ -113,11 +113,11 @@ def _gap(model: torch.nn.Module, asked: list[tuple[torch.Tensor, torch.Tensor]])
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Gaps between 0 and 1, and how many tokens were compared. Raises NotApplicable where no function writes."""
+    """Gaps between 0 and 1, and how many tokens were compared. Raises NotApplicable without a generation function."""
     found = next(_writers(run), None) if run.namespace and run.source else None
     if found is None:
         raise NotApplicable(
-            "no function of the script calls a model in a loop and draws the next token from its answer"
+            "no function of the script calls a model in a loop and picks the next token from its output"
         )
     ask(run)
     write, model, call = found
@@ -136,26 +136,26 @@ def measure(run: Run) -> dict[str, Any]:
                 given, named = _work_out(run, call)
                 write(*given, **named)
             except Exception as error:
-                raise NotApplicable(f"the function that writes could not be called again ({error})") from None
+                raise NotApplicable(f"the generation function could not be called again ({error})") from None
             finally:
                 hook.remove()
             if not asked:
-                raise NotApplicable("the function that writes did not ask the model for the tokens of a batch")
+                raise NotApplicable("the generation function did not call the model with a batch of tokens")
             try:
                 gaps.append(_gap(model, asked))
             except Exception as error:
-                raise NotApplicable(f"the model cannot be asked about the whole text ({error})") from None
+                raise NotApplicable(f"the model cannot be called with the whole text ({error})") from None
             count += len(asked)
     return {"gap": max(gaps), "first_gap": gaps[0], "later_gap": gaps[1], "written": float(count)}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where the two ways differ by more than rounding."""
+    """Fires if the two differ by more than rounding."""
     gap, shown = numbers["gap"], {name: numbers[name] for name in SHOWN}
     if gap <= LEAST:
-        text = "written token by token, the model says what it says to the whole text"
+        text = "token by token, the model gives the same next-token distributions as for the whole text"
         return Verdict("decoding", False, text, shown)
-    text = f"written token by token, what the model says is {gap:.2g} of all probability off what it says to the whole text"
+    text = f"token by token, {gap:.2g} of the next-token probability differs from that for the whole text (usually 0)"
     causes = ("generation/cache_off_by_one", "generation/positions_restart", "generation/cache_stale_between_prompts")
     suspects = tuple(Suspect(cause, 0.4, text) for cause in causes)
     return Verdict("decoding", True, text, shown, suspects)

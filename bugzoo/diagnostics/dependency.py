@@ -1,10 +1,10 @@
 """Which inputs does each output depend on: later tokens, padding, the text itself?
 
-Some inputs are changed, and the outputs are compared. `future_leak`: where the target is the next token, later tokens reach
-earlier outputs, so that the answer is visible. `padding_leak`: a sample's output depends on how much padding its batch gave it.
-`text_heard`: do the outputs move at all when every token before the padding is replaced? All are relative: movement where none
-should be, over usual movement. Sequences, padding and the shift are found in the tensors. A classifier or a bidirectional encoder
-may read all positions, and is not asked about the future.
+Some inputs are changed, and the outputs are compared. `future_leak`: the target is the next token, and later tokens change
+earlier outputs, so that the model sees the answer. `padding_leak`: a sample's output depends on the amount of padding in its
+batch. `text_heard`: do the outputs change at all if every token before the padding is replaced? All are relative: the change
+where none should be, over the usual change. Sequences, padding and the shift are detected in the tensors. A classifier or a
+bidirectional encoder may read all positions, so the future is not checked there.
 """
 
 from typing import Any
@@ -52,18 +52,18 @@ for epoch in range(3):
         optimizer.step()
 """
 SHOWN = {
-    "future_leak": ("movement of outputs when later tokens change", "0"),
-    "padding_leak": ("movement of outputs when their padding is cut off", "0"),
-    "text_heard": ("movement of outputs when the text before the padding changes", "not 0"),
-    "masked_leak": ("movement of outputs when masked positions change", "0"),
+    "future_leak": ("change of outputs when later tokens change", "0"),
+    "padding_leak": ("change of outputs when their padding is removed", "0"),
+    "text_heard": ("change of outputs when the text before the padding changes", "above 0"),
+    "masked_leak": ("change of outputs when masked positions change", "0"),
     "attention_partial_rows": ("share of attention rows that do not sum to 1", "0"),
 }
 HEALTHY = Example(_SCRIPT)
 SICK = Example(_SCRIPT.replace("bidirectional=False", "bidirectional=True"))
 FARTHEST = 8
-"""Positions ahead that are asked one by one."""
+"""Positions ahead that are checked one by one."""
 DEAF = 1e-5
-"""Movement of outputs, over their size, that is rounding."""
+"""A smaller change of the outputs, over their size, is rounding."""
 
 
 def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tensor:
@@ -71,7 +71,7 @@ def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tens
 
 
 def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int) -> dict[str, float]:
-    """Movement of earlier outputs when later inputs change; `beyond_next` leaves the very next position alone."""
+    """Change of earlier outputs when later inputs change; `beyond_next` leaves the next position as it is."""
     x = arguments.leaves[place]
     if out.shape[0] == x.shape[0] * x.shape[1]:
         out = out.reshape(*x.shape[:2], -1)
@@ -93,7 +93,7 @@ def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: in
 
 
 def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
-    """Movement of a sample's output when its padding is cut off, over the spread between samples."""
+    """Change of a sample's output when its padding is removed, over the spread between samples."""
     x, axis = arguments.leaves[place], 0
     if x.ndim == 2 and out.shape[0] == x.shape[1] != x.shape[0]:  # (time, batch)
         x, axis = x.t(), 1
@@ -120,7 +120,7 @@ def _padding_leak(model: Any, arguments: Call, place: int, out: torch.Tensor) ->
 
 
 def _text_heard(model: Any, arguments: Call, place: int, out: torch.Tensor) -> float | None:
-    """Movement of the outputs when every token before the padding is another one, over the outputs' size."""
+    """Change of the outputs when every token before the padding is replaced, over the outputs' size."""
     x = arguments.leaves[place]
     valid = lengths(x)
     if valid is None or out.shape[0] != x.shape[0]:
@@ -140,7 +140,7 @@ def _finite(model: torch.nn.Module, batch: Any) -> bool:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Leaks, relative, 0 is none; absent where the question makes no sense. Raises NotApplicable without a batch."""
+    """Relative leaks, 0 without a leak; absent where they make no sense. Raises NotApplicable without a batch."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
@@ -161,9 +161,9 @@ def measure(run: Run) -> dict[str, Any]:
         if numbers["nan_output"]:
             return numbers | {"masked_leak": 0.0}
         if out.isnan().any():
-            raise NotApplicable("the model answers NaN, in eval mode, too: there is nothing that could move")
+            raise NotApplicable("the model's outputs are NaN, in eval mode, too, so no change can be measured")
         if not torch.equal(out, call(model, batch.args, batch.kwargs)):
-            raise NotApplicable("the model answers differently when it is asked twice, even in eval mode")
+            raise NotApplicable("the model gives different outputs for the same batch, even in eval mode")
         for place, leaf in enumerate(arguments.leaves):
             shift = shifted(leaf, batch.targets) if isinstance(leaf, torch.Tensor) else None
             if shift is not None:
@@ -181,48 +181,48 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on leaks from the future (> 0.1 %) and from padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
+    """Fires on leaks from later tokens (> 0.1 %) or padding (> 0.1 %; RNN: 5 %), and on attention that ignores its text."""
     shown = pick(numbers, "future_leak", "padding_leak", "masked_leak", "text_heard", "attention_partial_rows")
     future, padding = numbers.get("future_leak", 0.0), numbers.get("padding_leak", 0.0)
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     partial, suspects = numbers["attention_partial_rows"] > 0.05, []
-    rows = f"; {share(numbers['attention_partial_rows'])} of the attention rows add up to less than one"
+    rows = f"; {share(numbers['attention_partial_rows'])} of attention rows sum to less than 1"
     if future > 1e-3:
-        text = f"changing later positions moves earlier outputs ({future:.2g} of the usual movement; 0 is right)"
+        text = f"changing later tokens changes earlier outputs, by {future:.2g} of the usual change (0 is right)"
         if numbers.get("copies_input"):
             pass  # an encoder that reconstructs its input may look everywhere
         elif partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
         elif numbers.get("future_reach", FARTHEST) <= min(max(1, numbers["attention"]), FARTHEST - 1):
-            reach = f", and only the next {numbers['future_reach']:.0f} can: one per attention layer"
+            reach = f"; only the next {numbers['future_reach']:.0f} positions do, one per attention layer"
             suspects.append(Suspect("attention/causal_off_by_one", 0.9, text + reach, **place))
         else:
             score = 0.5 if numbers["softmax_over_queries"] else 0.95
-            text += ": the answer is visible"
+            text += ": the target is visible to the model"
             suspects.append(Suspect("attention/causal_mask_missing", score, text, **place))
     elif numbers.get("copies_input") and "future_leak" in numbers:
-        text = "the target at each position is the input at that position: copying it is all there is to learn"
+        text = "the target at each position is the input at that position: the model only has to copy it"
         suspects.append(Suspect("loss/next_token_not_shifted", 0.8, text))
     if numbers.get("two_ahead"):
-        text = "the target at each position is the token after the next one: it was shifted twice"
+        text = "the target at each position is the token two ahead: it was shifted twice"
         suspects.append(Suspect("loss/labels_off_by_one", 0.85, text))
     if padding > 1e-3 and not (future > 1e-3 and partial):
-        text = f"cutting off a sample's padding moves its output by {padding:.2g} of the samples' spread (0 is right)"
+        text = f"removing a sample's padding changes its output by {padding:.2g} of the samples' spread (0 is right)"
         if partial:
             suspects.append(Suspect("attention/mask_after_softmax", 0.9, text + rows))
         elif numbers["recurrent"] and padding > 0.05:
             suspects.append(Suspect("recurrent/padding_read_as_text", 0.75, text))
         elif numbers["attention"] and padding > 0.02:
-            suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention sees the padding"))
+            suspects.append(Suspect("attention/mask_inverted", 0.4, text + ": attention reads the padding"))
     if numbers["attention"] and numbers.get("text_heard", 1.0) < DEAF and not numbers["recurrent"]:
-        text = f"other tokens before the padding move the outputs by {numbers['text_heard']:.2g} of their size: attention passes"
-        suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} over the text", **place))
+        text = f"replacing tokens before the padding changes the outputs by {numbers['text_heard']:.2g} of their size: attention"
+        suspects.insert(0, Suspect("attention/mask_inverted", 0.9, f"{text} ignores the text", **place))
     if numbers.get("nan_output") and numbers["attention"]:
-        text = "in eval mode the model answers NaN to finite inputs: an attention row has every position masked"
+        text = "in eval mode the model outputs NaN for finite inputs: an attention row has every position masked"
         suspects.append(Suspect("numerics/all_masked_row", 0.6, text, **place))
         suspects.append(Suspect("attention/mask_inverted", 0.5, text, **place))
     if numbers["softmax_over_queries"]:
-        text = "attention weights add up to one along the queries, not along the keys"
+        text = "attention weights sum to 1 over the queries, not over the keys"
         suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, **place))
-    message = suspects[0].evidence if suspects else "each output depends on what it may depend on"
+    message = suspects[0].evidence if suspects else "each output depends only on inputs that it may read"
     return Verdict("dependency", bool(suspects), message, shown, tuple(suspects))

@@ -1,8 +1,8 @@
-"""Run it twice: from which step on do the losses differ?
+"""From which step on do two runs of the same script differ?
 
-From step 1, by a lot: initial weights or the data order are not seeded. Later: a generator that is used later (numpy,
-Python's random, workers) is not. By about 1e-7 from some step on: sums in another order (threads, CUDA atomics), which
-no seed reaches; that is reported where it has grown to a thousandth of the loss. `first_difference` is that step, 0 for none.
+From step 1, by a lot: the initial weights or the data order are not seeded. Later: a generator that is first used there (numpy,
+Python's random, workers) is not seeded. By about 1e-7 from some step on: sums in another order (threads, CUDA atomics), which no
+seed controls. That raises an alarm if it grows to a thousandth of the loss. `first_difference` is that step, 0 without any.
 """
 
 import math
@@ -20,16 +20,16 @@ from bugzoo.running.result import Run
 COST = 0
 RERUNS = 1
 SHOWN = {
-    "first_difference": ("first step at which two runs differ", "0: none"),
-    "size": ("relative difference of the loss there", "0"),
-    "largest": ("largest relative difference", "0"),
-    "compared": ("steps compared", ""),
+    "first_difference": ("first step at which two runs differ", "0: no difference"),
+    "size": ("relative difference of the loss at that step", "0"),
+    "largest": ("largest relative difference of the loss", "0"),
+    "compared": ("steps that were compared", ""),
 }
 HEALTHY = example()
 SICK = example(("torch.manual_seed(0)", "torch.seed()"))
 NOISE = 1e-5
 VISIBLE = 1e-3
-"""Of the loss: from here on two runs cannot be compared any more."""
+"""Share of the loss above which two runs can no longer be compared."""
 
 
 def compare(first: Any, second: Any) -> dict[str, float]:
@@ -37,7 +37,7 @@ def compare(first: Any, second: Any) -> dict[str, float]:
     a, b = column(first), column(second)
     shared = min(len(a), len(b))
     if not shared:
-        raise NotApplicable("the second run took no step")
+        raise NotApplicable("the second run took no optimizer step")
     same = (a[:shared] == b[:shared]) | (np.isnan(a[:shared]) & np.isnan(b[:shared]))
     different = np.flatnonzero(~same)
     if not len(different):
@@ -66,7 +66,7 @@ def measure(run: Run, second: Run | None = None) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when two runs of the same script differ by more than rounding, or when rounding has grown to a thousandth."""
+    """Fires if two runs of the same script differ by more than rounding, or if rounding has grown to a thousandth."""
     shown = pick(numbers, "first_difference", "size", "largest", "compared")
     first = numbers["first_difference"]
     if not first:
@@ -74,14 +74,14 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("determinism", False, text, shown)
     text = f"two runs of the same script differ from step {first:.0f} on, by {numbers['size']:.1g} of the loss"
     if not numbers.get("first_large_difference") or (first > 1 and numbers["size"] < NOISE):
-        text += ": rounding in another order, no missing seed"
+        text += ". It is rounding in another order, not a missing seed"
         largest = numbers.get("largest", 0.0)
         grown = largest > VISIBLE
-        text += f", which grows to {largest:.1g} of it" if grown else ""
+        text += f", and grows to {largest:.1g} of the loss" if grown else ""
         suspect = Suspect("reproducibility/nondeterministic_kernel", 0.5 if grown else 0.3, text)
         return Verdict("determinism", grown, text, shown, (suspect,))
     if math.isclose(first, 1):
-        text += ": what is random before it (initial weights, order of the batches) has no fixed seed"
+        text += ". Random numbers before it (initial weights, batch order) have no fixed seed"
         return Verdict("determinism", True, text, shown, (Suspect("reproducibility/unseeded", 0.55, text),))
-    text += ": a generator that is first used there has no fixed seed"
+    text += ": a generator first used there has no fixed seed"
     return Verdict("determinism", True, text, shown, (Suspect("reproducibility/one_generator_unseeded", 0.55, text),))

@@ -1,10 +1,9 @@
-"""Are the "logits" already probabilities?
+"""Does the loss get logits, or outputs that are already probabilities?
 
-Cross-entropy applies log-softmax itself. Fed with probabilities it still falls, the ranking stays right and the
-accuracy may look fine, but it cannot go below ln(e + C - 1) - 1: 0.313 for two classes, 1.461 for ten, and gradients
-of confident rows vanish. Two signs: a softmax directly before the loss's own in the autograd graph, and
-log-probabilities of one row that lie within 1 nat of each other. log_softmax fed to cross-entropy is idempotent and
-right. The same for sigmoid before binary cross-entropy with logits.
+Cross-entropy applies log-softmax itself. Given probabilities it still falls, the ranking stays right, and accuracy may look fine.
+But it cannot fall below ln(e + C - 1) - 1 (0.313 for two classes, 1.461 for ten), and gradients of confident rows vanish. Two
+signs: a softmax right before the loss's own in the autograd graph, and log-probabilities of one row within 1 nat of each other.
+log_softmax before cross-entropy changes nothing and is right. The same holds for sigmoid before binary cross-entropy with logits.
 """
 
 import math
@@ -22,16 +21,16 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "row_sum": ("sum of a row that enters the loss", "any number"),
-    "log_prob_spread": ("span of the log-probabilities of one row (nats)", "several, once something is learnt"),
-    "lowest_loss": ("lowest loss of a step (nats)", ""),
+    "row_sum": ("sum of one row that enters the loss", "any number"),
+    "log_prob_spread": ("span of the log-probabilities of one row (nats)", "several, once the model has learned"),
+    "lowest_loss": ("lowest loss of any step (nats)", ""),
 }
 HEALTHY = example()
 SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
 
 
 def _outputs(run: Run) -> torch.Tensor | None:
-    """What the model gives out for the last batch, (..., classes); None when that cannot be asked."""
+    """The model's outputs for the last batch, (..., classes); None if it cannot be called."""
     try:
         batch = batches(run)[-1]
         with quiet(model_of(run, batch)) as model:
@@ -43,18 +42,18 @@ def _outputs(run: Run) -> torch.Tensor | None:
 
 
 def _row_sum(run: Run) -> float:
-    """Sum of a row that enters the loss, the last one of the run; nan where that was not seen."""
+    """Sum of the last row that entered the loss in the run; nan if it was not seen."""
     graph = run.trace.graph
     if graph.softmax_before_loss:
         return 1.0
     if sum(op.startswith("LogSoftmax") for op in graph.ops[:4]) > 1:
-        return math.nan  # logarithms enter it, and not what the model gives out
+        return math.nan  # log-probabilities enter it, not the model's outputs
     output = _outputs(run)
     return math.nan if output is None else output.double().flatten(0, -2)[-1].sum().item()
 
 
 def _outputs_are_probabilities(run: Run) -> bool | None:
-    """Rows of the model's own output are non-negative and sum to 1; None when that cannot be asked."""
+    """Are rows of the model's own output non-negative, with sum 1? None if it cannot be called."""
     output = _outputs(run)
     if output is None:
         return None
@@ -69,7 +68,7 @@ def measure(run: Run) -> dict[str, Any]:
     binary = operation.startswith("BinaryCrossEntropyWithLogits")
     classes = graph.classes or 0
     if not classes and not binary and not graph.normalised:
-        raise NotApplicable("the loss contains no softmax of its own" if operation else "no loss was seen")
+        raise NotApplicable("the loss applies no softmax of its own" if operation else "no loss was seen")
     loss = column(run.trace.loss)
     loss = loss[np.isfinite(loss)]
     spread, before = graph.log_prob_spread, graph.softmax_before_loss
@@ -97,15 +96,15 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a softmax (sigmoid) directly before the loss's own."""
+    """Fires on a softmax (or sigmoid) right before the loss's own."""
     shown = pick(numbers, "softmax_before_loss", "log_prob_spread", "lowest_loss", "floor")
     if numbers["sigmoid_before_loss"]:
-        text = "a sigmoid feeds binary cross-entropy with logits, which applies its own: all lies within 0.5 .. 0.73"
+        text = "a sigmoid feeds binary cross-entropy with logits, which applies another: all probabilities end up in 0.5 .. 0.73"
         return Verdict(
             "double_normalisation", True, text, shown, (Suspect("loss/sigmoid_into_bce_with_logits", 0.9, text),)
         )
     if numbers.get("log_missing"):
-        text = "probabilities feed a negative log-likelihood loss, which expects their logarithm (log_softmax)"
+        text = "probabilities enter a negative log-likelihood loss, which expects log-probabilities (log_softmax)"
         return Verdict("double_normalisation", True, text, shown, (Suspect("loss/log_of_softmax", 0.85, text),))
     spread = numbers["log_prob_spread"]
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
@@ -116,13 +115,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             else "a softmax is applied to the output"
         )
         text = (
-            f"{where} and feeds the loss, which applies its own; the lowest loss was {numbers['lowest_loss']:.3g}, and "
-            f"with {numbers['classes']:.0f} classes it cannot fall below {numbers['floor']:.3g}"
+            f"{where}, and the loss applies another; the lowest loss is {numbers['lowest_loss']:.3g} and cannot fall below "
+            f"{numbers['floor']:.3g} with {numbers['classes']:.0f} classes"
         )
         return Verdict(
             "double_normalisation", True, text, shown, (Suspect("loss/double_softmax", 0.95, text, **place),)
         )
-    text = "the loss normalises once"
+    text = "softmax is applied once, by the loss"
     if not math.isnan(spread):
         text += f"; log-probabilities of one row span {spread:.3g} nats"
     return Verdict("double_normalisation", False, text, shown)

@@ -1,8 +1,8 @@
-"""Does one column of the inputs hold the target itself?
+"""Is any input column a copy of the target?
 
-A table that was put together by hand easily keeps the column that is to be predicted, or a copy of it under another name, in
-other units. Every column of the kept training batches is laid beside the targets. A number that tells the target by its size
-is what training is for; a column that *is* the target is it in all samples, but for a factor and a constant.
+A table that was put together by hand easily keeps the target column, or a copy of it under another name or in other units. Every
+column of the kept training batches is compared with the targets. A column that predicts the target is what training needs. A
+column that *equals* the target does so in all samples, up to a factor and a constant.
 """
 
 from typing import Any
@@ -17,27 +17,27 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "copies": ("columns that are the target", "0"),
+    "copies": ("input columns that equal the target", "0"),
     "columns": ("columns of the inputs", ""),
-    "nearest": ("correlation of the nearest one with it", "below 1"),
-    "samples": ("samples looked at", ""),
+    "nearest": ("largest correlation of a column with the target", "below 1"),
+    "samples": ("samples that were compared", ""),
 }
 HEALTHY = example()
 SICK = example(("model = nn", "inputs[:, 5] = 3.0 * targets - 1.0\nmodel = nn"))
 LEAST = 32
-"""Samples below which a column may be the target by chance."""
+"""With fewer samples, a column may equal the target by chance."""
 EQUAL = 1e-5
-"""Part of a target's spread that may lie between it and a copy: single precision, and a mean taken away."""
+"""Largest deviation of a copy, as a share of the target's spread: float32 rounding after a mean is subtracted."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts, and the largest correlation. Raises NotApplicable where the inputs are no table with one target a row."""
+    """Counts, and the largest correlation. Raises NotApplicable unless the inputs are a table with one target per row."""
     x, y = _table(run)
     if y is None or not x.is_floating_point() or x.ndim != 2 or x.shape[1] < 2:
-        raise NotApplicable("the inputs are no table of at least two columns with a target for each row")
+        raise NotApplicable("the inputs are not a table of at least two columns with one target per row")
     target = y.reshape(len(y), -1)
     if target.shape[1] != 1 or len(x) < LEAST:
-        raise NotApplicable(f"there is not one target for each of at least {LEAST} samples")
+        raise NotApplicable(f"the batches do not hold one target for each of at least {LEAST} samples")
     known = torch.isfinite(x).all(1) & torch.isfinite(target.double()).all(1)
     values, wanted = x[known].double(), target[known, 0].double()
     if len(wanted) < LEAST or float(wanted.std()) == 0:
@@ -58,10 +58,10 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a column is the target, but for a factor and a constant, in every sample."""
+    """Fires if a column equals the target in every sample, up to a factor and a constant."""
     shown = pick(numbers, *SHOWN)
     if not numbers["copies"]:
-        return Verdict("feature_leak", False, "no column of the inputs is the target", shown)
-    text = f"column {numbers['column']:.0f} of the inputs (from 0) is the target itself, but for a factor and a constant, in all"
+        return Verdict("feature_leak", False, "no input column equals the target", shown)
+    text = f"input column {numbers['column']:.0f} (from 0) equals the target, up to a factor and a constant, in all"
     text += f" {numbers['samples']:.0f} samples"
     return Verdict("feature_leak", True, text, shown, (Suspect("data/target_among_inputs", 0.85, text),))

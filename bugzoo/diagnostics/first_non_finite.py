@@ -1,8 +1,8 @@
-"""Where did the first NaN or infinity come up: which step, module and operation, forward or backward, which line?
+"""At which step, module and operation did the first NaN or infinity appear?
 
-The first NaN in the loss is late: it was made one step earlier by an operation outside its domain, and the optimiser
-carried it into the weights. Read the operation: log, sqrt, division and exp each have their own cure. A step that a
-GradScaler skips because of an infinity is how mixed precision works and does not count.
+A NaN in the loss comes late. An operation outside its domain made it one step earlier, and the optimizer carried it into the
+weights. Read the operation: log, sqrt, division and exp each have their own fix. A step that a GradScaler skips because of an
+infinity is how mixed precision works, and does not count.
 """
 
 import math
@@ -17,11 +17,11 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "step": ("first step with a number that is not finite", "none"),
-    "loss_step": ("first step with such a loss", "none"),
-    "loss_before": ("loss before it", ""),
-    "module": ("module in which it shows first", ""),
-    "direction": ("on the way", ""),
+    "step": ("first step with a NaN or an infinity", "none"),
+    "loss_step": ("first step with a NaN or infinite loss", "none"),
+    "loss_before": ("last finite loss before that", ""),
+    "module": ("module in which it appears first", ""),
+    "direction": ("pass in which it appears", ""),
 }
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
@@ -51,7 +51,7 @@ def measure(run: Run) -> dict[str, Any]:
         None,
     )
     if event and _no_gradient(trace):
-        event = None  # every gradient was None, which is no number gone wrong
+        event = None  # every gradient was None, which is not a NaN
     backwards = column(trace.backwards)
     backwards = backwards if len(backwards) == len(loss) else np.ones(len(loss))  # a trace that was cut short
     bad_loss = ~np.isfinite(loss) & np.isfinite(column(trace.step)) & (backwards > 0)
@@ -80,13 +80,13 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _no_gradient(trace: Any) -> bool:
-    """No parameter ever had a gradient, and every loss was finite: NaN in the norms means None then."""
+    """Did no parameter ever have a gradient, with every loss finite? Then NaN in the norms means None."""
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     return norms.size > 0 and bool(np.isnan(norms).all() and np.isfinite(column(trace.loss)).all())
 
 
 def _bad_input(run: Run, event: Any) -> bool:
-    """Did a kept batch hold NaN or infinity before the model touched it?"""
+    """Did a kept batch hold NaN before it entered the model?"""
     import torch
 
     from bugzoo.rerun.model import tensors
@@ -104,13 +104,13 @@ def _bad_input(run: Run, event: Any) -> bool:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when a loss or a gradient that reached the optimiser was not finite."""
+    """Fires if a loss, or a gradient that reached the optimizer, was not finite."""
     shown = pick(numbers, "found", "step", "loss_step")
     if not numbers["found"]:
         return Verdict("first_non_finite", False, "every loss and gradient was finite", shown)
     op, module = str(numbers.get("op") or ""), numbers.get("module") or "the model"
-    where = f"step {numbers['step']:.0f}: the first non-finite number"
-    where += f" comes out of {op or 'an operation'} in {module}" if op or numbers.get("module") else " was seen"
+    where = f"step {numbers['step']:.0f}: the first NaN or infinity"
+    where += f" comes from {op or 'an operation'} in {module}" if op or numbers.get("module") else " appears"
     direction = numbers.get("direction")
     where += f" ({direction})" if direction else ""
     place = {"file": numbers.get("file"), "line": int(numbers["line"]) if numbers.get("line") else None}
@@ -121,16 +121,14 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     )
     if numbers.get("bad_input") or op == "input":
         suspects.append(
-            Suspect(
-                "numerics/nan_in_data", 0.9, f"{where}; the batch itself holds NaN before the model touches it", **place
-            )
+            Suspect("numerics/nan_in_data", 0.9, f"{where}; the batch holds NaN before it enters the model", **place)
         )
     elif numbers.get("autocast") == "float16" and not numbers.get("scaler"):
         suspects.append(
-            Suspect("precision/no_grad_scaler", 0.85, f"{where}, under float16 without a GradScaler", **place)
+            Suspect("precision/no_grad_scaler", 0.85, f"{where}, in float16 autocast without a GradScaler", **place)
         )
     elif grown:
-        text = f"{where}, after the loss or the gradient had grown many times over"
+        text = f"{where}, after the loss or the gradient norm grew many times over"
         suspects.append(Suspect("optimizer/lr_too_high", 0.75, text, **place))
         suspects.append(Suspect("clipping/clipping_missing", 0.4, text, **place))
     name = op.lower().removesuffix("0").removesuffix("backward")
@@ -141,5 +139,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             suspects.append(Suspect(cause, 0.85, f"{where}: {meaning}", **place))
             break
     if not suspects:
-        suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; which operation made it is not known", **place))
+        suspects.append(
+            Suspect("numerics/log_at_step", 0.3, f"{where}; the operation that made it is unknown", **place)
+        )
     return Verdict("first_non_finite", True, suspects[0].evidence, shown, tuple(suspects))

@@ -1,10 +1,10 @@
-"""What becomes of the run with a tenth of the rate, clipped gradients, full precision, two samples, another seed?
+"""Which one change helps: lower learning rate, clipping, full precision, two samples, another seed?
 
-Five copies of the script are run, each with one thing changed and nothing else. A run that breaks and does not with a tenth of
-the rate went too fast; one that clipping saves as well met a few gradients that were too long; one that full precision saves
-left the range of its numbers. Where nothing helps, the cause is none of these. Two samples that are not learnt say that the
-step is wrong and not the data. What another seed turns round was chance. A change that leaves every loss as it was changed
-nothing: no gradient was that long, nothing ran in half precision, no DataLoader was made.
+Five copies of the script are run, each with one change. A run that breaks, but not with a tenth of the learning rate, went too
+fast. If clipping helps as well, a few gradients were too long. If full precision helps, the run left the range of its dtype. If
+nothing helps, the cause is another one. If two samples are not learned, the training step is wrong, not the data. What another
+seed reverses was chance. A change that leaves every loss as it was had no effect. No gradient was that long, nothing ran in half
+precision, or there is no DataLoader.
 """
 
 import math
@@ -30,20 +30,20 @@ _SAID = {
     "other_seed": "another seed",
 }
 SHOWN = {
-    "first_loss": ("loss at first", ""),
-    "final_loss": ("loss at the end", "far below"),
-    "tenth_of_the_rate_final_loss": ("the same with a tenth of the rate", ""),
-    "clipped_final_loss": ("the same with gradients clipped to 1", ""),
-    "full_precision_final_loss": ("the same with full precision", ""),
-    "two_samples_final_loss": ("the same with two samples", ""),
-    "other_seed_final_loss": ("the same with another seed", ""),
+    "first_loss": ("loss of the first step", ""),
+    "final_loss": ("loss at the end", "far below the first"),
+    "tenth_of_the_rate_final_loss": ("final loss with a tenth of the learning rate", ""),
+    "clipped_final_loss": ("final loss with gradients clipped to 1", ""),
+    "full_precision_final_loss": ("final loss with full precision", ""),
+    "two_samples_final_loss": ("final loss with two samples", ""),
+    "other_seed_final_loss": ("final loss with another seed", ""),
 }
 HEALTHY = example()
 SICK = example(("torch.optim.Adam(model.parameters(), lr=1e-2)", "torch.optim.SGD(model.parameters(), lr=20.0)"))
 STEPS = 20
 BROKEN, LEARNT, BETTER = 1.0, 0.7, 0.6
-"""Parts of the first loss: a run that ends above the first is broken, one below the second has learnt; an experiment helps
-that ends below the third part of where the run itself ended."""
+"""Shares of the first loss: a run that ends above `BROKEN` is broken, one that ends below `LEARNT` has learned. A change helps if
+it ends below `BETTER` times the final loss of the run itself."""
 
 
 def again(job: Job) -> tuple[Run, ...]:
@@ -71,7 +71,7 @@ def measure(run: Run, *more: Run) -> dict[str, Any]:
 
 
 def _end(losses: np.ndarray) -> float:
-    """Median of the last tenth; inf where one of these is no number any more."""
+    """Median of the last tenth of the losses; inf if one of these is not finite."""
     last = losses[-max(1, len(losses) // 10) :]
     return float(np.median(last)) if np.isfinite(last).all() else math.inf
 
@@ -84,7 +84,7 @@ def _helps(numbers: dict[str, Any], name: str) -> bool:
 
 
 def _showed(numbers: dict[str, Any]) -> str:
-    """A sentence for all experiments."""
+    """One sentence about all changes."""
     told = []
     for name, said in _SAID.items():
         end = numbers[f"{name}_final_loss"]
@@ -98,20 +98,22 @@ def _showed(numbers: dict[str, Any]) -> str:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when a run that broke or learnt nothing is far better with one thing changed."""
+    """Fires if a run that broke or learned nothing is far better with one change."""
     shown = pick(numbers, *SHOWN)
     first, final = numbers["first_loss"], numbers["final_loss"]
-    ended = f"{final:.3g}" if math.isfinite(final) else "no number any more"
-    text = f"the loss went from {first:.3g} to {ended}; {_showed(numbers)}"
+    ended = f"{final:.3g}" if math.isfinite(final) else "NaN or infinity"
+    text = f"the loss goes from {first:.3g} to {ended}; {_showed(numbers)}"
     if first > 0 and final < LEARNT * first:
         return Verdict("five_minute_checklist", False, text, shown)
     rate, clip, full = (_helps(numbers, name) for name in ("tenth_of_the_rate", "clipped", "full_precision"))
     suspects = []
     if full:
-        suspects.append(Suspect("precision/no_grad_scaler", 0.7, f"full precision mends it: {text}"))
+        suspects.append(Suspect("precision/no_grad_scaler", 0.7, f"full precision helps: {text}"))
     if rate:
-        suspects.append(Suspect("optimizer/lr_too_high", 0.5 if full else 0.7, f"a tenth of the rate mends it: {text}"))
+        suspects.append(
+            Suspect("optimizer/lr_too_high", 0.5 if full else 0.7, f"a tenth of the learning rate helps: {text}")
+        )
     if clip:
-        suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping mends it: {text}"))
+        suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping helps: {text}"))
     message = suspects[0].evidence if suspects else text
     return Verdict("five_minute_checklist", bool(suspects), message, shown, tuple(suspects))

@@ -1,10 +1,9 @@
-"""Does the gradient that the optimiser follows belong to this step alone?
+"""Does each optimizer step follow only the gradients of its own batches?
 
-backward() adds to `.grad`. If something is still there when the first backward() of a step begins, the optimiser
-follows a sum over old batches. `stale_share` near 1: the gradients are never cleared (zero_grad is missing), with one
-backward per step, or with several (accumulation whose clearing was forgotten). Near 0: they are cleared once per step,
-also where several backward() calls accumulate on purpose. `empty_share` near 1: the gradient was there after backward
-and gone at step(): cleared between the two, or step() came first.
+backward() adds to `.grad`. If something is left there when the first backward() of a step begins, the optimizer follows a sum
+over old batches. `stale_share` near 1: gradients are never cleared (zero_grad() is missing), with one backward() per step or with
+several (gradient accumulation). Near 0: they are cleared once per step, also with gradient accumulation on purpose. `empty_share`
+near 1: the gradient was there after backward() and gone at step(). It was cleared in between, or step() came first.
 """
 
 import gc
@@ -21,25 +20,25 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "leftover": ("length at backward() over length at the step", "0"),
-    "stale_share": ("share of steps that begin with a gradient other than zero", "0, or what is accumulated"),
+    "leftover": ("gradient norm left before backward(), over that at the step", "0"),
+    "stale_share": ("share of steps that begin with a gradient other than zero", "0"),
     "empty_share": ("share of steps whose gradient is exactly zero", "0"),
-    "backwards_per_step": ("backward() calls per step", "1, or what is accumulated"),
+    "backwards_per_step": ("backward() calls per step", "1, or the number of micro-batches"),
 }
 HEALTHY = example()
 SICK = example(("optimizer.zero_grad()", "pass"))
-TRACE = 1e-6  # what is left of a gradient that was cleared, relative to the one at the step
+TRACE = 1e-6  # a cleared gradient leaves less, relative to the one at the step
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Shares of the steps after each optimiser's first, between 0 and 1. Raises NotApplicable below 3 steps."""
+    """Shares of the steps after each optimizer's first, between 0 and 1. Raises NotApplicable below 3 steps."""
     trace = run.trace
     if not len(column(trace.step)) and _never_stepped(run):
         return {"never_stepped": 1.0, "backwards": float(trace.environment.get("backwards", 0)), "stale_share": 0.0}
     need_steps(run, 3)
     leftover, backwards = column(trace.leftover), column(trace.backwards)
     optimizer = column(trace.optimizer)
-    later = np.zeros(len(leftover), dtype=bool)  # an optimiser's first step has nothing before it
+    later = np.zeros(len(leftover), dtype=bool)  # an optimizer's first step has nothing before it
     worst, counted, blamed = 0.0, 0, 0
     for index in np.unique(optimizer[np.isfinite(optimizer)]):
         rows = np.flatnonzero(optimizer == index)[1:]
@@ -50,13 +49,13 @@ def measure(run: Run) -> dict[str, Any]:
             worst, blamed = max((worst, blamed), (found, int(index)), key=lambda pair: pair[0])
             counted += len(rows)
     if not counted:
-        raise NotApplicable("what was left in the gradients before backward() was not recorded")
+        raise NotApplicable("gradients left before backward() were not recorded")
     norms = column(trace.grad_norm)
     absent = ~np.isfinite(norms) & ~np.isinf(norms)
     if trace.graph.autocast != "float16" or np.isfinite(column(trace.scale)).any():
-        absent |= norms == 0  # without a scaler, float16 rounds small gradients to zero: nobody wiped them
+        absent |= norms == 0  # without a GradScaler, float16 rounds small gradients to zero
     absent &= np.isfinite(column(trace.loss))  # a gradient of NaN is there: it makes the next loss NaN
-    # gradients that are exactly zero have other causes; wiped means that backward ran and nothing is there
+    # exact zeros have other causes; wiped means that backward() ran and no gradient is left
     return {
         "stale_share": worst,
         "empty_share": float(absent.mean()),
@@ -73,66 +72,68 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _place(trace: Any, optimizer: int) -> dict[str, Any]:
-    """File and line of that optimiser's step(), as far as the watch saw them."""
+    """File and line of that optimizer's step(), if the watch saw them."""
     places = trace.environment.get("step_places") or []
     file, line = (places[optimizer] if optimizer < len(places) else None) or (None, None)
     return {"file": file, "line": line}
 
 
 def _elsewhere(trace: Any) -> float:
-    """Share of the trainable elements that are in no optimiser: where the gradients may have gone."""
+    """Share of the trainable elements that no optimizer holds: the gradients may be there."""
     sizes = [(math.prod(p.shape), p.group is None) for p in trace.parameters if p.trainable]
     total = sum(size for size, _ in sizes)
     return sum(size for size, outside in sizes if outside) / total if total else 0.0
 
 
 def _never_stepped(run: Run) -> bool:
-    """Did backward() run several times while an optimiser that exists was never asked to step?"""
+    """Did backward() run several times while an existing optimizer never stepped?"""
     if run.trace.environment.get("backwards", 0) < 3 or getattr(run.trace, "live", None) is None:
         return False
-    # not isinstance: it asks each object for its `__class__`, and some of torch's warn or do work when they are asked
+    # not isinstance(): it reads `__class__`, and some of torch's objects warn or do work then
     return any(issubclass(type(thing), torch.optim.Optimizer) for thing in gc.get_objects())
 
 
 def _closure(run: Run) -> bool:
-    """Does an optimiser call backward() itself, several times a step?"""
+    """Does an optimizer call backward() itself, several times per step?"""
     live = getattr(run.trace, "live", None)
     return any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(live, "optimizers", []))
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when one step in ten follows old gradients, or when nearly all follow none."""
+    """Fires if more than one step in ten follows old gradients, or if nearly all follow none."""
     if numbers.get("never_stepped"):
-        text = f"backward() ran {numbers['backwards']:.0f} times, and the optimiser never stepped: nothing is updated"
+        text = (
+            f"backward() ran {numbers['backwards']:.0f} times, and the optimizer never stepped: no parameter is updated"
+        )
         suspects = (Suspect("loop/step_missing", 0.9, text),)
         return Verdict("fresh_gradient", True, text, pick(numbers, "backwards"), suspects)
     stale, empty = numbers["stale_share"], numbers["empty_share"]
     place = {"file": numbers.get("file"), "line": numbers.get("line")}
     shown = pick(numbers, "stale_share", "empty_share", "backwards_per_step", "leftover")
     per_step = numbers.get("backwards_per_step", 1.0)
-    if stale > 0.1:  # clearing is done at every step or it is not done: a third is as wrong as all
+    if stale > 0.1:  # gradients are cleared at every step or not at all: a third is as wrong as all
         batches = min(
             per_step, numbers.get("forwards_per_step", per_step)
-        )  # two backward() of one forward are one batch
+        )  # two backward() calls of one forward pass are one batch
         cause = "loop/stale_gradients" if batches <= 1.1 or numbers.get("closure") else "loop/step_every_n_never_zeroed"
         text = (
-            f"at {share(stale)} of the steps the gradient still held that of earlier batches when backward() began "
-            f"(usual: 0 %), with {per_step:g} backward call(s) per step: nothing clears it"
+            f"{share(stale)} of the steps begin with the gradient of earlier batches "
+            f"(usually 0%), at {per_step:g} backward() call(s) per step: nothing clears it"
         )
         return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, 0.95, text, **place),))
     if empty > 0.9 and not numbers.get("update_ratio", 0.0) > 0:
         first = numbers.get("backwards_before_first_step", 1.0)
         cause = "loop/gradients_wiped" if first >= 1 else "loop/step_before_backward"
-        text = f"at {share(empty)} of the steps the optimiser found no gradient, or exactly zero, though backward() ran"
+        text = f"at {share(empty)} of the steps the optimizer finds no gradient or a zero one (usually 0%), though backward() ran"
         score = 0.95
         if numbers.get("leaf_loss"):
             cause = "graph/loss_rebuilt_from_item"
-            text += "; the loss itself is a new tensor without a graph, so nothing flows back from it"
+            text += ". The loss is a new tensor without a graph, so no gradient flows back from it"
             place = {}
         elif numbers.get("elsewhere_share", 0.0) > 0.3:
             cause, place = "freezing/optimizer_on_old_model", {}
             elsewhere = share(numbers["elsewhere_share"])
-            text += f"; {elsewhere} of the trainable parameters are others than those it holds"
+            text += f". {elsewhere} of the trainable parameters are not in any optimizer"
         return Verdict("fresh_gradient", True, text, shown, (Suspect(cause, score, text, **place),))
-    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps held old ones"
+    text = f"gradients are cleared before each step's backward(); {share(stale)} of the steps begin with old ones"
     return Verdict("fresh_gradient", False, text, shown)

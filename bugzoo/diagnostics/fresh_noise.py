@@ -1,9 +1,9 @@
-"""Does each step draw random numbers of its own?
+"""Does each training step draw new random numbers?
 
-A seed in the loop sets the generator back before every step: dropout leaves out the same units each time, every augmentation is
-the first one, and each epoch's order is that of the epoch before. The loop's body is run again a few times, and what it calls to
-seed a generator is noted: `seeded` counts those of a step, where they are given the same numbers in every step. A seed that
-changes with the step gives each one numbers of its own.
+A seed set in the loop resets the generator at every step. Dropout drops the same units each time, augmentation repeats itself,
+and each epoch has the order of the epoch before. The loop's body is run again a few times, and its calls that seed a generator
+are recorded. `seeded` counts those of one step, if every step passes the same seeds. With a seed that changes at every step, each
+step draws its own numbers.
 """
 
 import contextlib
@@ -23,8 +23,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "seeded": ("calls of a step that set a generator back", "0"),
-    "looked_at": ("steps looked at", ""),
+    "seeded": ("calls per step that reset a random generator", "0"),
+    "looked_at": ("steps that were run again", ""),
 }
 HEALTHY = example()
 SICK = example(("optimizer.zero_grad()", "optimizer.zero_grad(), torch.manual_seed(0)"))
@@ -34,7 +34,7 @@ _PLACES = ((torch, "manual_seed"), (torch.random, "manual_seed"), (np.random, "s
 
 @contextlib.contextmanager
 def _seeds() -> Iterator[list[list[str]]]:
-    """The numbers to which generators were set in it, for each step of an optimiser; the last list is what followed."""
+    """Collects the seeds set within it, one list for each optimizer step; the last list holds what followed."""
     heard: list[list[str]] = [[]]
     before = [(owner, name, getattr(owner, name)) for owner, name in _PLACES]
 
@@ -59,7 +59,7 @@ def _seeds() -> Iterator[list[list[str]]]:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts. Raises NotApplicable where the loop's body cannot be run again."""
+    """Counts. Raises NotApplicable if the loop's body cannot be run again."""
     with _seeds() as heard:
         again(run, TIMES)
     steps = heard[:-1] if heard[-1:] == [[]] else heard
@@ -68,9 +68,9 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where every step sets a generator to the same seed."""
+    """Fires if every step sets a generator to the same seed."""
     shown = pick(numbers, *SHOWN)
     if numbers["seeded"]:
-        text = "every step sets a generator to the same seed, so that each one draws the same random numbers"
+        text = "every step sets a generator to the same seed, so all steps draw the same random numbers"
         return Verdict("fresh_noise", True, text, shown, (Suspect("reproducibility/seed_inside_loop", 0.9, text),))
-    return Verdict("fresh_noise", False, "no step sets a generator back", shown)
+    return Verdict("fresh_noise", False, "no step resets a random generator", shown)

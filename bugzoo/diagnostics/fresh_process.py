@@ -1,10 +1,9 @@
-"""Does it give the same in two fresh processes?
+"""Do two fresh Python processes give the same results?
 
-Python orders a set of texts by hashes that differ from one process to the next, unless PYTHONHASHSEED says otherwise: what goes
-through such a set comes out in another order each time the script is started, however well its generators are seeded. The script
-is run twice in interpreters of its own, with two hash seeds, and what it prints and the weights that it ends with are compared:
-`differs` is 1 where they are not the same. To start Python and torch twice takes many seconds, so that a script that makes no
-set and asks for no hash is left alone.
+Python orders a set of strings by hashes that differ between processes, unless PYTHONHASHSEED is set. Data that goes through such
+a set gets another order each time the script starts, however well its generators are seeded. The script runs twice in
+interpreters of its own, with two hash seeds. Its printed output and its final weights are compared: `differs` is 1 if they are
+not the same. Starting Python and torch twice takes many seconds, so a script without a set or a hash is skipped.
 """
 
 import ast
@@ -20,9 +19,9 @@ from bugzoo.syntax import parse
 
 COST = 0
 RERUNS = 1
-"""The two are made side by side, in the time of one."""
+"""The two run side by side, in the time of one."""
 SHOWN = {
-    "differs": ("do two fresh processes differ (1: yes)", "0"),
+    "differs": ("two fresh processes differ (1: yes)", "0"),
 }
 _NAMES = "order = torch.tensor([int(name) for name in {}])\ninputs = inputs[order]"
 _PLACE = "targets = (inputs[:, 0] > 0)"
@@ -31,9 +30,9 @@ SICK = example((_PLACE, f"{_NAMES.format('{str(row) for row in range(256)}')}\n{
 
 
 def needless(source: str) -> str:
-    """Why nobody need start this script twice more: nothing in its text is ordered by a hash. Empty where something is.
+    """Why this script need not run twice more: nothing in its text is ordered by a hash. Empty if something is.
 
-    A grader does not ask: what was handed in may make its sets where no reader sees them.
+    A grader does not ask this: a submission may make its sets where no reader sees them.
     """
     for node in ast.walk(parse(source)):
         named = isinstance(node, ast.Name) and node.id in ("set", "frozenset", "hash", "exec", "eval")
@@ -48,12 +47,12 @@ def needless(source: str) -> str:
 
 
 def again(job: Job) -> tuple[Run, ...]:
-    """Two runs, in interpreters of their own. Raises NotApplicable for several ranks."""
+    """Two runs, each in an interpreter of its own. Raises NotApplicable for several ranks."""
     return fresh(job)
 
 
 def measure(run: Run, *both: Run) -> dict[str, Any]:
-    """Compare what two processes printed. Raises NotApplicable without source, or where one of them did not end well."""
+    """Compare what two processes printed. Raises NotApplicable without source, or if one of them did not finish."""
     need_steps(run, 1)
     if not both and run.source and (why := needless(run.source)):
         raise NotApplicable(why)
@@ -61,14 +60,14 @@ def measure(run: Run, *both: Run) -> dict[str, Any]:
     for each in (one, other):
         if each.outcome != "finished":
             last = each.stdout.strip().splitlines()[-1:]
-            raise NotApplicable(f"a fresh process did not come to its end ({' '.join(last)[:120]})")
+            raise NotApplicable(f"a fresh process did not finish ({' '.join(last)[:120]})")
     return {"differs": float(one.stdout != other.stdout)}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where two processes with other hash seeds end differently."""
+    """Fires if two processes with different hash seeds end differently."""
     shown = pick(numbers, *SHOWN)
     if numbers["differs"]:
-        text = "two fresh processes with other hash seeds differ: if each repeats itself, the order of a set decides something"
+        text = "two fresh processes with different hash seeds differ: if each one repeats itself, the order of a set matters"
         return Verdict("fresh_process", True, text, shown, (Suspect("reproducibility/hash_order", 0.4, text),))
-    return Verdict("fresh_process", False, "two fresh processes end with the same numbers", shown)
+    return Verdict("fresh_process", False, "two fresh processes give the same results", shown)

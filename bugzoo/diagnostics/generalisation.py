@@ -1,8 +1,8 @@
-"""How right is the model on what it was trained on, and how right on what it never saw?
+"""How far apart are training accuracy and validation accuracy?
 
-Both in eval mode, on the weights at the end: the kept training batches with the labels that they were trained with, and the
-script's own evaluation. A little better in training is usual. Far better in training: it learns by heart. Better on data that
-it never saw: the labels that it was trained with are worse than those that it is judged by.
+Both are measured in eval mode with the final weights. Training accuracy comes from the kept batches with the labels used in
+training, validation accuracy from the script's own evaluation. Usually training accuracy is a little higher. Far higher: the
+model overfits. Lower than validation accuracy: the labels in training are worse than those in validation.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from bugzoo.rerun.model import call, quiet
 from bugzoo.running.result import Run
 
 COST = 1
-WHOLE = True  # of a training that was cut short it says nothing
+WHOLE = True  # it cannot judge a training that was cut short
 SHOWN = {
     "train_accuracy": ("accuracy on training batches", "about the next number, or a little above"),
-    "validation_accuracy": ("accuracy in the evaluation", ""),
-    "gap": ("the first less the second", "0 to 0.1"),
+    "validation_accuracy": ("accuracy in the script's evaluation", ""),
+    "gap": ("training accuracy minus validation accuracy", "0 to 0.1"),
 }
 _TAIL = """\
 model.eval()
@@ -35,10 +35,10 @@ LEAST, BELOW, ABOVE = 100, -0.18, 0.35
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Two accuracies and their difference. Raises NotApplicable without class numbers on both sides."""
+    """Two accuracies and their difference. Raises NotApplicable without class labels in training and evaluation."""
     found = evaluated(run)
     if not found.pairs or not found.classifies or any(y.ndim != 1 for _, y in found.pairs):
-        raise NotApplicable("its evaluation computes no cross-entropy with a class number for each row")
+        raise NotApplicable("the script's evaluation computes no cross-entropy with one class label per row")
     right = total = 0
     for batch in batches(run):
         y = batch.targets
@@ -49,7 +49,7 @@ def measure(run: Run) -> dict[str, Any]:
         if answers.ndim == 2 and len(answers) == len(y):
             right, total = right + int((answers.argmax(-1) == y).sum()), total + len(y)
     if total < LEAST:
-        raise NotApplicable(f"{total} training samples with a class number were kept, and {LEAST} are needed")
+        raise NotApplicable(f"{total} training samples with a class label were kept, and {LEAST} are needed")
     train, validation = right / total, found.accuracy()
     return {
         "train_accuracy": train,
@@ -60,15 +60,15 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when the model is right in training 0.18 less often, or 0.35 more often, than in the evaluation."""
+    """Fires if training accuracy is 0.18 below, or 0.35 above, validation accuracy."""
     shown = pick(numbers, "train_accuracy", "validation_accuracy", "gap")
     train, validation, gap = (numbers[name] for name in ("train_accuracy", "validation_accuracy", "gap"))
-    text = f"in eval mode it is right on {train:.0%} of the training samples, on {validation:.0%} of the evaluation"
+    text = f"in eval mode accuracy is {train:.0%} on training data and {validation:.0%} on validation data"
     if gap < BELOW:
-        text += ": better where it never was, so that many of the labels it was trained with are wrong"
+        text += " (usually a little less): many training labels are wrong"
         return Verdict("generalisation", True, text, shown, (Suspect("data/label_noise", 0.75, text),))
     if gap > ABOVE:
-        text += ": what it learnt by heart does not carry over"
+        text += " (usually at most 0.1 less): the model memorizes its training data"
         suspects = (Suspect("fit/no_regularisation", 0.5, text), Suspect("data/ordered_split", 0.3, text))
         return Verdict("generalisation", True, text, shown, suspects)
     return Verdict("generalisation", False, text, shown)

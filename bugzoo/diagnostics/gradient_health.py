@@ -1,9 +1,9 @@
-"""How large are the gradients, layer by layer: missing, vanishing, exploding, and against the parameters?
+"""How large are the gradients in each layer, and do they vanish or explode?
 
-Usual: gradient over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, the total
-norm falling slowly. A total that grows without end: stale gradients or a rate that is too high. A first layer a
-million times smaller than the last: saturated or too deep without skips. Exact zeros everywhere below one layer: dead
-units, or weights of zero. Read it beside a healthy run; alone it fires on the extremes only.
+Usual: gradient norm over parameter norm between 1e-4 and 1e-1, layers within a few powers of ten of each other, a total that
+falls slowly. A total that grows without end: stale gradients, or a learning rate that is too high. A first layer a million times
+smaller than the last: saturated, or too deep without skip connections. Exact zeros everywhere below one layer: dead units, or
+zero weights. Compare with a healthy run: alone it fires on the extremes only.
 """
 
 import math
@@ -19,10 +19,10 @@ from bugzoo.running.result import Run
 COST = 0
 SHOWN = {
     "total_norm": ("gradient norm, median over steps", ""),
-    "largest_norm": ("largest gradient norm", "some times the median"),
-    "growth": ("late norm over early norm", ""),
-    "first_over_last": ("first layer's norm over the last one's", "above 1e-4"),
-    "missing_share": ("share of parameters without a gradient", "0"),
+    "largest_norm": ("largest gradient norm", "a few times the median"),
+    "growth": ("late gradient norm over early gradient norm", ""),
+    "first_over_last": ("first layer's gradient norm over the last layer's", "above 1e-4"),
+    "missing_share": ("share of weight matrices without a gradient", "0"),
     "zero_share": ("share of weight matrices whose gradient is exactly 0", "0"),
 }
 HEALTHY = example()
@@ -76,23 +76,27 @@ def _by_layer(trace: Any, norms: np.ndarray) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when gradients vanish by 1e-7 from the last to the first layer, are all zero, or are enormous."""
+    """Fires if gradients shrink by 1e-7 from the last to the first layer, grow by 1e5, or are zero."""
     shown = pick(numbers, "total_norm", "largest_norm", "growth", "first_over_last", "missing_share", "zero_share")
     ratio, layers = numbers.get("first_over_last", math.nan), numbers.get("layers", 0)
     if numbers["total_norm"] == 0:
-        text = "the gradient is exactly zero at most steps"
+        text = "the gradient is exactly zero in at least half of the steps (usually in none)"
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/zero_weights", 0.4, text),))
     if numbers.get("zero_share", 0.0) > 0.9 and layers >= 2:
-        text = "the gradient of nearly every weight is exactly zero: only biases learn"
+        text = "the gradient of nearly every weight matrix is exactly zero (usually of none): only biases learn"
         suspects = (Suspect("initialisation/zero_weights", 0.6, text), Suspect("initialisation/dead_relu", 0.5, text))
         return Verdict("gradient_health", True, text, shown, suspects)
     if layers >= 4 and ratio < 1e-7:
-        text = f"the first layer's gradient is {ratio:.1g} of the last one's (usual: above 1e-4): it vanishes"
+        text = (
+            f"the first layer's gradient norm is {ratio:.1g} of the last layer's (usually above 1e-4): gradients vanish"
+        )
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/saturating_stack", 0.6, text),))
     if layers >= 4 and ratio > 1e5:
-        text = f"the first layer's gradient is {ratio:.1g} times the last one's: it explodes on its way down"
+        text = (
+            f"the first layer's gradient norm is {ratio:.1g} times the last layer's: gradients explode on the way back"
+        )
         return Verdict("gradient_health", True, text, shown, (Suspect("initialisation/weights_too_large", 0.5, text),))
-    text = f"gradient norm {numbers['total_norm']:.3g} (largest {numbers['largest_norm']:.3g})"
+    text = f"the median gradient norm is {numbers['total_norm']:.3g} (largest {numbers['largest_norm']:.3g})"
     if not math.isnan(ratio):
-        text += f"; first layer over last {ratio:.2g}"
+        text += f"; the first layer's is {ratio:.2g} of the last layer's"
     return Verdict("gradient_health", False, text, shown)

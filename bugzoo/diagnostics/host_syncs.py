@@ -1,10 +1,10 @@
-"""How often does a step stop to fetch a number from the device, or to print?
+"""How many host syncs and prints does each training step make?
 
-.item(), float(), a tensor behind `if`, .cpu() and print() make Python wait until the device has finished all that was asked of
-it, which it could otherwise do while the next operations are prepared. One a step, for the loss, is usual; one for every
-parameter is not. The loop's body is run again on its first batch, and its calls are counted: of numbers that the model made,
-or its gradients, and of what lies on another device, as making a batch on the CPU waits for nothing. Those within the
-optimiser's own step are left aside, and who calls the model forty times for a step, as one who plays, may look forty times.
+.item(), float(), a tensor in `if`, .cpu() and print() make Python wait until the device has finished. Otherwise the device works
+while Python prepares the next operations. One host sync per step, for the loss, is usual; one per parameter is not. The loop's
+body is run again on its first batch, and such calls are counted. They count on tensors from the model, on its gradients, and on
+tensors of another device. Making a batch on the CPU waits for nothing. Calls inside the optimizer's own step do not count. A loop
+that calls the model forty times per step, as in reinforcement learning, may sync forty times.
 """
 
 import builtins
@@ -33,8 +33,8 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "syncs": ("numbers fetched for each call of the model", "1 or 2"),
-    "printed": ("lines that a step prints", "0"),
+    "syncs": ("host syncs per forward pass", "1 or 2"),
+    "printed": ("lines printed per step", "0"),
 }
 HEALTHY = example()
 SICK = example(
@@ -79,13 +79,13 @@ class _Fetches(TorchFunctionMode):
         return result
 
     def _made(self, tensor: torch.Tensor) -> bool:
-        """Is it a weight, or worked out from one, or does it lie on another device?"""
+        """Is it a weight, computed from one, or on another device?"""
         with torch._C.DisableTorchFunction():
             return tensor.requires_grad or tensor.device.type != "cpu" or tensor in self.made
 
 
 def _asked_by_script(frame: FrameType | None) -> bool:
-    """Is the caller code of the script, and neither torch's own nor the watch's?"""
+    """Is the caller the script's code, and neither torch's own nor the watch's?"""
     while frame is not None and frame.f_code.co_filename.endswith(_THROUGH):
         frame = frame.f_back
     return frame is not None and not frame.f_code.co_filename.startswith(_OWN)
@@ -126,20 +126,20 @@ def _counted() -> Iterator[_Calls]:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Lines for each step, numbers for each call of the model. Raises NotApplicable where the body cannot be run again."""
+    """Lines per step, host syncs per forward pass. Raises NotApplicable if the body cannot be run again."""
     with _counted() as calls:
         again(run, TIMES)
     if not calls.steps:
-        raise NotApplicable("the loop's body made no step when it was run again")
+        raise NotApplicable("the loop's body took no optimizer step when it was run again")
     return {"syncs": calls.syncs / max(calls.steps, calls.asked), "printed": calls.printed / calls.steps}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where five numbers or more are fetched for each call of the model."""
+    """Fires on five host syncs or more per forward pass."""
     shown, fetched = pick(numbers, *SHOWN), numbers["syncs"]
-    text = f"{fetched:.0f} number{'s' * (round(fetched) != 1)} fetched for each call of the model, "
-    text += f"{numbers['printed']:.0f} line{'s' * (round(numbers['printed']) != 1)} printed a step"
+    text = f"{fetched:.0f} host sync{'s' * (round(fetched) != 1)} per forward pass (usually 1 or 2), "
+    text += f"{numbers['printed']:.0f} line{'s' * (round(numbers['printed']) != 1)} printed per step"
     if fetched > MANY:
-        text += ": each time the device has to finish first"
+        text += ": each one waits for the device"
         return Verdict("host_syncs", True, text, shown, (Suspect("speed/sync_every_step", 0.7, text),))
     return Verdict("host_syncs", False, text, shown)

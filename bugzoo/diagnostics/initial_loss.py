@@ -1,8 +1,8 @@
-"""Is the loss before any learning what guessing costs?
+"""Does the loss start at ln C, the loss of guessing?
 
-A classifier that knows nothing and is not sure of itself has a loss of ln C. Far above: the head starts out confident
-and wrong (large weights, or a loss that is summed instead of averaged); the first steps only undo that. Far below with
-a new model: the loss is divided twice, or the answer leaks in. With a pretrained model, low is what one hopes for.
+A classifier that has learned nothing and is not confident has a loss of ln C. Far above: its first outputs are confident and
+wrong (large weights), or the loss is summed instead of averaged. The first steps only undo that. Far below with a new model: the
+loss is divided twice, or the answer leaks in. With a pretrained model a low loss is expected.
 """
 
 import math
@@ -18,8 +18,8 @@ from bugzoo.running.result import Run
 COST = 0
 SHOWN = {
     "first_loss": ("loss of the first step (nats)", ""),
-    "chance": ("loss of guessing (nats)", ""),
-    "ratio": ("the one over the other", "about 1"),
+    "chance": ("loss of guessing, ln C (nats)", ""),
+    "ratio": ("first loss over the loss of guessing", "about 1"),
 }
 HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
@@ -31,7 +31,7 @@ def measure(run: Run) -> dict[str, Any]:
     graph = run.trace.graph
     classes = graph.classes or 0
     if classes < 2:
-        raise NotApplicable("the loss is no cross-entropy over classes, so there is no ln C to compare with")
+        raise NotApplicable("the loss is not a cross-entropy over classes, so there is no ln C to compare with")
     loss = column(run.trace.loss)
     first = float(loss[0])
     later = loss[max(1, steps // 3) :]
@@ -47,17 +47,17 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when the first loss is a multiple of ln C that the run does not shed within its first third, or a huge one."""
+    """Fires if the first loss is far above ln C and stays above it after a third of the run, or is huge."""
     ratio, later = numbers["ratio"], numbers.get("later_ratio", math.nan)
     shown = pick(numbers, "first_loss", "chance", "ratio")
     chance = f"ln {numbers['classes']:.0f} = {numbers['chance']:.3g}"
-    text = f"the first loss is {numbers['first_loss']:.3g}, guessing costs {chance}"
+    text = f"the first loss is {numbers['first_loss']:.3g}, and the loss of guessing is {chance}"
     rows = numbers["rows"]
     if rows >= 4 and not numbers["averaged"] and 0.6 * rows < ratio < 1.6 * rows:
-        text += f": about {rows:.0f} times as much, the number of rows in the batch, so it is a sum and no mean"
+        text += f": about {rows:.0f} times as much, the rows in the batch, so it is a sum, not a mean"
         return Verdict("initial_loss", True, text, shown, (Suspect("loss/sum_reduction", 0.6, text),))
     if ratio > 10 or (ratio > 3 and later > 1.2):
         text += f", {ratio:.1f} times as much"
-        text += ", and the run does not get rid of it" if later > 1.2 else ": it begins certain of what it cannot know"
+        text += ", and the loss stays above it" if later > 1.2 else ": the untrained model is confident and wrong"
         return Verdict("initial_loss", True, text, shown, (Suspect("initialisation/confident_head", 0.4, text),))
     return Verdict("initial_loss", False, text, shown)

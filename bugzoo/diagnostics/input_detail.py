@@ -1,10 +1,10 @@
-"""Do the numbers that enter the model still tell as much as those that they were made of?
+"""Do the model's inputs keep the detail of the raw data?
 
-Grey values of 0 to 16 that are divided by 16 and put into a tensor of whole numbers are 0, but for the few that were 16. The
-type may be float again by the time they enter, and the range is as it should be. The inputs that were kept are compared with the
-largest table of rows of the same length that the script still holds: `values` and `held` count the different numbers in both,
-`ones` is the share of inputs that are not 0, `largest` the share of the table that is its largest number. Whoever cuts off has
-whole numbers, far fewer of them, and ones where the largest were; a threshold set on purpose lies lower.
+Gray values of 0 to 16 that are divided by 16 and stored as integers are 0, except for the few that were 16. The dtype may be
+float again when they enter the model, and the range looks right. The kept inputs are compared with a table of rows of the same
+length that the script still holds, the one with the most distinct numbers. `values` and `held` count the distinct numbers in
+both. `ones` is the share of inputs that are not 0, `largest` the share of the table that is its largest number. Truncated inputs
+are whole numbers, far fewer of them, and not 0 where the table was largest. A threshold set on purpose is lower.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,21 +22,21 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "values": ("different numbers among the inputs", "as many as the next number, or more"),
-    "held": ("different numbers in the table that they were made of", ""),
-    "whole_share": ("share of the inputs that are whole numbers", ""),
-    "ones": ("share of the inputs that are not 0", ""),
+    "values": ("distinct numbers among the inputs", "the next number, or more"),
+    "held": ("distinct numbers in the table that they come from", ""),
+    "whole_share": ("share of inputs that are whole numbers", ""),
+    "ones": ("share of inputs that are not 0", ""),
     "largest": ("share of the table that is its largest number", ""),
 }
 _TABLE = "table = (inputs.abs() * 4).round().clamp(max=8)\ninputs = {}\nmodel = nn"
 HEALTHY = example(("model = nn", _TABLE.format("table / 8")))
 SICK = example(("model = nn", _TABLE.format("(table / 8).long().float()")))
 ROWS, FEWER, ALIKE = 2000, 3, 0.3
-"""Rows of a table that are looked at; times fewer values; how far two shares may lie apart, as a part."""
+"""Rows of a table that are read; how many times fewer values; how far two shares may differ, relatively."""
 
 
 def _arrays(names: Mapping[str, Any]) -> Iterator[np.ndarray]:
-    """Arrays among the script's names, and in what it loaded as a mapping (a Bunch of scikit-learn's)."""
+    """Arrays among the script's variables, and in mappings that it loaded (a Bunch of scikit-learn's)."""
     for value in names.values():
         for one in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(one, torch.Tensor) and one.ndim > 1 and not one.requires_grad:
@@ -46,17 +46,17 @@ def _arrays(names: Mapping[str, Any]) -> Iterator[np.ndarray]:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts and shares between 0 and 1. Raises NotApplicable for tokens, and without a table of such rows."""
+    """Counts and shares between 0 and 1. Raises NotApplicable for tokens, and without such a table."""
     inputs, _ = _table(run)
     if not inputs.is_floating_point() or inputs.ndim < 2:
-        raise NotApplicable("the model takes no rows of numbers")
+        raise NotApplicable("the model's inputs are not rows of numbers")
     x = inputs.float().numpy()
     length = int(np.prod(x.shape[1:]))
     found = [
         one for one in _arrays(run.namespace or live(run).namespace) if len(one) > len(x) and one[0].size == length
     ]
     if not found:
-        raise NotApplicable("the script holds no longer table of rows like its inputs")
+        raise NotApplicable("the script holds no table with more rows like the model's inputs")
     tables = [one[:ROWS].reshape(-1, length).astype(np.float64) for one in found]
     table = max(tables, key=lambda one: len(np.unique(one)))
     return {
@@ -69,11 +69,11 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on whole numbers that are far fewer than those of the table, and not 0 where this was at its largest."""
+    """Fires on whole numbers that are far fewer than the table's, and not 0 about as often as this is at its largest."""
     shown = pick(numbers, *SHOWN)
     lost = numbers["whole_share"] == 1 and FEWER * numbers["values"] <= numbers["held"]
     if lost and abs(numbers["ones"] - numbers["largest"]) < ALIKE * numbers["largest"]:
-        text = f"the inputs are whole numbers, {numbers['values']} different ones, and were made of {numbers['held']}: only what"
-        text += " was at its largest is not 0, the rest was cut off"
+        text = f"the inputs are whole numbers with {numbers['values']} distinct values, and the raw data has {numbers['held']}: "
+        text += "all but its largest values were truncated to 0"
         return Verdict("input_detail", True, text, shown, (Suspect("precision/integer_features", 0.85, text),))
-    return Verdict("input_detail", False, "the inputs tell as much as the data that they were made of", shown)
+    return Verdict("input_detail", False, "the inputs keep the detail of the raw data", shown)

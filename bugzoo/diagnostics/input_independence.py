@@ -1,10 +1,10 @@
-"""Does the model look at its input at all?
+"""Do the model's outputs depend on its inputs at all?
 
-The last kept batch is asked once more, in eval mode, then with its samples dealt to one another's targets, then with nothing
-but zeros. A model that has learnt something from its input is worse off both times. `moved` is how far the answers to two
-samples lie apart (nats for classes, else in standard deviations of the targets): where that is nothing although the samples
-differ, the model gives everybody one answer, and learns no more than how often each target comes. Samples that are all alike
-before they enter were lost earlier.
+The last kept batch goes through the model again in eval mode: as it was, with each sample given another's target, and with zeros
+as inputs. A model that has learned from its inputs has a higher loss both times. `moved` is the distance between the outputs of
+two samples (nats for classes, else in standard deviations of the targets). If it is about 0 although the samples differ, all
+samples get one output, and the model learns only how often each target comes. Samples that are all alike before they enter the
+model lost their differences earlier.
 """
 
 import math
@@ -22,23 +22,23 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "moved": ("distance of the answers to two samples", "far above 0.00001"),
-    "loss": ("loss on a batch", ""),
-    "dealt_loss": ("loss with the samples dealt to other targets", "higher"),
-    "zero_loss": ("loss with inputs of zeros", "higher"),
-    "input_spread": ("distance of two samples, over their size", "above 0"),
+    "moved": ("distance between the outputs of two samples", "far above 0.00001"),
+    "loss": ("loss on the last kept batch", ""),
+    "dealt_loss": ("loss with samples paired with other targets", "higher"),
+    "zero_loss": ("loss with zeros as inputs", "higher"),
+    "input_spread": ("distance between two samples, over their size", "above 0"),
 }
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Threshold(1e3, 0.0)"))
 STEPS, ROWS = 20, 4
-"""Optimiser steps and samples below which nothing is said."""
+"""With fewer optimizer steps or samples nothing is measured."""
 ONE, SAME, WORSE = 1e-5, 1e-3, 0.01
-"""Answers that lie closer are one answer (a language model that has hardly begun is at 5e-4); samples that lie closer are alike;
-a loss that rises by a smaller part has not risen."""
+"""Outputs that are closer are the same (a language model that has hardly begun is at 5e-4). Samples that are closer are alike.
+A loss that rises by a smaller share has not risen."""
 
 
 def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], operation: str) -> float:
-    """The script's kind of loss with other arguments; nan where it cannot be computed again."""
+    """The script's kind of loss with other arguments; nan if it cannot be computed again."""
     changed = type(batch)(batch.step, *arguments, batch.targets, batch.loss, batch.module)
     try:
         torch.manual_seed(0)
@@ -48,17 +48,17 @@ def _asked(model: torch.nn.Module, batch: Any, arguments: tuple[Any, Any], opera
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Distances and losses. Raises NotApplicable where a sample has no target of its own, or too few steps were made."""
+    """Distances and losses. Raises NotApplicable if samples have no targets of their own, or after too few steps."""
     need_steps(run, STEPS)
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
     if main is None or batch.targets is None or not batch.targets.ndim:
-        raise NotApplicable("the model takes no batch of numbers, or its loss keeps no targets")
+        raise NotApplicable("the model takes no batch of numbers, or its loss has no targets")
     x = arguments.leaves[main]
     rows = x.shape[0]
     if rows < ROWS or batch.targets.numel() % rows:
-        raise NotApplicable(f"the batch has not one target, or several, for each of at least {ROWS} samples")
+        raise NotApplicable(f"the batch does not have targets for each of at least {ROWS} samples")
     dealt = {
         place: leaf.roll(1, 0)
         for place, leaf in enumerate(arguments.leaves)
@@ -68,7 +68,7 @@ def measure(run: Run) -> dict[str, Any]:
     with quiet(model_of(run, batch)) as model:
         out = call(model, batch.args, batch.kwargs)
         if out.shape[0] != rows or not torch.isfinite(out).all():
-            raise NotApplicable("the model does not give one finite answer for each sample")
+            raise NotApplicable("the model does not give one finite output for each sample")
         loss = _asked(model, batch, arguments.arguments(), operation)
         dealt_loss = _asked(model, batch, arguments.arguments(dealt), operation)
         zero_loss = _asked(model, batch, arguments.arguments({main: torch.zeros_like(x)}), operation)
@@ -86,17 +86,17 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where all samples get one answer, and the loss is no worse when they are dealt to other targets."""
+    """Fires if all samples get one output, and the loss is no higher with other samples' targets."""
     shown = pick(numbers, *SHOWN)
     loss, dealt = numbers["loss"], numbers["dealt_loss"]
     rise = (dealt - loss) / abs(loss) if math.isfinite(dealt) and math.isfinite(loss) and loss else math.nan
     if numbers["moved"] > ONE or rise > WORSE:
-        return Verdict("input_independence", False, "other samples get other answers", shown)
-    text = f"all samples get one answer: two of them lie {numbers['moved']:.1g} apart"
+        return Verdict("input_independence", False, "different samples get different outputs", shown)
+    text = f"all samples get the same output: two outputs differ by {numbers['moved']:.1g} (usually far above 0.00001)"
     if math.isfinite(loss):
-        text += f"; the loss is {loss:.3g}, and {dealt:.3g} with the samples dealt to one another's targets"
+        text += f". The loss is {loss:.3g}, and {dealt:.3g} with other samples' targets"
     if numbers["input_spread"] < SAME:
-        text += "; the samples themselves are alike when they enter"
+        text += ", and the samples are alike before they enter the model"
         causes = ("data/everything_unknown", "precision/integer_features")
     else:
         text += f", although the samples differ (by {numbers['input_spread']:.2g} of their size)"

@@ -1,8 +1,8 @@
-"""Are the losses that a script keeps those that it trains on, or still multiplied by a scaler's factor?
+"""Do the recorded losses start near the loss of guessing?
 
-Under a gradient scaler the loss that backward() starts from is multiplied by its factor, 65536 at first, and whoever writes that
-one down plots the factor. Looked at is the script's own list with one number a step: `kept_first` is what it begins with (median
-of three), `chance` what guessing costs, `ratio` the one over the other, `scale` the scaler's factor at that time.
+Under a GradScaler the loss that backward() starts from is multiplied by the loss scale, 65536 at first. A script that records
+that product plots the loss scale. The script's own list with one number per step is read. `kept_first` is its start (median of
+three), and `chance` is the loss of guessing. `ratio` is the first over the second, and `scale` is the loss scale at that time.
 """
 
 import math
@@ -17,10 +17,10 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "kept_first": ("first loss that the script keeps", "that of guessing"),
-    "chance": ("loss of guessing (nats)", ""),
-    "ratio": ("the one over the other", "about 1"),
-    "scale": ("factor on the loss", ""),
+    "kept_first": ("first loss that the script records", "the loss of guessing"),
+    "chance": ("loss of guessing, ln C (nats)", ""),
+    "ratio": ("first recorded loss over the loss of guessing", "about 1"),
+    "scale": ("loss scale of the GradScaler", ""),
 }
 _KEPT = "loss = scaler.scale(loss)\n        loss.backward()\n        losses.append(loss.item())"
 _SCALED = (
@@ -30,11 +30,11 @@ _SCALED = (
 HEALTHY = example(("loss.backward()", "losses.append(loss.item())\n        scaler.scale(loss).backward()"), *_SCALED)
 SICK = example(("loss.backward()", _KEPT), *_SCALED)
 LARGE, NEAR = 16.0, 2.0
-"""A factor that nobody takes for another; times that the first loss may lie beside it, up or down."""
+"""A loss scale above `LARGE` is unmistakable. The first loss may be up to `NEAR` times above or below the expected one."""
 
 
 def _kept(names: Mapping[str, Any], steps: int) -> Sequence[float]:
-    """The script's list of so many numbers, one that is named after the loss if there is one; empty without any."""
+    """The script's list of `steps` numbers, preferably one named after the loss; empty without any."""
     found = [
         (name, value)
         for name, value in names.items()
@@ -44,29 +44,29 @@ def _kept(names: Mapping[str, Any], steps: int) -> Sequence[float]:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Losses in nats, and a factor. Raises NotApplicable without a scaler, a cross-entropy or a list of the script's."""
+    """Losses in nats, and a loss scale. Raises NotApplicable without a GradScaler, a cross-entropy or a list of losses."""
     steps = need_steps(run, 3)
     scale = median(column(run.trace.scale)[:3])
     if not math.isfinite(scale):
-        raise NotApplicable("no gradient scaler was seen")
+        raise NotApplicable("the script uses no GradScaler")
     classes = run.trace.graph.classes or 0
     if classes < 2:
-        raise NotApplicable("the loss is no cross-entropy over classes, so there is no ln C to compare with")
+        raise NotApplicable("the loss is not a cross-entropy over classes, so there is no ln C to compare with")
     kept = _kept(run.namespace or live(run).namespace, steps)
     if not len(kept):
-        raise NotApplicable("the script keeps no list with one number a step")
+        raise NotApplicable("the script keeps no list with one number per step")
     first, chance = median(kept[:3]), math.log(classes)
     return {"kept_first": first, "chance": chance, "ratio": first / chance, "scale": scale}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on losses that are about the scaler's factor times what guessing costs."""
+    """Fires on losses of about the loss scale times the loss of guessing."""
     shown = pick(numbers, *SHOWN)
     text = (
-        f"the losses that the script keeps begin at {numbers['kept_first']:.3g}, guessing costs {numbers['chance']:.3g}"
+        f"the recorded losses begin at {numbers['kept_first']:.3g}, and the loss of guessing is {numbers['chance']:.3g}"
     )
     beside = numbers["ratio"] / numbers["scale"] if numbers["scale"] > LARGE else 0.0
     if 1 / NEAR < beside < NEAR:
-        text += f": about {numbers['scale']:.3g} times as much, which is the scaler's factor"
+        text += f": about {numbers['scale']:.3g} times as much, which is the loss scale"
         return Verdict("kept_losses", True, text, shown, (Suspect("precision/scaled_loss_logged", 0.85, text),))
     return Verdict("kept_losses", False, text, shown)

@@ -1,10 +1,9 @@
-"""Are the weights that the script kept a copy of better than those that it ends with? And on which data were they chosen?
+"""Does the script end with its best weights, and which data selected them?
 
-Whoever measures after each epoch and keeps a copy of the best weights wants to end with them. Every copy of the model's weights
-among the script's names is put into the model, and the script's own evaluation is run once more with it: `better` is how much
-lower its loss is, as a share. A copy that the model does end with was chosen by something: where the loop reads the very data
-that is reported, while another data set lies there that nothing reads, the choice has seen what it is judged by
-(`chosen_on_report`).
+A script that evaluates after each epoch and keeps a copy of the best weights wants to end with them. Every copy of the model's
+weights among the script's variables is loaded into the model, and the script's own evaluation is run once more. `better` is how
+much lower its loss is then, as a share. A copy that the model does end with was selected on some data. If the loop reads the
+reported data itself, and another dataset is never read, the selection has seen the data that judges it (`chosen_on_report`).
 """
 
 import ast
@@ -28,10 +27,10 @@ from bugzoo.syntax import called, parse
 COST = 1
 SHOWN = {
     "copies": ("copies of the weights that the script holds", ""),
-    "loss": ("loss in the script's evaluation, with the weights at the end", ""),
-    "kept_loss": ("the same with the best of the copies", "not lower"),
-    "better": ("how much lower that is, as a share", "0"),
-    "restored": ("copies that are the weights at the end", ""),
+    "loss": ("loss in the script's evaluation, with the final weights", ""),
+    "kept_loss": ("the same loss with the best of the copies", "not lower"),
+    "better": ("share by which the loss of the copy is lower", "0"),
+    "restored": ("copies that equal the final weights", ""),
 }
 _KEPT = ("for epoch", "import copy\nfor epoch")
 _EARLY = (
@@ -45,7 +44,7 @@ MUCH = 0.01
 
 
 def _copies(run: Run, model: torch.nn.Module) -> list[Mapping[str, torch.Tensor]]:
-    """Dicts with the names and shapes of the model's weights, in memory of their own; also inside of a dict or a model."""
+    """Dicts with the names and shapes of the model's weights, in memory of their own; also inside a dict or a model."""
     own, found = model.state_dict(), []
     names = run.namespace or live(run).namespace
     for value in list(names.values()):
@@ -67,12 +66,12 @@ def _alike(one: Mapping[str, Any], own: Mapping[str, torch.Tensor]) -> bool:
 def _asked(run: Run, again: bool) -> float:
     found = evaluated(run, again=again)
     if not found.pairs:
-        raise NotApplicable("its evaluation computes no loss that could be compared")
+        raise NotApplicable("the script's evaluation computes no loss")
     return found.loss()
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Losses and counts. Raises NotApplicable where no copy of the weights was kept, or no loss is evaluated."""
+    """Losses and counts. Raises NotApplicable if no copy of the weights was kept, or no loss is evaluated."""
     model = live(run).models[0] if live(run).models else None
     copies = _copies(run, model) if model is not None else []
     if model is None or not copies:
@@ -98,7 +97,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _chosen_on_report(run: Run) -> bool:
-    """Does the training loop read the data that is reported, while another data set lies there unread?"""
+    """Does the training loop read the data that is reported, while another dataset is never read?"""
     names, training = run.namespace or live(run).namespace, training_loader(run)
     reported = {id(one.dataset) for one in evaluated(run).loaders}
     loaders = {name: one for name, one in names.items() if isinstance(one, DataLoader)}
@@ -113,16 +112,14 @@ def _chosen_on_report(run: Run) -> bool:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where a kept copy does better by more than 1 %, or was chosen on the data that is reported."""
+    """Fires if a kept copy is better by more than 1 %, or was selected on the data that is reported."""
     shown = pick(numbers, *SHOWN)
     if numbers["better"] > MUCH:
-        text = f"with a copy of the weights that the script keeps its own evaluation has a loss of {numbers['kept_loss']:.4g}"
-        text += f", {share(numbers['better'])} lower than with those that it ends with ({numbers['loss']:.4g})"
+        text = f"with a copy of the weights that the script kept, its evaluation loss is {numbers['kept_loss']:.4g}"
+        text += f", {share(numbers['better'])} lower than with the final weights ({numbers['loss']:.4g})"
         return Verdict("kept_weights", True, text, shown, (Suspect("resume/last_instead_of_best", 0.85, text),))
     if numbers["chosen_on_report"]:
-        text = "the weights at the end were kept by a loop that reads the very data that is reported, and data that was set "
-        text += "aside beside it is read by nothing"
+        text = "the final weights were selected by a loop that reads the reported data itself, "
+        text += "and another held-out set is never read"
         return Verdict("kept_weights", True, text, shown, (Suspect("metrics/epoch_chosen_on_test", 0.85, text),))
-    return Verdict(
-        "kept_weights", False, "no copy of the weights that was kept does better than those at the end", shown
-    )
+    return Verdict("kept_weights", False, "no kept copy of the weights is better than the final ones", shown)

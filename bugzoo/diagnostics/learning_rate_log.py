@@ -1,9 +1,9 @@
-"""Which learning rate did each step have, which one was intended, and what came of it?
+"""Is the learning rate in a usual range, and does the schedule move it as planned?
 
-A scheduler is stepped once for each unit that it is laid out for (an epoch, an update), behind the optimiser. Never stepped, the
-rate stays where it began; stepped for each micro-batch, the schedule is over before the training is, and a cosine rises
-again; stepped first, its first value is never used. One update usually changes the parameters by about 1e-3 of their size:
-at a millionth of that nothing is learnt in this life. An optimiser that is made anew begins without its momentum.
+A scheduler takes one step per unit of its plan (an epoch, or an update), after the optimizer. Without scheduler.step() the
+learning rate never changes. With one scheduler step per micro-batch the schedule ends before training does, and a cosine rises
+again. Stepped before the optimizer, it never uses its first value. One update usually changes the parameters by about 1e-3 of
+their size; at a millionth of that nothing is learned in any useful time. A re-created optimizer starts without its momentum.
 """
 
 import gc
@@ -20,29 +20,29 @@ from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.restore import lent
 from bugzoo.running.result import Run
 
-COST = 1  # schedulers and optimisers are looked at while they live
+COST = 1  # schedulers and optimizers are read while they are alive
 SHOWN = {
-    "steps": ("steps of the optimiser", ""),
-    "scheduler_steps": ("steps of the scheduler", "one for each unit of its plan"),
-    "planned": ("steps that its plan is laid out for", "those that it made"),
+    "steps": ("optimizer steps", ""),
+    "scheduler_steps": ("scheduler steps", "one per unit of its plan"),
+    "planned": ("steps in the plan of the schedule", "as many as it made"),
     "first_rate": ("learning rate of the first step", ""),
-    "intended_first_rate": ("what the plan begins with", "the same"),
+    "intended_first_rate": ("first learning rate in the plan of the schedule", "that of the first step"),
     "last_rate": ("learning rate of the last step", ""),
-    "update_ratio": ("change of the parameters in a step, relative to their size", "1e-4 to 1e-2"),
-    "takeovers": ("times that a new optimiser took over", "0"),
+    "update_ratio": ("change of the parameters per step, relative to their size", "1e-4 to 1e-2"),
+    "takeovers": ("times that a new optimizer took over the same parameters", "0"),
 }
 _SCHEDULED = "lr=1e-2)\nscheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, {})"
 HEALTHY = example(("lr=1e-2)", _SCHEDULED.format(5)), ("    model.eval()", "    scheduler.step()\n    model.eval()"))
 SICK = example(("lr=1e-2)", _SCHEDULED.format(5)))
 _PLANS = ("T_max", "total_steps", "total_iters")
 SPENT = 1e-3
-"""Part of the largest rate at which a schedule is over."""
+"""A schedule is over below this part of its largest learning rate."""
 TINY = 3e-5
-"""Median relative update below which nothing is learnt in any time."""
+"""Below this median relative update nothing is learned in any useful time."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Rates as they were at the steps; counts of the schedulers that are alive. Raises NotApplicable below 3 steps."""
+    """Learning rates at the steps; counts of the schedulers that are alive. Raises NotApplicable below 3 steps."""
     trace = run.trace
     steps = need_steps(run, 3)
     rates = column(trace.learning_rate)
@@ -70,13 +70,13 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _left(loss: np.ndarray) -> float:
-    """Loss at the end over that at the start; NaN where that says nothing."""
+    """Loss at the end over that at the start; NaN where that means nothing."""
     start = float(loss[:3].mean()) if len(loss) >= 6 else 0.0
     return float(loss[-max(3, len(loss) // 10) :].mean()) / start if start > 0 else math.nan
 
 
 def _takeovers(optimizers: list[Any], turns: np.ndarray) -> float:
-    """How often a new optimiser of the same class went on with the same parameters."""
+    """How often a new optimizer of the same class took over the same parameters."""
     order = [int(i) for i in turns[np.isfinite(turns)]]
     order = [i for place, i in enumerate(order) if place == 0 or order[place - 1] != i]
     if len(set(order)) < len(order) or max(order, default=0) >= len(optimizers):
@@ -88,7 +88,7 @@ def _takeovers(optimizers: list[Any], turns: np.ndarray) -> float:
 
 
 def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
-    """Numbers of the one scheduler of an optimiser that stepped; nothing where there is none, or more than one."""
+    """Numbers of the one scheduler whose optimizer stepped; {} without one, or with several."""
     mine = {id(optimizer) for optimizer in optimizers}
     found = [
         one
@@ -98,7 +98,7 @@ def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
     if len(found) != 1:
         return {}
     scheduler = found[0]
-    # what grows to the full rate, or begins below it, stays there when its steps are over
+    # a warm-up (LinearLR, ConstantLR) keeps the full learning rate after its last step
     plans = () if isinstance(scheduler, LinearLR | ConstantLR) else _PLANS
     planned = next((getattr(scheduler, name) for name in plans if isinstance(getattr(scheduler, name, None), int)), 0)
     numbers = {"schedulers": 1.0, "scheduler_steps": float(scheduler.last_epoch)}
@@ -114,7 +114,7 @@ def _schedule(optimizers: list[Any], rates: np.ndarray) -> dict[str, Any]:
 
 
 def _value(scheduler: Any, place: int) -> float | None:
-    """The rate that the plan has at a place, of the first group; None where it does not say so in a formula."""
+    """Learning rate of the first group at a place of the plan; None without a closed formula."""
     if isinstance(scheduler, LambdaLR):
         return float(scheduler.base_lrs[0] * scheduler.lr_lambdas[0](place))
     formula = getattr(scheduler, "_get_closed_form_lr", None)
@@ -125,7 +125,7 @@ def _value(scheduler: Any, place: int) -> float | None:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a schedule that stands still, runs ahead or begins late, on lost momentum, and on updates of nothing."""
+    """Fires on a schedule that never moves, runs ahead or starts late, on lost momentum, and on tiny updates."""
     shown = pick(
         numbers, "first_rate", "last_rate", "scheduler_steps", "planned", "first_skipped", "takeovers", "update_ratio"
     )
@@ -141,7 +141,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = f"the scheduler made {numbers['scheduler_steps']:.0f} steps, and its plan is laid out for {numbers['planned']:.0f}"
     elif (
         numbers.get("spent_share", 0.0) > 0.3 and numbers.get("scheduler_steps", 0.0) >= numbers["steps"]
-    ):  # a plan for epochs; one that is made for batches is at its end when the training is
+    ):  # a plan for epochs; a plan for batches ends when training does
         cause, score = "loop/scheduler_per_microbatch", 0.7
         text = f"the scheduler was stepped {numbers['scheduler_steps']:.0f} times in {numbers['steps']:.0f} steps, and for "
         text += f"{share(numbers['spent_share'])} of them its rate was less than a thousandth of what it had been"

@@ -1,11 +1,11 @@
-"""Which pattern does the loss make over the steps?
+"""Does the loss fall and settle, or does it plateau, diverge, oscillate or stay at chance?
 
-healthy: falls and settles · still falling: stopped early · plateau: falls a little, then flat · stuck at chance: never
-left ln C · divergence: ends above where it began, or leaves the numbers · oscillation: swings without falling · spike:
-leaves and comes back (often one bad batch) · cliff: jumps up once and stays.
-The curve alone names few causes: being flat at ln C is shared by a learning rate of zero, dead units, zero weights and
-shuffled labels. Update size, share of zeros in the activations and gradient size tell them apart, so they are measured
-here too; without one of those reasons the pattern is named and nobody is blamed.
+healthy: falls and settles · still falling: stopped early · plateau: falls a little, then no further · stuck at chance: never
+leaves ln C · divergence: ends above its start, or is no longer finite · oscillation: swings without falling · spike:
+jumps up and comes back (often one bad batch) · cliff: jumps up once and stays.
+The curve alone names few causes: with a learning rate of zero, dead units, zero weights or shuffled labels the loss stays at
+ln C. Update size, share of zero activations and gradient size tell these apart, so they are measured here too. Without one of
+these reasons the pattern is named, and no suspect.
 """
 
 import math
@@ -23,10 +23,10 @@ COST = 0
 SHOWN = {
     "first_loss": ("loss of the first step", ""),
     "final_loss": ("loss at the end", ""),
-    "best_loss": ("lowest loss, smoothed", "that at the end"),
-    "peak_loss": ("highest loss", "that at the start"),
-    "chance": ("loss of guessing, per answer (nats)", ""),
-    "steps": ("steps", ""),
+    "best_loss": ("lowest smoothed loss", "the final loss"),
+    "peak_loss": ("highest loss", "the first loss"),
+    "chance": ("loss of guessing, ln C (nats)", ""),
+    "steps": ("optimizer steps", ""),
 }
 HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=10.0"))
@@ -37,7 +37,7 @@ def _smooth(loss: np.ndarray, width: int) -> np.ndarray:
 
 
 def _main_losses(trace: Any) -> tuple[np.ndarray, int]:
-    """Losses of the optimiser with most steps, and how many optimisers there are."""
+    """Losses of the optimizer with most steps, and the number of optimizers that take turns."""
     loss, optimizer = column(trace.loss), column(trace.optimizer)
     kinds, counts = np.unique(optimizer[np.isfinite(optimizer)], return_counts=True)
     if len(kinds) <= 1 or len(optimizer) != len(loss):
@@ -65,15 +65,15 @@ def measure(run: Run) -> dict[str, Any]:
     update = column(trace.update_ratio)
     update = update[np.isfinite(update)]
     largest = float(update[: max(3, len(update) // 3)].max()) if len(update) else math.nan
-    # a loss that may start near zero (a game, a target that moves) proves nothing by growing; large updates do
+    # a loss that may start near zero (a game, a moving target) may grow without divergence
     sure = not math.isnan(chance) or largest > 0.1
     grown = sure and tail > 1.5 * head + 0.1 and tail > 2 * best and head > 0
     never_back = sure and peak > 4 * head > 0 and tail > 0.9 * (head if math.isnan(chance) else min(head, chance))
     blown = numbers["non_finite_share"] > 0 and peak > 3 * head > 0
-    # thrown out by the first updates, each about as large as the parameters: wherever it comes to rest afterwards
+    # the first updates, each about as large as the parameters, threw the loss up, wherever it settles afterwards
     burst = float(finite[1:11].max()) > 10 * finite[0] > 0 and largest > 0.5
     diverged = bool(grown or never_back or blown or burst)
-    if optimizers > 1:  # two players: one's loss rises because the other gets better
+    if optimizers > 1:  # two players: the loss of one rises because the other improves
         diverged = bool(blown or tail > 1000 * abs(head) + 1000)
     third = len(finite) // 3
     falling = float(np.mean(finite[third : 2 * third]) - np.mean(finite[2 * third :])) if third >= 2 else 0.0
@@ -140,43 +140,47 @@ def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
 
 
 def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
-    where = f"the loss stays at {numbers['final_loss']:.3g}, chance is ln C = {numbers['chance']:.3g}"
+    where = f"the loss stays at {numbers['final_loss']:.3g}, and chance is ln C = {numbers['chance']:.3g}"
     update, gradient = numbers["update_ratio"], numbers["grad_norm"]
     if numbers.get("still_zero_share", 0.0) > 0.4:
-        text = f"{where}; {numbers['still_zero_share']:.0%} of the weight matrices are exactly zero and stay so"
+        text = f"{where}; {numbers['still_zero_share']:.0%} of the weight matrices are exactly zero and stay zero"
         return [Suspect("initialisation/zero_weights", 0.85, text)]
     if gradient < 1e-9:
         return [Suspect("initialisation/zero_weights", 0.6, f"{where}; the gradient is zero ({gradient:.1g})")]
     if update < 1e-6:
-        text = f"{where}; one update changes the parameters by {update:.1g} of their size (usual: about 1e-3)"
+        text = f"{where}; one update changes the parameters by {update:.1g} of their size (usually about 1e-3)"
         return [Suspect("optimizer/lr_too_low", 0.7, text)]
     if numbers["dead_share"] > 0.98:
-        text = f"{where}; a layer puts out {numbers['dead_share']:.0%} zeros"
+        text = f"{where}; {numbers['dead_share']:.0%} of a layer's outputs are zero"
         lr_high = update > 0.03
         return [Suspect("optimizer/lr_too_high" if lr_high else "initialisation/dead_relu", 0.6, text)]
     if update > 0.1:
-        return [Suspect("optimizer/lr_too_high", 0.6, f"{where}; one update changes the parameters by {update:.0%}")]
+        return [
+            Suspect(
+                "optimizer/lr_too_high", 0.6, f"{where}; an update changes parameters by {update:.0%} of their size"
+            )
+        ]
     return []
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on divergence, and on a loss stuck at chance where update, gradient or activations give a reason."""
+    """Fires on divergence, and on a loss stuck at chance for which update, gradient or activations give a reason."""
     shown = pick(numbers, "first_loss", "final_loss", "best_loss", "peak_loss", "diverged", "stuck_at_chance")
     pattern = numbers["pattern"]
     if numbers.get("falls_below_zero"):
         text = (
-            f"a cross-entropy is never negative, and this one falls to {numbers['final_loss']:.3g}: its sign is flipped"
+            f"a cross-entropy is never negative, but this one falls to {numbers['final_loss']:.3g}: its sign is flipped"
         )
         return Verdict("loss_curve", True, text, shown, (Suspect("loss/sign_flipped", 0.95, text),))
     if numbers["diverged"]:
         if "final_loss" not in numbers:
-            text = "the loss was not finite from the first steps on"
+            text = "the loss is not finite from the first steps on"
             return Verdict("loss_curve", True, f"divergence: {text}", shown)
         update = numbers.get("largest_update", math.nan)
         text = (
-            f"the loss began at {numbers['first_loss']:.3g}, rose to {numbers['peak_loss']:.3g} and ended at "
-            f"{numbers['final_loss']:.3g}; an early update changed the parameters by {update:.2g} "
-            "of their size (usual: 1e-3 to 1e-2)"
+            f"the loss goes from {numbers['first_loss']:.3g} to {numbers['peak_loss']:.3g} and ends at "
+            f"{numbers['final_loss']:.3g}; an early update is {update:.2g} "
+            "of the parameters' size (usually 1e-3 to 1e-2)"
         )
         score = 0.85 if update > 0.1 else 0.5
         return Verdict(

@@ -1,9 +1,9 @@
-"""Do single batches stick out of the loss?
+"""Does the loss spike at single steps, far above that of the neighboring steps?
 
-The loss of each step is held against the median of its neighbours, in units of how far losses usually are from theirs. Noise
-from batch to batch reaches four or five. A step at twenty that stands alone and is worse than no learning at all had data of
-another kind in it: look at its batch. One that comes back once an epoch is the same batch, or the same sample, each time.
-Losses that rise and fall together, as those of an agent that meets something new, are no spikes.
+The loss of each step is compared with the median of its neighbors, in units of the median distance. Noise between batches reaches
+four or five units. A single step at twenty units, with a loss above that of no learning at all, had data of another kind: look
+at its batch. A spike once per epoch is the same batch, or the same sample, each time. Losses that rise and fall together, as
+those of an agent that meets something new, are not spikes.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "height": ("highest loss above its neighbours, in usual distances", "below 10"),
-    "step": ("step of that loss", ""),
-    "times": ("loss there, over the median of its neighbours", "1 to 2"),
-    "spikes": ("steps that stick out by 20 distances, above all others", "0"),
+    "height": ("highest loss above its neighbors, in median distances", "below 10"),
+    "step": ("step with that loss", ""),
+    "times": ("loss there, over the median of its neighbors", "1 to 2"),
+    "spikes": ("steps 20 distances above their neighbors and far above all others", "0"),
 }
 HEALTHY = example()
 SICK = example(
@@ -28,16 +28,16 @@ SICK = example(
 )
 NEIGHBOURS, HIGH, WORSE, ALONE = 5, 20.0, 1.2, 2.0
 TIMES = 4.0
-"""Over its neighbours: a healthy script with a frozen backbone was seen to reach 2.8."""
+"""Loss over its neighbors: a healthy script with a frozen backbone reached 2.8."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Height in median distances, and the step it is at. Raises NotApplicable below 20 steps whose loss is a number."""
+    """Height in median distances, and its step. Raises NotApplicable below 20 steps with a finite loss."""
     need_steps(run, 20)
     every = column(run.trace.loss)
     places = np.flatnonzero(np.isfinite(every))
     if len(places) < 20:
-        raise NotApplicable(f"the loss is a number at {len(places)} steps only, and 20 are needed")
+        raise NotApplicable(f"only {len(places)} steps have a finite loss, and 20 are needed")
     loss = every[places]
     padded = np.pad(loss, NEIGHBOURS, mode="reflect")
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1)
@@ -48,7 +48,7 @@ def measure(run: Run) -> dict[str, Any]:
     ratios = loss / np.maximum(np.abs(usual), 1e-12)
     high = (heights > HIGH) & (ratios > TIMES) & (loss > WORSE * float(np.median(loss[:3])))
     high &= loss > ALONE * others.max(axis=1)
-    if high.any() and not high.all():  # the upper end of losses that vary that much anyway is no other kind of data
+    if high.any() and not high.all():  # where losses vary this much anyway, the upper end is not another kind of data
         high &= loss > ALONE * float(loss[~high].max())
     top = int(np.argmax(np.where(high, heights, 0.0) if high.any() else heights))
     return {
@@ -61,12 +61,10 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a loss 20 usual distances above, and four times as high as, its neighbours, twice all others."""
+    """Fires on a loss 20 median distances above its neighbors, four times as high, and twice as high as all others."""
     shown = pick(numbers, "height", "step", "times", "spikes")
-    text = (
-        f"the loss that sticks out most is {numbers['times']:.3g} times its neighbours', at step {numbers['step']:.0f}"
-    )
+    text = f"the loss sticks out most at step {numbers['step']:.0f}: {numbers['times']:.3g} times its neighbors' (usually 1-2)"
     if not 0 < numbers["spikes"] <= 0.1 * numbers["steps"]:
         return Verdict("loss_spikes", False, text, shown)
-    text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stand out like that: look at their batches"
+    text += f"; {numbers['spikes']:.0f} of {numbers['steps']:.0f} steps stick out like this: look at their batches"
     return Verdict("loss_spikes", True, text, shown, (Suspect("data/corrupt_batch", 0.6, text),))

@@ -1,10 +1,9 @@
-"""Does memory grow with every step, and what holds on to it?
+"""Does memory grow with every step, and how many computation graphs stay alive?
 
-Resident memory is a noisy witness in a short run, so the graphs themselves are counted: a step's autograd graph should
-die when the step is over. `graphs_kept` is the largest number of marked graphs (those of the first
-40 steps, and of some in a row now and then) that were alive at once, less what the loop's own variables and the watch
-hold; 0 is usual, and a list of losses, or a running sum of tensors, keeps as many as there are steps. Keep numbers
-instead (`loss.item()`), or detach.
+Resident memory is noisy in a short run, so the graphs themselves are counted. A step's autograd graph should be freed when the
+step ends. Marked are the graphs of the first 40 steps, and now and then some consecutive ones. `graphs_kept` is the largest
+number of these alive at once, minus those that the loop's own variables and the watch hold. 0 is usual. A list of losses, or
+a running sum of tensors, keeps one graph per step. Keep numbers instead (`loss.item()`), or detach.
 """
 
 import math
@@ -19,19 +18,19 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "growth_mib_per_step": ("growth of the memory per step (MiB)", "about 0"),
+    "growth_mib_per_step": ("growth of resident memory per step (MiB)", "about 0"),
     "graphs_alive": ("autograd graphs alive at once", "1 or 2"),
-    "steps": ("steps", ""),
+    "steps": ("optimizer steps", ""),
 }
 HEALTHY = example()
 SICK = example(("for epoch", "losses = []\nfor epoch"), ("optimizer.step()", "optimizer.step(), losses.append(loss)"))
 MANY = 8
 WATCH = 5
-"""Graphs per backward of a step that the loop's own variables and the watch's snapshots of them may hold."""
+"""Graphs per backward pass of a step that the loop's variables and the watch's snapshots of them may hold."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Graphs kept, and MiB that resident memory grows by per step in the second half of the run (NaN when unknown)."""
+    """Graphs kept, and growth of resident memory after 30 % of the steps, in MiB per step (NaN when unknown)."""
     trace = run.trace
     steps = need_steps(run, 3)
     memory, step = column(trace.memory_mib), column(trace.step)
@@ -48,16 +47,16 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than 5 graphs, and a fifth of those that were marked or eight, were alive at once."""
+    """Fires when more than 5 graphs were kept, and at least eight or a fifth of the marked ones."""
     shown = pick(numbers, "graphs_kept", "growth_mib_per_step", "steps")
     kept = numbers["graphs_kept"]
     if kept > 5 and not kept < min(0.2 * numbers["marked"], MANY):
         alive = numbers["graphs_alive"]
-        text = f"of {numbers['marked']:.0f} autograd graphs that were marked, {alive:.0f} were alive at once: "
-        text += "the script holds on to them"
+        text = f"{alive:.0f} of {numbers['marked']:.0f} marked autograd graphs were alive at once (usually 1 or 2): "
+        text += "the script keeps references to them"
         grown = numbers["growth_mib_per_step"]
         if grown > 0:
-            text += f"; resident memory grew by {grown:.2g} MiB a step"
+            text += f"; memory grew by {grown:.2g} MiB a step"
         suspects = (Suspect("memory/losses_kept_with_graph", 0.9, text), Suspect("memory/outputs_kept", 0.3, text))
         return Verdict("memory_audit", True, text, shown, suspects)
     text = (

@@ -1,9 +1,9 @@
-"""In which mode did each forward pass run?
+"""Do training passes run in train mode, and evaluation passes in eval mode?
 
-Dropout and BatchNorm behave differently in training and evaluation. Forward passes without gradients in training mode
-are evaluations whose eval() was forgotten: results change from call to call. Training passes in eval mode mean that
-train() was never called again after an evaluation. A dropout that acts in eval mode is called in functional form
-without `training=self.training`. A model without such layers does not care, and neither does this instrument.
+Dropout and batch norm behave differently in train mode and in eval mode. Forward passes without gradients in train mode are
+evaluations without model.eval(): results change from call to call. Training passes in eval mode mean that no model.train()
+followed an evaluation. Dropout that acts in eval mode is F.dropout without `training=self.training`. A model without such
+layers does not depend on the mode, and this instrument does not apply.
 """
 
 from typing import Any
@@ -22,8 +22,8 @@ from bugzoo.running.result import Run
 COST = 1
 SHOWN = {
     "evaluations": ("forward passes without gradients", ""),
-    "eval_in_train_mode": ("of these in training mode", "0"),
-    "train_in_eval_share": ("share of the training passes in eval mode", "0"),
+    "eval_in_train_mode": ("forward passes without gradients in train mode", "0"),
+    "train_in_eval_share": ("share of training passes in eval mode", "0"),
 }
 HEALTHY = example(("nn.ReLU()", "nn.Dropout(0.1)"))
 SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
@@ -31,7 +31,7 @@ _RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")
 
 
 class _Drops(TorchDispatchMode):
-    """Notes whether anything is dropped at random during a call."""
+    """Records whether a call drops units at random."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _Drops(TorchDispatchMode):
 
 
 def sensitive(model: torch.nn.Module) -> list[str]:
-    """Kinds of layers in `model` whose mode matters: active dropout (also inside RNNs and attention), batch norm."""
+    """Kinds of mode-dependent layers in `model`: active dropout (also inside RNNs and attention), batch norm."""
     found = set()
     for module in model.modules():
         if isinstance(module, DROPOUTS) and module.p > 0:
@@ -61,24 +61,24 @@ def sensitive(model: torch.nn.Module) -> list[str]:
 
 
 def _own_mode(model: torch.nn.Module) -> bool:
-    """Are all mode-dependent layers in eval mode although the root says training (frozen batch norm, say)?"""
+    """Are all mode-dependent layers in eval mode although the root is in train mode (frozen batch norm, say)?"""
     layers = [m for m in model.modules() if isinstance(m, (*DROPOUTS, *NORMS))]
     return model.training and bool(layers) and not any(m.training for m in layers)
 
 
 def _drops(run: Run, training: bool = False) -> dict[str, Any] | None:
-    """The line that drops at random when the model is called in this mode; {} if not known, None if nothing does."""
+    """The line that drops units at random in this mode; {} if unknown, None if nothing does."""
     try:
         batch = batches(run)[-1]
         with quiet(model_of(run, batch), training) as model, _Drops() as drops:
             call(model, batch.args, batch.kwargs)
-    except Exception:  # the model cannot be called again; the counts below still tell
+    except Exception:  # the model cannot be called again; the counts below still say something
         return None
     return drops.where if drops.seen else None
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Counts of forward passes by circumstance. Raises NotApplicable where no layer's mode matters."""
+    """Counts of forward passes by mode. Raises NotApplicable where no layer depends on the mode."""
     need_steps(run, 1)
     models = live(run).models
     kinds: dict[str, list[str]] = {}
@@ -88,9 +88,9 @@ def measure(run: Run) -> dict[str, Any]:
     drops = _drops(run)
     if drops is None and not any(kinds.values()) and _drops(run, training=True) is not None:
         main = model_of(run, batches(run)[-1])
-        kinds[type(main).__name__] = ["dropout"]  # in functional form, and asking for the mode as it should
+        kinds[type(main).__name__] = ["dropout"]  # functional dropout that is passed the mode, as it should be
     if not any(kinds.values()) and drops is None:
-        raise NotApplicable("no layer behaves differently in training and evaluation")
+        raise NotApplicable("no layer behaves differently in train mode and eval mode")
     optimizer = column(run.trace.optimizer)
     per_optimizer = [float((optimizer == index).sum()) for index in np.unique(optimizer)]
     once_a_step = any(
@@ -101,25 +101,23 @@ def measure(run: Run) -> dict[str, Any]:
         for entry in run.trace.forwards
         for steps in per_optimizer
     )
-    alone = len(models) == 1  # with a second network, what is computed without gradients may feed it
+    alone = len(models) == 1  # with a second network, outputs without gradients may be its inputs
     evaluated = trained = wrong_eval = wrong_train = 0
     for entry in run.trace.forwards:
         if not kinds.get(entry.module) or not entry.learns:
-            continue  # what is never called with gradients is no learner to be evaluated: a teacher, a moving average
+            continue  # never called with gradients: a teacher or a moving average, which is not trained
         count = entry.count
         if entry.grad and entry.followed_by_backward:
             trained += count
             wrong_train += 0 if entry.training else count
-        elif (
-            entry.grad
-        ):  # an evaluation without no_grad(); in training mode it may as well be a step that was broken off
+        elif entry.grad:  # an evaluation without no_grad(); in train mode it may also be an interrupted step
             evaluated += 0 if entry.training else count
         else:
             feeds = entry.in_training_loop and not (entry.after_step and alone)
             if feeds and any(0.8 * steps <= count <= 1.25 * steps for steps in per_optimizer):
-                continue  # one a step: a target network, or a generator that feeds a discriminator
+                continue  # once a step: a target network, or a generator that feeds a discriminator
             if count == 1 and not entry.in_training_loop and once_a_step:
-                continue  # the same at the first step, before it was known where the loop is
+                continue  # the same at the first step, when the loop was not known yet
             evaluated += count
             wrong_eval += count if entry.training else 0
     return {
@@ -134,24 +132,24 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on evaluation in training mode, on training in eval mode, and on dropout that acts in eval mode."""
+    """Fires on evaluation in train mode, on training in eval mode, and on dropout that acts in eval mode."""
     shown = pick(numbers, "eval_in_train_mode", "evaluations", "train_in_eval_mode", "drops_in_eval")
     layers = " and ".join(numbers["kinds"]) or "dropout"
     suspects = []
     if numbers["eval_in_train_mode"] > 0:
         text = (
             f"{numbers['eval_in_train_mode']:.0f} of {numbers['evaluations']:.0f} forward passes without gradients ran "
-            f"in training mode, and the model has {layers}"
+            f"in train mode (usually 0), and the model has {layers}"
         )
         score = 0.9 if numbers["eval_in_train_mode"] >= 0.5 * numbers["evaluations"] else 0.7
         suspects.append(Suspect("modes/eval_mode_missing", score, text))
     if numbers["train_in_eval_share"] > 0.2:
         part = share(numbers["train_in_eval_share"])
-        text = f"{part} of the training passes ran in eval mode, and the model has {layers}"
+        text = f"{part} of the training passes ran in eval mode (usually 0), and the model has {layers}"
         suspects.append(Suspect("modes/train_mode_not_restored", 0.8, text))
     if numbers["drops_in_eval"]:
-        text = "in eval mode the model still drops units at random: a functional dropout does not ask for the mode"
+        text = "in eval mode the model still drops units at random: functional dropout without training=self.training"
         place = {"file": numbers.get("file"), "line": numbers.get("line")}
         suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, **place))
-    message = suspects[0].evidence if suspects else f"training and evaluation ran in their modes ({layers})"
+    message = suspects[0].evidence if suspects else f"training ran in train mode and evaluation in eval mode ({layers})"
     return Verdict("mode_watch", bool(suspects), message, shown, tuple(suspects))

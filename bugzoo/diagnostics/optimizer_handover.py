@@ -1,9 +1,9 @@
-"""When a new optimiser took over, what became of the parameters that had been trained until then?
+"""When a new optimizer takes over, what happens to the parameters trained before?
 
-Fine-tuning goes in phases, and each phase may have an optimiser of its own. What the one before had trained is either held by
-the new one as well, usually at a smaller rate, as what is known is lost more quickly than it is learnt; or frozen on purpose.
-A parameter that is trainable, part of the model and held by nobody was forgotten. A backbone that is frozen to the very end
-serves tasks that are like the old one, and no others.
+Fine-tuning runs in phases, and each phase may have its own optimizer. Old parameters are those that an earlier optimizer
+trained; new ones only the last optimizer holds. Old parameters are frozen on purpose, or the last optimizer holds them too,
+usually at a smaller learning rate, because they are overwritten fast. A parameter that is trainable, part of the
+model and in no optimizer was forgotten. A backbone frozen to the end serves tasks that are like the old one, and no others.
 """
 
 import math
@@ -19,13 +19,10 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "left_out_share": (
-        "share of what was trained before, is trainable, and that the last optimiser does not hold",
-        "0",
-    ),
-    "frozen_share": ("share of it that takes no gradient at the end", "a part"),
-    "inside_share": ("share of what is new that stands in front of what is old, as adapters do", ""),
-    "rate_ratio": ("its learning rate over that of what is new", "about 0.1"),
+    "left_out_share": ("share of old trainable parameters that the last optimizer lacks", "0"),
+    "frozen_share": ("share of old parameters that are frozen at the end", "a part"),
+    "inside_share": ("share of new parameters placed before old ones, as in adapters", ""),
+    "rate_ratio": ("learning rate of old parameters over that of new ones", "about 0.1"),
 }
 _PHASES = (
     "for epoch in range(5):\n",
@@ -38,7 +35,7 @@ SAME, MOST = 0.5, 0.9
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Shares of elements between 0 and 1. Raises NotApplicable where no optimiser took over from another one."""
+    """Shares of elements between 0 and 1. Raises NotApplicable where no optimizer took over from another one."""
     need_steps(run, 3)
     before, last = _phases(live(run).optimizers, column(run.trace.optimizer))
     held = {id(p): group["lr"] for group in last.param_groups for p in group["params"]}
@@ -49,7 +46,7 @@ def measure(run: Run) -> dict[str, Any]:
     new = [p for p in model if id(p) not in known and id(p) in held]
     total = sum(p.numel() for p in old)
     if not total or not any(id(p) in held and p.requires_grad for p in model):
-        raise NotApplicable("what was trained before is no part of the model that is trained now")
+        raise NotApplicable("the parameters trained before are not part of the model that is trained now")
     places = [place for place, p in enumerate(model) if id(p) in known]
     inside = [p for p in model[: places[-1]] if id(p) not in known and id(p) in held]
     numbers: dict[str, Any] = {
@@ -67,33 +64,33 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _phases(optimizers: list[Any], turns: np.ndarray) -> tuple[list[Any], Any]:
-    """(the optimisers before, the last one). Raises NotApplicable where there is one, or where they take turns."""
+    """(the earlier optimizers, the last one). Raises NotApplicable where there is only one, or where they take turns."""
     order = [int(i) for i in turns[np.isfinite(turns)]]
     order = [one for place, one in enumerate(order) if place == 0 or order[place - 1] != one]
     if len(order) < 2 or len(set(order)) < len(order) or max(order) >= len(optimizers):
-        raise NotApplicable("no optimiser took over from another one")
+        raise NotApplicable("no optimizer took over from another one")
     return [optimizers[i] for i in order[:-1]], optimizers[order[-1]]
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on parameters that nobody holds, on a backbone that stays frozen whole, and on one rate for old and new."""
+    """Fires on parameters in no optimizer, on a backbone that stays frozen whole, and on one learning rate for old and new."""
     shown = {name: numbers[name] for name in SHOWN}
     left, frozen, ratio = (numbers[name] for name in ("left_out_share", "frozen_share", "rate_ratio"))
     if left > 0.05:
         text = (
-            f"{share(left)} of what was trained before is trainable, and the optimiser that took over does not hold it"
+            f"{share(left)} of the parameters trained before are trainable, but not in the last optimizer (usually 0)"
         )
         return Verdict(
             "optimizer_handover", True, text, shown, (Suspect("freezing/unfrozen_after_optimizer", 0.85, text),)
         )
-    if frozen > MOST and not numbers["inside_share"]:  # adapters between frozen layers change what these tell apart
-        text = f"{share(frozen)} of what was trained before is frozen to the end: only what is new has learnt since"
+    if frozen > MOST and not numbers["inside_share"]:  # adapters between frozen layers adapt the backbone
+        text = f"{share(frozen)} of the parameters trained before stay frozen to the end (usually a part): only new ones learn"
         return Verdict("optimizer_handover", True, text, shown, (Suspect("freezing/never_unfrozen", 0.7, text),))
     if ratio > SAME:
-        text = f"what was trained before goes on at {ratio:.2g} times the rate of what is new: it is soon overwritten"
+        text = f"old parameters get {ratio:.2g} times the learning rate of new ones (usually about 0.1): they are overwritten"
         return Verdict(
             "optimizer_handover", True, text, shown, (Suspect("optimizer/one_lr_for_pretrained", 0.6, text),)
         )
     return Verdict(
-        "optimizer_handover", False, "what was trained before is held at a smaller rate, or frozen in part", shown
+        "optimizer_handover", False, "old parameters get a smaller learning rate, or are frozen in part", shown
     )

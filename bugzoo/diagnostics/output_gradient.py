@@ -1,9 +1,9 @@
-"""What does the loss ask of each answer?
+"""Does the loss push each output toward its own label, with the usual weight?
 
-The gradient of a loss for a model's outputs says what it wants, row by row, whatever the code that computes it looks like.
-A cross-entropy wants one class of each row more likely and the others less, by as much as they are off: the row sums to 0,
-and the weights of the rows sum to 1. A sum over columns in place of rows, a class that is not the label, the token that was
-given in place of the next, all classes alike, a weight of 4 or of 32: each is a loss that computes something else.
+The gradient of the loss at the outputs shows, row by row, what the loss asks for, whatever code computes it. A cross-entropy
+makes one class of each row more likely and the others less, in proportion to the error. A row sums to 0, and the weights of
+all rows sum to 1. Another loss shows as a sum over columns instead of rows, or as a weight of 4 or of 32. It may also push
+toward a class that is not the label, the input token instead of the next one, or equal classes.
 """
 
 import math
@@ -25,14 +25,14 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "answers": ("answers looked at", ""),
-    "row_sum": ("what a row's gradient sums to, relative to its size", "0"),
-    "column_sum": ("what a column's gradient sums to, relative to its size", "well above 0"),
-    "asked_label_share": ("share of answers that are asked to be their label", "1"),
-    "asked_input_share": ("share of answers that are asked to be what was given there", "small"),
-    "even_share": ("how well the same wish for every class explains it", "0"),
-    "weight": ("weights of all answers of a step, added up", "1"),
-    "beyond_share": ("share of the answers looked at that stand where their input has ended", "0"),
+    "answers": ("outputs looked at", ""),
+    "row_sum": ("sum of a row's gradient, relative to its size", "0"),
+    "column_sum": ("sum of a column's gradient, relative to its size", "well above 0"),
+    "asked_label_share": ("share of outputs pushed toward their label", "1"),
+    "asked_input_share": ("share of outputs pushed toward the input token at their position", "small"),
+    "even_share": ("how well equal probabilities for all classes explain the gradient", "0"),
+    "weight": ("sum of the weights of all outputs in a step", "1"),
+    "beyond_share": ("share of outputs at positions after the end of their input", "0"),
 }
 HEALTHY = example()
 _LABELS = ("logits = model(inputs[rows])", "labels = targets[rows]\n        logits = model(inputs[rows])")
@@ -42,7 +42,7 @@ BEYOND = 0.05
 
 
 class _Heard:
-    """Outputs of the model and their gradients until its first step, with the whole numbers that lie about in the loop."""
+    """Outputs of the model and their gradients until its first step, with the integer tensors of the loop."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.model, self.pairs = model, []
@@ -71,7 +71,7 @@ def _whole(thing: Any) -> bool:
 
 
 def _about(shape: tuple[int, ...]) -> list[torch.Tensor]:
-    """Tensors of whole numbers, one for each answer, in the functions that called the model."""
+    """Integer tensors with one number per output, in the functions that called the model."""
     frame, found = sys._getframe(2), []
     while frame is not None and len(found) < 20:
         if not frame.f_code.co_filename.startswith(_TORCH):
@@ -84,10 +84,10 @@ _TORCH = str(torch.__path__[0])
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Of the run's first batch, before any step; shares between 0 and 1. Raises NotApplicable but for whole-number labels."""
+    """Of the first batch, before any step; shares between 0 and 1. Raises NotApplicable without a gradient of rows of classes."""
     if any(type(optimizer).__name__ == "LBFGS" for optimizer in getattr(run.trace.live, "optimizers", [])):
         raise NotApplicable(
-            "LBFGS calls backward() several times a step: the answers of a step are those of several models"
+            "LBFGS calls backward() several times a step: the outputs of one step come from several models"
         )
     model = model_of(run, batches(run)[0])
     heard = _Heard(model)
@@ -106,7 +106,7 @@ def measure(run: Run) -> dict[str, Any]:
     whole = [_flat(answers, gradient / scale) for answers, gradient in heard.pairs]
     answers, gradient = (torch.cat([pair[which] for pair in whole]) for which in (0, 1))
     if answers.shape[1] < 2 or not torch.isfinite(gradient).all() or not gradient.any():
-        raise NotApplicable("the gradient of the model's output is no row of classes")
+        raise NotApplicable("the gradient of the output is zero, not finite, or has no rows of classes")
     counted = gradient.abs().sum(1) > 0
     answers, gradient = answers[counted], gradient[counted]
     probabilities = answers.softmax(-1)
@@ -145,9 +145,9 @@ def _flat(answers: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, 
 
 
 def _beyond(given: list[torch.Tensor], counted: torch.Tensor) -> float:
-    """Share of the counted answers at places where the input is padding; 0 where it has none. The first one asks for the end.
+    """Share of the counted outputs at padding positions; 0 without padding. The first such position predicts the end.
 
-    Answers may come line by line or time by time: the order in which fewer are counted there is theirs.
+    Outputs may be ordered by line or by time: the order with fewer counted outputs there is used.
     """
     for tokens in given:
         if tokens.ndim == 2 and tokens.numel() == len(counted) and (ends := lengths(tokens)) is not None:
@@ -165,20 +165,20 @@ def _relative(gradient: torch.Tensor, dim: int) -> float:
 
 
 def _explained(gradient: torch.Tensor, direction: torch.Tensor) -> float:
-    """1 where the gradient is a multiple of the direction, 0 where it has nothing of it."""
+    """1 where the gradient is a multiple of the direction, 0 where it has no part in it."""
     product = float((gradient * direction).sum() / (gradient.norm() * direction.norm() + 1e-30))
     return max(0.0, product)
 
 
 def _shifted(labels: torch.Tensor, asked: torch.Tensor, classes: int) -> float:
-    """Share of answers whose asked class is off by the same number from the label, where that number is not 0."""
+    """Share of outputs whose asked class is off from the label by the same number, where that number is not 0."""
     by = (asked - labels) % classes
     commonest = by.mode().values
     return float((by == commonest).float().mean()) if int(commonest) else 0.0
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a wish that no cross-entropy of these answers with their labels has."""
+    """Fires on a gradient that no mean cross-entropy of these outputs with their labels has."""
     beyond = numbers.get("beyond_share", 0.0)
     shown = pick(
         numbers,
@@ -209,7 +209,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         near = abs(numbers["weight"] / numbers["answers"] - 1) < 0.05
         cause = "loss/sum_reduction" if near else "loss/wrong_axis_reduction"
         if numbers["passes"] > 1 and abs(numbers["weight"] / numbers["passes"] - 1) < 0.05:
-            # one backward pass through the sum over a sequence, token by token, is what its author wanted
+            # one backward pass through the sum over a sequence, token by token, is on purpose
             cause = "loop/accumulation_not_scaled" if numbers["backwards"] > 1 else ""
         text = f"the weights of the answers of one step add up to {numbers['weight']:.3g} (usual: 1, a mean)"
     elif several and beyond > BEYOND:

@@ -1,9 +1,9 @@
-"""Which parameters take part in training: name, shape, trainable, optimiser group, moved since the start?
+"""Is every parameter trainable, in an optimizer, and changed by training?
 
-A frozen layer is right when it holds something learnt before: it moved earlier in this run, or was loaded. A frozen
-layer that still looks like freshly drawn random numbers was frozen too early, and what lies above it learns on noise.
-Trainable parameters in no optimiser that get gradients never move; parameters in an optimiser that never move get no
-gradient (cut off from the loss) or a gradient of zero.
+A frozen layer is right when it holds something learned before: it moved earlier in this run, or was loaded. A frozen
+layer that still looks like a random initialization was frozen too early, and the layers above it learn from noise.
+Trainable parameters in no optimizer get gradients and never move. Parameters in an optimizer that never move get no
+gradient (they are cut off from the loss), or a gradient of zero.
 """
 
 import math
@@ -22,20 +22,20 @@ COST = 0
 _RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
 """Parameters of a layer of nn.LSTM, nn.GRU and nn.RNN, by their names."""
 SHOWN = {
-    "elements": ("numbers in all parameters", ""),
-    "largest_change": ("largest change, relative to its size", ""),
-    "unmoved_share": ("share of them that never moved", "0"),
-    "optimised_share": ("share of them that an optimiser holds", "1"),
-    "without_gradient_share": ("share of them that an optimiser holds and no gradient reached", "0"),
+    "elements": ("elements of all parameters", ""),
+    "largest_change": ("largest change of a parameter, relative to its size", ""),
+    "unmoved_share": ("share of elements that never moved", "0"),
+    "optimised_share": ("share of elements that an optimizer holds", "1"),
+    "without_gradient_share": ("share of elements in an optimizer that no gradient reached", "0"),
 }
 HEALTHY = example()
 SICK = example(("for epoch", "model[0].requires_grad_(False)\nfor epoch"))
 
 
 def _random_looking(weight: torch.Tensor) -> bool:
-    """Is this matrix distributed like torch's own initialisations (uniform or normal around 0), by its moments?
+    """Is this matrix distributed like torch's own initializations (uniform or normal around 0), by its moments?
 
-    Kurtosis is 1.8 for a uniform and 3 for a normal distribution; trained weights mix scales and lie off both.
+    Kurtosis is 1.8 for a uniform and 3 for a normal distribution; trained weights mix scales and differ from both.
     """
     values = weight.detach().double().flatten()
     if weight.ndim < 2 or values.numel() < 32 or not torch.isfinite(values).all():
@@ -53,13 +53,13 @@ def _random_looking(weight: torch.Tensor) -> bool:
 
 
 def _new_table(weight: torch.Tensor) -> bool:
-    """Has it mean 0 and standard deviation 1 as nn.Embedding draws it? Word vectors of others are scaled otherwise."""
+    """Has it mean 0 and standard deviation 1, as nn.Embedding draws it? Pretrained vectors have another scale."""
     values, size = weight.detach().double(), weight.numel()
     return abs(float(values.mean())) < 4 / math.sqrt(size) and abs(float(values.std()) - 1) < 4 / math.sqrt(2 * size)
 
 
 def _frozen_at_random(run: Run) -> tuple[float, list[str]] | None:
-    """(elements, names) of parameters frozen at random values in models of which another part is trained."""
+    """(elements, names) of parameters frozen at random values, in models of which another part is trained."""
     live = getattr(run.trace, "live", None)
     if live is None or not live.models:
         return None
@@ -83,7 +83,7 @@ def _frozen_at_random(run: Run) -> tuple[float, list[str]] | None:
                 found.append(name)
                 tables += id(parameter) in embeddings and not _new_table(parameter)
     if tables == len(found):
-        return 0.0, []  # nothing but embedding tables: word vectors from elsewhere look like this
+        return 0.0, []  # only embedding tables: pretrained word vectors look like this
     return float(elements), found
 
 
@@ -102,7 +102,9 @@ def measure(run: Run) -> dict[str, Any]:
     unchanged = still & ~frozen & ~outside
     zeros = np.asarray(trace.grad_zeros, dtype=np.float64)
     if zeros.ndim == 2 and zeros.shape[1] == len(parameters) and len(zeros):
-        outside &= np.isfinite(zeros).any(axis=0)  # an averaged copy gets no gradients, and needs no optimiser
+        outside &= np.isfinite(zeros).any(
+            axis=0
+        )  # an averaged copy of the weights gets no gradients, and needs no optimizer
     norms = np.asarray(trace.param_grad_norm, dtype=np.float64)
     without = np.zeros(len(parameters), dtype=bool)
     if norms.ndim == 2 and norms.shape[1] == len(parameters) and len(norms):
@@ -135,7 +137,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _unregistered(run: Run) -> float:
-    """Elements of trained-with, never-optimised layers that a model holds in a plain list, tuple or dict."""
+    """Elements of layers in no optimizer that a model uses from a plain list, tuple or dict."""
     live = getattr(run.trace, "live", None)
     held = {id(p) for o in getattr(live, "optimizers", ()) for g in o.param_groups for p in g["params"]}
     roots = {id(model): model for model in getattr(live, "models", ())}
@@ -157,7 +159,7 @@ def _unregistered(run: Run) -> float:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on layers frozen at random values, on trainable ones in no optimiser, and on ones that never move."""
+    """Fires on layers frozen at random values, on trainable ones in no optimizer, and on ones that never move."""
     shown = pick(numbers, "frozen_share", "unchanged_share", "not_in_optimizer_share", "frozen_at_random_share")
     suspects, remarks = [], []
     frozen, random = numbers["frozen_share"], numbers.get("frozen_at_random_share")
@@ -203,5 +205,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += f"; the learning rate is {numbers['learning_rate']:.3g}"
         suspects.append(Suspect("optimizer/lr_too_low", 0.8, text))
         remarks.append(text)
-    message = "; ".join(remarks) or "every parameter is trainable, in an optimiser and has moved"
+    message = "; ".join(remarks) or "every parameter is trainable, in an optimizer, and has moved"
     return Verdict("parameter_audit", bool(suspects), message, shown, tuple(suspects))

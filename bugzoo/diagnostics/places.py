@@ -1,8 +1,8 @@
-"""Where in a script a suspected cause most likely stands: a structural look at the source, after the run has spoken.
+"""The place in a script where a suspected cause most likely is: a look at the syntax tree, after the run was measured.
 
-Nothing here accuses anybody. A suspect that the instruments measured is given a line, when the syntax tree has exactly
-the kind of statement that such a cause lives in; otherwise it stays without one. Each function returns that node or
-None; the table of causes says which of them belongs to which cause.
+No function here suspects anything by itself. A suspect that the instruments measured gets a line if the syntax tree has
+exactly the kind of statement for such a cause, else none. Each function returns that node or None. The table
+of causes says which function belongs to which cause.
 """
 
 import ast
@@ -14,7 +14,7 @@ from bugzoo.syntax import last_name
 
 
 def double_softmax(source: Source) -> Any:
-    """The softmax itself: in the loss's statement, else the only one that no argmax or no_grad block reads."""
+    """The softmax itself: in the statement of the loss, else the only one outside no_grad blocks."""
     return _last_layer(source, "softmax", "Softmax")
 
 
@@ -97,7 +97,7 @@ def kept(source: Source) -> Any:
 
 
 def _plain(node: ast.AST) -> Iterator[ast.AST]:
-    """Parts of an expression that are not behind item(), detach() or float()."""
+    """Parts of an expression that are not inside item(), detach() or float()."""
     if isinstance(node, ast.Call) and last_name(node.func) in ("item", "detach", "float", "tolist", "cpu"):
         return
     yield node
@@ -106,7 +106,7 @@ def _plain(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def optimizer(source: Source) -> Any:
-    """Where the optimiser is made: a call with parameters and a learning rate."""
+    """Where the optimizer is created: a call with parameters and a learning rate."""
     for node in source.statements(ast.Call):
         if any(k.arg == "lr" for k in node.keywords) and node.args:
             return node
@@ -115,7 +115,7 @@ def optimizer(source: Source) -> Any:
 
 
 def rate(source: Source) -> Any:
-    """Where the learning rate's number stands: a name that is assigned once, or the optimiser's own line."""
+    """Where the learning rate is set: a name that is assigned once, or the line of the optimizer."""
     node = optimizer(source)
     value = next((k.value for k in getattr(node, "keywords", []) if k.arg == "lr"), None)
     if value is None and len(getattr(node, "args", [])) > 1:
@@ -155,7 +155,7 @@ def mixed(source: Source) -> Any:
 
 
 def attention(source: Source) -> Any:
-    """The first masking of something that a softmax made before it, in the same function."""
+    """The first mask on the output of a softmax, in the same function."""
     for call in source.calls("softmax"):
         statement = next((n for n in (call, *above(call)) if isinstance(n, ast.stmt)), None)
         home = function(call)
@@ -209,7 +209,7 @@ def workers(source: Source) -> Any:
 
 
 def left_out(source: Source) -> Any:
-    """The only way past backward() in the training loop."""
+    """The only `continue` or `break` before backward() in the training loop."""
     backward = source.backward()
     around = loops(backward) if backward is not None else []
     if backward is None or not around:

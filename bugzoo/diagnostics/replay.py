@@ -1,8 +1,8 @@
-"""Which operation, file and line made the first non-finite number, when that one step is made again under anomaly mode?
+"""Which line makes the first NaN or infinity when its step runs again?
 
-The watch keeps snapshots, so the step can be run once more without running the training. `faithful` says whether the
-replayed loss equals the recorded one to the last bit; where it does not, the script draws on something that no snapshot
-holds, and the line is an indication only.
+The watch keeps snapshots, so one step can run again in anomaly mode without the rest of the training. `faithful` says whether
+the replayed loss equals the recorded one to the last bit. Where it does not, the script depends on something that no
+snapshot holds, and the line is only an indication.
 """
 
 from typing import Any
@@ -18,8 +18,8 @@ from bugzoo.running.result import Run
 COST = 1
 SHOWN = {
     "step": ("step that was run again", ""),
-    "faithful": ("1: equal to the last bit", "1"),
-    "found": ("numbers that are not finite in it: 0 none", "0"),
+    "faithful": ("whether the replayed loss equals the recorded one (1: yes)", "1"),
+    "found": ("whether the replay makes a non-finite number (1: yes)", "0"),
 }
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
@@ -29,9 +29,9 @@ def measure(run: Run) -> dict[str, Any]:
     """`found` 0/1, op, module, file, line. Raises NotApplicable in a finite run, or without snapshots of the step."""
     first = _measure_first(run)
     if not first["found"]:
-        raise NotApplicable("every loss and gradient was finite; there is no step to replay")
+        raise NotApplicable("every loss and gradient was finite: there is no step to replay")
     if getattr(run.trace, "live", None) is None:
-        raise NotApplicable("needs the live run; this trace has numbers only")
+        raise NotApplicable("this needs the live run, and the trace holds only numbers")
     try:
         replay = run.trace.replay(int(first["step"]))
     except UserError as why:
@@ -49,9 +49,9 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when the replayed step makes a non-finite number; the suspect's place is the line that made it."""
     shown = pick(numbers, "found", "faithful", "step")
     if not numbers["found"]:
-        return Verdict("replay", False, f"step {numbers['step']:.0f} stays finite when it is run again", shown)
+        return Verdict("replay", False, f"step {numbers['step']:.0f} stays finite when it runs again", shown)
     verdict = _judge_first(numbers)
-    where = f"{numbers.get('file')}:{numbers.get('line')}" if numbers.get("line") else "a line that is not known"
+    where = f"{numbers.get('file')}:{numbers.get('line')}" if numbers.get("line") else "an unknown line"
     doubt = "" if numbers["faithful"] else " (the replay was not exact)"
     text = f"{verdict.message}, at {where}{doubt}"
     suspects = tuple(Suspect(s.cause, min(1.0, s.score + 0.05), text, s.file, s.line) for s in verdict.suspects)

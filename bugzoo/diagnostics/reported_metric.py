@@ -1,9 +1,9 @@
-"""Is what the script reports what its model really reaches on the data that it was evaluated on?
+"""Do the reported accuracy and loss match those recomputed on the same data?
 
-The script's own evaluation is run once more, and what went into its loss is kept: answers and targets of all batches.
-Accuracy and mean loss are worked out from these, over all samples at once, and compared with the script's `metrics`. A
-difference is no matter of chance: both are the same model on the same batches. Of a script without `metrics` the function that
-evaluates is called once more, and what it returns is compared with the share of right answers that it saw.
+The script's own evaluation runs once more, and the inputs of its loss are kept: outputs and targets of all batches. Accuracy
+and mean loss are recomputed from these, over all samples at once, and compared with the script's `metrics`. Chance plays no
+part: both come from the same model on the same batches. Without `metrics`, the function that evaluates is called once more,
+and its return value is compared with the share of correct outputs that it saw.
 """
 
 import math
@@ -20,13 +20,13 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "reported": ("accuracy that the script reports", "the next number"),
-    "recomputed": ("accuracy, worked out again", ""),
-    "gap": ("difference between the two", "0"),
-    "reported_loss": ("loss that the script reports", "the next number"),
-    "recomputed_loss": ("loss, worked out again", ""),
-    "loss_gap": ("difference, as a share", "0"),
-    "samples": ("targets looked at", ""),
+    "reported": ("accuracy that the script reports", "the recomputed one"),
+    "recomputed": ("accuracy recomputed over all samples", ""),
+    "gap": ("difference of the two accuracies", "0"),
+    "reported_loss": ("loss that the script reports", "the recomputed one"),
+    "recomputed_loss": ("mean loss recomputed over all samples", ""),
+    "loss_gap": ("relative difference of the two losses", "0"),
+    "samples": ("targets in the evaluation", ""),
 }
 _TAIL = """\
 correct, total, summed = 0, 0, 0.0
@@ -43,9 +43,9 @@ _LAST = "        accuracy = (model(inputs).argmax(1) == targets).float().mean()\
 HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("argmax(-1)", "argmax()")))
 OFF = 1e-4
-"""Largest difference of two shares, or of two losses as a share, that is rounding."""
+"""Largest difference of two shares, or relative difference of two losses, that is rounding."""
 SAME, NOTED = 1e-6, 0.003
-"""Two numbers are one; and what a mean over batches may be off before anybody would read it otherwise."""
+"""Two numbers are equal below the first; a mean over batches misleads no reader below the second."""
 
 
 def measure(run: Run) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def measure(run: Run) -> dict[str, Any]:
     if not {"accuracy", "loss"} & set(said):
         return _returned(found)
     if not found.pairs:
-        raise NotApplicable("no loss was computed in its evaluation, so that its targets are not known")
+        raise NotApplicable("the evaluation computes no loss, so its targets are unknown")
     numbers: dict[str, Any] = {"samples": float(sum(y.numel() for _, y in found.pairs)), "gap": 0.0, "loss_gap": 0.0}
     numbers["by_batches"] = 0.0
     if "accuracy" in said and found.classifies:
@@ -69,7 +69,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def _returned(found: Evaluated) -> dict[str, Any]:
-    """What a function of the script returned is known for an accuracy by being one: over all samples, or over batches."""
+    """What an evaluation function returned counts as an accuracy if it equals one, over all samples or over batches."""
     right = [float(one.float().mean()) for one in found.matches]
     if not right or not found.returned:
         raise NotApplicable(
@@ -83,16 +83,16 @@ def _returned(found: Evaluated) -> dict[str, Any]:
     for share in (one / scale for one in found.returned for scale in (1.0, 100.0)):
         if abs(share - by_batches) < SAME:
             return numbers | {"reported": share, "recomputed": overall, "gap": abs(share - overall), "by_batches": 1.0}
-    raise NotApplicable("no number that its evaluation returns is an accuracy")
+    raise NotApplicable("no number that the evaluation returns is an accuracy")
 
 
 def _gap(difference: float) -> float:
-    """A report that is no number is as wrong as can be; two losses that are both lost agree."""
+    """The size of a difference; 0 where one of the two numbers is not finite."""
     return abs(difference) if math.isfinite(difference) else 0.0
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where the reported accuracy or loss is not that of the model on the batches of the evaluation."""
+    """Fires where the reported accuracy or loss differs from that of the model on the evaluation's batches."""
     shown = pick(numbers, "reported", "recomputed", "gap", "reported_loss", "recomputed_loss", "loss_gap", "samples")
     parts = []
     if "reported" in numbers:
@@ -101,7 +101,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         parts.append(f"loss {numbers['reported_loss']:.4g} reported, {numbers['recomputed_loss']:.4g} worked out again")
     text = f"over {numbers['samples']:.0f} targets: {'; '.join(parts)}"
     if numbers.get("by_batches"):
-        text += ", the mean of the batches' own"
+        text += "; the reported one is the mean over the batches"
         suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers["gap"] > NOTED else ()
         return Verdict("reported_metric", bool(suspects), text, shown, suspects)
     large = numbers["gap"] > 0.2

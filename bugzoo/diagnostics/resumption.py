@@ -1,9 +1,9 @@
-"""Stopped half way and started again from its checkpoint: does it go on as if nothing had happened?
+"""Does training resumed from a checkpoint continue exactly like an uninterrupted run?
 
-The losses of both parts, one behind the other, are those of a run that nobody interrupted, to the last bit. They differ from
-the first step after the stop: the order of the batches, dropout or the weights are others. From the second on: the weights
-were right and what the optimiser makes of a gradient was not. `first_difference` is the step, 0 for none; `more_steps` counts
-what was trained twice; `metric_gap` is by how much the metrics at the end differ.
+The losses of both parts together equal those of an uninterrupted run, to the last bit. If they differ from the first step after
+the stop, the order of the batches, dropout or the weights changed. If they differ from the second step on, the weights were
+right and the optimizer's update was not. `first_difference` is the step (0 for none), and `more_steps` counts the steps that
+were trained twice. `metric_gap` is the difference of the metrics at the end.
 """
 
 import math
@@ -22,10 +22,10 @@ from bugzoo.running.result import Run
 COST = 0
 RERUNS = 2
 SHOWN = {
-    "first_difference": ("first step at which the interrupted run differs", "0: none"),
+    "first_difference": ("first step at which the resumed run differs", "0: none"),
     "size": ("relative difference of the loss there", "0"),
-    "largest": ("largest relative difference", "0"),
-    "stopped_at": ("step at which it was stopped", ""),
+    "largest": ("largest relative difference of the loss", "0"),
+    "stopped_at": ("step at which the run was stopped", ""),
     "more_steps": ("steps trained twice", "0"),
     "metric_gap": ("difference of the metrics at the end", "0"),
 }
@@ -52,14 +52,14 @@ SICK = example(*_SAVES[:3], (_SAVES[3][0], _SAVES[3][1].replace(_LOST, "")))
 
 
 def again(job: Job) -> tuple[Run, ...]:
-    """The run that is stopped and the one that goes on. Raises NotApplicable for a script that cannot be stopped."""
+    """The run that is stopped and the one that resumes. Raises NotApplicable for a script that cannot be stopped."""
     return interrupted(job)
 
 
 def measure(run: Run, *parts: Run) -> dict[str, Any]:
-    """Compare with `parts`: the run that was stopped half way, and the one that went on from its files.
+    """Compare with `parts`: the run that was stopped half way, and the one that resumed from its files.
 
-    Raises NotApplicable where the script cannot be stopped, or one of them did not come to its end.
+    Raises NotApplicable where the script cannot be stopped, or one of them did not finish.
     """
     need_steps(run, 1)
     stopped, resumed = _both(parts or again(job_of(run, "to stop it and start it again")))
@@ -83,7 +83,7 @@ def _both(parts: tuple[Any, ...]) -> tuple[Any, Any]:
         if part.outcome != "finished":
             raise NotApplicable(f"{name} ended as {part.outcome}{_error(part)}")
     if not parts[0].files:
-        raise NotApplicable("the run that was stopped half way left no file in its folder to go on from")
+        raise NotApplicable("the run that was stopped half way left no file in its folder to resume from")
     return parts[0], parts[1]
 
 
@@ -98,7 +98,7 @@ def _rates(run: Run) -> np.ndarray:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when stopping and starting again gives another training than not stopping."""
+    """Fires when a stopped and resumed training differs from an uninterrupted one."""
     shown = pick(numbers, "first_difference", "size", "largest", "stopped_at", "more_steps", "metric_gap")
     first, stopped, more = numbers["first_difference"], numbers["stopped_at"], numbers["more_steps"]
 
@@ -106,25 +106,26 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("resumption", True, text, shown, tuple(Suspect(one, score, text) for one, score in suspects))
 
     if more:
-        extra = "steps are made twice" if more > 0 else "steps are left out"
-        return told(f"stopped after step {stopped:.0f} and started again, {abs(more):.0f} {extra}")
+        extra = "steps are trained twice" if more > 0 else "steps are skipped"
+        return told(f"stopped after step {stopped:.0f} and resumed: {abs(more):.0f} {extra} (usually 0)")
     rounding = not first or (numbers["size"] < NOISE and first > 1)
     if rounding and numbers["metric_gap"] < NOISE:
         after = "to the last bit" if not first else "up to rounding"
         return Verdict(
-            "resumption", False, f"stopped after step {stopped:.0f} and resumed, it goes on as before, {after}", shown
+            "resumption",
+            False,
+            f"stopped after step {stopped:.0f} and resumed, the run continues as before, {after}",
+            shown,
         )
     if rounding:
-        text = (
-            f"the losses after the stop are the same, and the metrics at the end differ by {numbers['metric_gap']:.2g}"
-        )
+        text = f"the losses after the stop are equal, but the metrics at the end differ by {numbers['metric_gap']:.2g}"
         return told(text, ("resume/last_instead_of_best", 0.5))
     size = f"{numbers['size']:.1g} of the loss"
-    text = f"stopped after step {stopped:.0f} and resumed, it differs from step {first:.0f} on, by {size}"
-    if numbers.get("first_rate", 0) > stopped + 1:  # the rate of the first step stands with the optimiser's state
-        return told(f"{text}: the learning rate is another one", ("resume/scheduler_restarted", 0.6))
+    text = f"resumed after step {stopped:.0f}, the run differs from step {first:.0f} on by {size}"
+    if numbers.get("first_rate", 0) > stopped + 1:  # the optimizer's state holds the learning rate of the first step
+        return told(f"{text}: the learning rate is different", ("resume/scheduler_restarted", 0.6))
     if math.isclose(first, stopped + 1) or first <= stopped:
-        text += ": what is random, or the weights, were not as they had been left"
+        text += ": RNG state or weights are not those of the stop"
         return told(text, ("resume/generator_not_restored", 0.5), ("resume/last_instead_of_best", 0.2))
-    text += ": the weights were those of the checkpoint, and the first step from there was not the one that was due"
+    text += ": the weights match the checkpoint, the next update does not"
     return told(text, ("resume/optimizer_state_lost", 0.6), ("resume/scaler_state_lost", 0.2))

@@ -1,10 +1,10 @@
-"""Does backward() give back what the forward pass kept for it?
+"""Does backward() free the activations that the forward pass saved for it?
 
-A forward pass keeps activations for its backward pass, which lets go of them as it goes through. With retain_graph=True it
-does not, and they stay until the names that lead to them are written over: in the next step, when the next forward pass has
-already taken its own. The loop's body is run again on its first batch, and afterwards the graphs that went backward are asked
-what they still hold: `kept_share` of the operations that kept something, `kept_mib` beside parameters. Where a step goes
-backward several times only what no backward() let go counts.
+A forward pass saves activations for its backward pass, which frees them on its way. With retain_graph=True they stay until the
+variables that lead to them are overwritten. That is in the next step, when the next forward pass has already saved its own.
+The loop's body runs again on its first batch, and afterwards the graphs that went backward are checked. `kept_share` is the
+share of operations that still hold saved tensors, `kept_mib` their size beside the parameters. Where a step calls backward()
+several times, only what no backward() freed counts.
 """
 
 import contextlib
@@ -24,9 +24,9 @@ from bugzoo.watching.graph import nodes
 
 COST = 1
 SHOWN = {
-    "kept_share": ("share of the operations that still hold what they kept", "0"),
-    "kept_mib": ("MiB that they hold beside the parameters", "0"),
-    "backwards": ("backward passes of a step", ""),
+    "kept_share": ("share of operations that still hold their saved tensors", "0"),
+    "kept_mib": ("MiB of saved tensors beside the parameters", "0"),
+    "backwards": ("backward passes per step", ""),
 }
 HEALTHY = example()
 SICK = example(("loss.backward()", "loss.backward(retain_graph=True)"))
@@ -35,7 +35,7 @@ TIMES = 3
 
 @contextlib.contextmanager
 def _went_backward() -> Iterator[list[list[torch.Tensor]]]:
-    """The tensors on which backward() was called in it, for each step of an optimiser; the last list is what followed."""
+    """The tensors on which backward() was called inside it, per optimizer step; the last list is what followed."""
     heard: list[list[torch.Tensor]] = [[]]
     backward = torch.autograd.backward
 
@@ -53,7 +53,7 @@ def _went_backward() -> Iterator[list[list[torch.Tensor]]]:
 
 
 def held(node: Any) -> tuple[bool, list[torch.Tensor]] | None:
-    """(has it still what it saved?, those tensors) of one operation of a graph; None for one that saves no tensor."""
+    """(does it still hold what it saved?, those tensors) of one operation of a graph; None if it saves no tensor."""
     kept, found = False, []
     for name in dir(node):
         if not name.startswith("_saved_") and name != "saved_tensors":
@@ -61,9 +61,9 @@ def held(node: Any) -> tuple[bool, list[torch.Tensor]] | None:
         try:
             value = getattr(node, name)
         except RuntimeError as error:
-            if "second time" in str(error):  # given back
+            if "second time" in str(error):  # freed
                 return False, []
-            kept = True  # still there, and changed in place since, as a weight is by the optimiser
+            kept = True  # still there, and changed in place since, as the optimizer changes a weight
             continue
         tensors = value if isinstance(value, list | tuple) else [value]
         found += [one for one in tensors if isinstance(one, torch.Tensor)]
@@ -71,13 +71,13 @@ def held(node: Any) -> tuple[bool, list[torch.Tensor]] | None:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Shares and MiB. Raises NotApplicable where the loop's body cannot be run again."""
+    """Shares and MiB. Raises NotApplicable where the loop's body cannot run again."""
     own = {p.untyped_storage().data_ptr() for model in live(run).models for p in model.parameters()}
     with _went_backward() as heard:
         again(run, TIMES)
     steps = [some for some in heard if some]
     if not steps:
-        raise NotApplicable("nothing went backward when the loop's body was run again")
+        raise NotApplicable("the loop's body called no backward() when it ran again")
     looked = [_kept(some, own) for some in steps]
     return {
         "kept_share": max(kept for kept, _ in looked),
@@ -96,10 +96,10 @@ def _kept(losses: list[torch.Tensor], own: set[int]) -> tuple[float, int]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where more than half of the operations hold on to what they kept when all backward passes are over."""
+    """Fires where more than half of the operations still hold their saved tensors after all backward passes."""
     shown = pick(numbers, *SHOWN)
     kept = numbers["kept_share"]
     if kept > 0.5:
-        text = f"after backward() {share(kept)} of the operations still hold what they kept for it, {numbers['kept_mib']:.2g} MiB"
+        text = f"after backward() {share(kept)} of the operations hold saved tensors (usually 0): {numbers['kept_mib']:.2g} MiB"
         return Verdict("retain_graph", True, text, shown, (Suspect("memory/retain_graph_left_on", 0.85, text),))
-    return Verdict("retain_graph", False, "backward() gives back what was kept for it", shown)
+    return Verdict("retain_graph", False, "backward() frees what the forward pass saved for it", shown)

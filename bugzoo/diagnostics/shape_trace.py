@@ -1,10 +1,10 @@
-"""Which shape goes into each module, and which comes out?
+"""What are the input and output shapes of each module?
 
 The last kept batch goes through the model once more, in eval mode. `path` holds a line for each module that computes
-something, in the order of the calls. Follow the first axis: it is the number of samples, and where it changes something took
-samples for features (`view(-1, ...)`, a `flatten` that eats the batch, axes that a recurrent layer takes in another order). An
-axis of 1 in the answer beside targets without it is stretched in the loss. This instrument accuses nobody: sequences that are
-flattened before the loss, and pairs that are stacked, change their first axis on purpose.
+something, in the order of the calls. Follow the first axis: it is the number of samples. Where it changes, a module mixes samples
+with features (`view(-1, ...)`, a `flatten` of the batch axis, a recurrent layer with another axis order). An output axis of 1
+beside targets without it is broadcast in the loss. The verdict never fires: sequences that are flattened before the loss, and
+pairs that are stacked, change their first axis on purpose.
 """
 
 import math
@@ -24,9 +24,9 @@ ACCUSES = False
 SHOWN = {
     "modules": ("modules that were called", ""),
     "samples_in": ("first axis of the input", ""),
-    "samples_out": ("first axis of the answer", "the same"),
-    "changed_at": ("call at which the first axis changes for the first time", "0: none"),
-    "answer_axes": ("axes of the answer", ""),
+    "samples_out": ("first axis of the output", "that of the input"),
+    "changed_at": ("first call at which the first axis changes", "0: none"),
+    "answer_axes": ("axes of the output", ""),
     "target_axes": ("axes of the targets", ""),
 }
 HEALTHY = example()
@@ -34,11 +34,11 @@ SICK = example(("nn.ReLU()", "nn.Flatten(0)"), ("nn.Linear(32, 3))", "nn.Unflatt
                ("targets[rows])", "targets[rows].repeat_interleave(2))"),
                ("(model(inputs).argmax(1) == targets)", "(model(inputs).argmax(1)[::2] == targets)"))  # fmt: skip
 MOST = 200
-"""Calls that are written down."""
+"""Most calls in `path`."""
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """The path as text, and its ends as numbers. Raises NotApplicable without a batch that holds numbers."""
+    """The path as text, and its ends as numbers. Raises NotApplicable without an input tensor."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()
@@ -76,9 +76,9 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Never fires: it says where the first axis changes, and what that means stands in the script."""
+    """Never fires: it says where the first axis changes, and the script says whether on purpose."""
     shown = pick(numbers, *SHOWN)
-    text = f"{numbers['samples_in']:.0f} samples go in and {numbers['samples_out']:.0f} come out"
+    text = f"the input has {numbers['samples_in']:.0f} samples, the output {numbers['samples_out']:.0f}"
     at = int(numbers["changed_at"])
     if at and numbers["path"]:
         text += f"; the first axis changes at {numbers['path'][at - 1]}"

@@ -1,11 +1,11 @@
-"""Where does a step's time go: fetching data, forward, backward, optimiser?
+"""Where does the time of a step go: data, forward pass, backward pass or optimizer?
 
-A starved model waits: most of a step is spent before the forward pass begins. Shares alone mislead on tiny models,
-where a millisecond of Python is half a step, so the milliseconds count as well. Cures: more workers, cheaper or cached
-transforms, pinned memory; first find out which part is slow.
+A starved model waits: most of the step passes before the forward pass begins. Shares alone mislead on tiny models,
+where a millisecond of Python is half a step, so milliseconds count as well. Fixes: more workers, cheaper or cached
+transforms, pinned memory. First find out which part is slow.
 
-A machine that is busy with other programs makes everything slow. The time in which the training waited for a processor is
-not counted; whether its loader's worker processes did is not known, so that they are not blamed while others take it all.
+A machine that is busy with other programs makes everything slow. Time in which training waited for a processor is not
+counted. Whether the loader's worker processes waited is unknown, so they are not suspected on a busy machine.
 """
 
 import math
@@ -20,12 +20,12 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "data_ms": ("ms to fetch the batch", ""),
-    "forward_ms": ("ms forward", ""),
-    "backward_ms": ("ms backward", ""),
-    "step_ms": ("ms for the optimiser", ""),
-    "data_share": ("share of the fetching", "below one half"),
-    "num_workers": ("processes that fetch", ""),
+    "data_ms": ("ms to fetch a batch", ""),
+    "forward_ms": ("ms of the forward pass", ""),
+    "backward_ms": ("ms of the backward pass", ""),
+    "step_ms": ("ms of the optimizer step", ""),
+    "data_share": ("share of a step spent on fetching the batch", "below one half"),
+    "num_workers": ("worker processes of the loader", ""),
 }
 HEALTHY = example()
 SICK = example(
@@ -35,11 +35,11 @@ SICK = example(
 TIMED = True
 SLOW_MS = 8.0
 BUSY = 0.1
-"""A machine whose processors are idle less than this share of the time has nothing left for worker processes."""
+"""A machine whose processors idle less than this share of the time has none left for worker processes."""
 
 
 def _workers(run: Run) -> float:
-    """num_workers of the DataLoader beside the training loop with most samples; NaN where there is none."""
+    """The largest num_workers of the script's DataLoaders; NaN without one."""
     from torch.utils.data import DataLoader
 
     live = getattr(run.trace, "live", None)
@@ -72,26 +72,24 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when more than 60 % of a step, and more than 8 ms, go by before the forward pass.
+    """Fires when more than 60 % of a step, and more than 8 ms, pass before the forward pass.
 
     Not for a loader with worker processes on a machine that is busy with something else.
     """
     shown = pick(numbers, "data_share", "data_ms", "forward_ms", "backward_ms", "step_ms", "num_workers")
     text = (
         f"a step takes {numbers['data_ms']:.3g} ms for data, {numbers['forward_ms']:.3g} forward, "
-        f"{numbers['backward_ms']:.3g} backward, {numbers['step_ms']:.3g} optimiser"
+        f"{numbers['backward_ms']:.3g} backward, {numbers['step_ms']:.3g} optimizer"
     )
     starved = numbers["data_share"] > 0.6 and numbers["data_ms"] > SLOW_MS
     if not starved:
         return Verdict("step_timeline", False, text, shown)
-    text += f": {share(numbers['data_share'])} of it passes before the model sees the batch"
+    text += f": {share(numbers['data_share'])} of it passes before the forward pass (usually below half)"
     workers = numbers["num_workers"]
     if workers > 0 and numbers.get("idle_share", math.nan) < BUSY:
-        text += (
-            ". The machine is busy, so that its worker processes may just get no processor: look again when it is not"
-        )
+        text += ". The machine is busy, so the worker processes may have no processor: look again when it is idle"
         return Verdict("step_timeline", False, text, shown)
     if workers == 0:
-        text += ", and the DataLoader has num_workers=0"
+        text += ", num_workers=0"
     score = 0.75 if workers == 0 else 0.5
     return Verdict("step_timeline", True, text, shown, (Suspect("speed/starved_loader", score, text),))

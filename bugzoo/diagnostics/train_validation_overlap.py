@@ -1,8 +1,8 @@
-"""Is the validation data other data than the training data?
+"""Does the validation set share samples with the training set?
 
-Every sample of the loader that the evaluation reads is looked for among those of the loader that the training reads. What
-was trained on is known by heart, and says nothing of what is new. Short texts and coarse images repeat themselves, so that a
-few samples in both are usual.
+Every sample of the loader that the evaluation reads is looked up among those of the loader that the training reads. The model may
+have memorized a sample that it was trained on, so this sample says nothing about new data. Short texts and coarse images repeat,
+so a few shared samples are usual.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "shared": ("share of the validation samples that were trained on as well", "near 0"),
+    "shared": ("share of validation samples that are training samples too", "near 0"),
     "validated": ("validation samples looked at", ""),
     "trained": ("training samples looked at", ""),
 }
@@ -40,14 +40,14 @@ def measure(run: Run) -> dict[str, Any]:
     """Shares of samples. Raises NotApplicable where training or evaluation reads no DataLoader with a length."""
     loader = training_loader(run)
     if loader is None:
-        raise NotApplicable("the training loop reads no DataLoader, so that its samples cannot be listed")
+        raise NotApplicable("the training loop reads no DataLoader, so its samples cannot be listed")
     found = evaluated(run).loaders
     if not found:
-        raise NotApplicable("the evaluation reads no DataLoader, so that its samples cannot be listed")
+        raise NotApplicable("the evaluation reads no DataLoader, so its samples cannot be listed")
     known, _ = rows(loader.dataset)
     asked, _ = rows(found[-1].dataset)
     if not known or not asked:
-        raise NotApplicable("one of the two has no samples")
+        raise NotApplicable("the training set or the validation set has no samples")
     trained = set(known)
     return {
         "shared": sum(one in trained for one in asked) / len(asked),
@@ -60,7 +60,10 @@ def measure(run: Run) -> dict[str, Any]:
 def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires when more than 40 % of the validation samples were trained on."""
     shown = pick(numbers, "shared", "validated", "trained")
-    text = f"{share(numbers['shared'])} of {numbers['validated']:.0f} validation samples are among the training samples"
+    text = (
+        f"{share(numbers['shared'])} of {numbers['validated']:.0f} validation samples are also training samples "
+        "(usually near 0)"
+    )
     if numbers["shared"] <= MUCH:
         return Verdict("train_validation_overlap", False, text, shown)
     cause = "fit/metric_on_train_set" if numbers["same_loader"] else "data/leaky_split"

@@ -1,9 +1,9 @@
-"""What is copied at each step: the batch on its way to the model, and activations between devices inside of it?
+"""How often is the batch copied each step, and do activations move between devices?
 
-Moving a batch to a GPU copies it once, and on the CPU not at all. A clone() before it, copy=True, or a second .to() costs a
-pass over all of it each, and Python waits for those that come from ordinary memory. Within the model nothing should change its
-device: where a layer lies elsewhere, what goes in and what comes out is copied, and so are the gradients on the way back. The
-loop's body is run again on its first batch, and its copies are counted.
+Moving a batch to a GPU copies it once; on the CPU nothing is copied. A clone() before it, copy=True, or a second .to() costs
+one more pass over the batch. Python waits for copies from ordinary (unpinned) memory. Within the model no tensor should change
+its device. Where a layer is on another device, its inputs and outputs are copied, and so are the gradients on the way back. The
+loop's body runs again on its first batch, and its copies are counted.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from bugzoo.running.result import Run
 COST = 1
 SHOWN = {
     "batch_copies": ("copies of the batch before the model gets it", "0 or 1"),
-    "inside": ("activations that change their device in a forward pass", "0"),
+    "inside": ("activations that change device in a forward pass", "0"),
 }
 HEALTHY = example()
 SICK = example(
@@ -46,17 +46,17 @@ _INSTALLED = (str(Path(torch.__file__).resolve().parents[1]), f"{Path(bugzoo.__f
 @dataclass
 class _Counted:
     largest: int
-    """Elements of the largest tensor in a batch."""
+    """Number of elements of the largest tensor in a batch."""
     copied: float = 0.0
     inside: int = 0
     calls: int = 0
     depth: int = 0
     waiting: bool = True
-    """The step is over and the model has not been called since."""
+    """The step is over, and the model has not been called since."""
 
 
 class _Copies(TorchFunctionMode):
-    """Hears the calls of the script: what a transform of a library copies for itself is its own business."""
+    """Counts copies by the script itself: those inside a library's transforms do not count."""
 
     def __init__(self, counted: _Counted) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class _Copies(TorchFunctionMode):
 
 
 def _of_script(frame: FrameType | None) -> bool:
-    """Does the call stand in a file of the script's author?"""
+    """Is the call in a file of the script's author?"""
     return frame is not None and not frame.f_code.co_filename.startswith(_INSTALLED)
 
 
@@ -91,9 +91,9 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
     counted = _Counted(largest)
 
     def enters(module: torch.nn.Module, *_: Any) -> None:
-        if next(module.parameters(), None) is not None:  # a transform of the data is a module as well
+        if next(module.parameters(), None) is not None:  # a data transform may be a module as well
             counted.waiting = False
-            # a block that is checkpointed is called once more by backward()
+            # backward() calls a checkpointed block once more
             counted.calls += module is main if main is not None else counted.depth == 0
             counted.depth += 1
 
@@ -114,24 +114,25 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Copies for each call of the model. Raises NotApplicable where the loop's body cannot be run again."""
+    """Copies per call of the model. Raises NotApplicable where the loop's body cannot run again."""
     batch = batches(run)[0]
     given = tree_leaves((batch.args, batch.kwargs))
     largest = max((one.numel() for one in given if isinstance(one, torch.Tensor)), default=0)
     if not largest:
-        raise NotApplicable("no tensor was seen going into the model")
+        raise NotApplicable("the model was called with no tensor")
     with _listening(largest, batch.module) as counted:
         again(run, TIMES, converting=True)
     if not counted.calls:
-        raise NotApplicable("the model was not called when the loop's body was run again")
+        raise NotApplicable("the loop's body did not call the model when it ran again")
     return {"batch_copies": counted.copied / counted.calls, "inside": counted.inside / counted.calls}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where the batch is copied twice, or where an activation changes its device within the model."""
+    """Fires where the batch is copied twice, or where an activation changes device within the model."""
     shown, copied, inside = pick(numbers, *SHOWN), numbers["batch_copies"], numbers["inside"]
     text = (
-        f"the batch is copied {copied:.2g} times before the model gets it, {inside:.2g} activations change their device"
+        f"the batch is copied {copied:.2g} times before the model gets it (usually 0 or 1), "
+        f"{inside:.2g} activations change device (usually 0)"
     )
     if inside > 0.5:
         return Verdict("transfers", True, text, shown, (Suspect("device/half_on_cpu_half_on_gpu", 0.8, text),))

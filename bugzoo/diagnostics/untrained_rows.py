@@ -1,10 +1,10 @@
-"""Does the evaluation read rows of an embedding that no training step ever changed?
+"""Does the evaluation read embedding rows that no training step changed?
 
-A row of an embedding learns when its word comes in a batch. The optimiser's memory (of Adam, or a momentum) of a row that no
-gradient ever reached is exactly zero. `untrained_share` is the share of the words in the evaluation that read such rows: they
-are as random as they were drawn. A vocabulary of the training texts sends what it does not know to one unknown word, which is
-trained. One that was made of all texts has a row for each word of the evaluation, and `reached_share`, the share of the table's
-rows that training or evaluation use, is then large; a vocabulary that came from elsewhere has many that neither does.
+An embedding row learns only when its word is in a batch. The optimizer state (of Adam, or a momentum) of a row that no
+gradient reached is exactly zero. `untrained_share` is the share of the evaluation's words that read such rows, which still
+hold their random initialization. A vocabulary of the training texts maps unknown words to one unknown token, which is
+trained. One built from all texts has a row for each word of the evaluation. `reached_share`, the share of rows that training
+or evaluation use, is then large. A vocabulary from elsewhere has many rows that neither uses.
 """
 
 from collections import Counter
@@ -20,11 +20,11 @@ from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
 
 COST = 1
-WHOLE = True  # a training that was cut short has not seen its data
+WHOLE = True  # a training that was cut short has not seen all its data
 SHOWN = {
     "read": ("words that the evaluation reads", ""),
-    "untrained_share": ("share of them whose row no gradient ever reached", "near 0"),
-    "reached_share": ("share of the table's rows that training or evaluation use", ""),
+    "untrained_share": ("share of these words whose row got no gradient", "near 0"),
+    "reached_share": ("share of rows used in training or evaluation", ""),
 }
 _TAIL = """\
 model.eval()
@@ -48,7 +48,7 @@ _MEMORIES = ("exp_avg_sq", "exp_avg", "momentum_buffer", "sum", "square_avg")
 
 
 def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
-    """(rows,) bool: those that some gradient reached, by the optimiser's memory; None where it has none."""
+    """(rows,) bool: those that some gradient reached, by the optimizer's state; None where it has none."""
     for optimizer in live(run).optimizers:
         state = (
             optimizer.state.get(weight, {})
@@ -63,20 +63,20 @@ def _reached(run: Run, weight: torch.Tensor) -> torch.Tensor | None:
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Shares between 0 and 1, of the embedding that is worst off. Raises NotApplicable without one that learns."""
+    """Shares between 0 and 1, of the embedding with most untrained words. Raises NotApplicable without a trained one."""
     kept = live(run)
     model = kept.models[0] if kept.models else None
     tables = [one for one in model.modules() if isinstance(one, torch.nn.Embedding)] if model is not None else []
     known = {one: reached for one in tables if (reached := _reached(run, one.weight)) is not None and reached.any()}
     if not known:
-        raise NotApplicable("no embedding was trained by an optimiser that remembers")
+        raise NotApplicable("no embedding was trained by an optimizer with a state for each row")
     read: dict[torch.nn.Embedding, Counter[int]] = {one: Counter() for one in known}
     fillers: dict[torch.nn.Embedding, set[int]] = {one: set() for one in known}
 
     def called(module: Any, args: Any) -> None:
         if args and isinstance(args[0], torch.Tensor):
             read[module].update(args[0].detach().flatten().tolist())
-            if args[0].ndim == 2:  # what most rows end in is padding, where nobody told the table so
+            if args[0].ndim == 2:  # the most common last token is padding, where the table has no padding_idx
                 fillers[module].add(int(args[0][:, -1].mode().values))
 
     handles = [one.register_forward_pre_hook(called) for one in known]
@@ -87,7 +87,7 @@ def measure(run: Run) -> dict[str, Any]:
             handle.remove()
     found = [_numbers(one, known[one], read[one], fillers[one]) for one in known if read[one]]
     if not found:
-        raise NotApplicable("its evaluation reads no embedding")
+        raise NotApplicable("the evaluation reads no embedding")
     return max(found, key=lambda one: one["untrained_share"])
 
 
@@ -107,10 +107,10 @@ def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where 2 % of the words read rows that nothing trained, in a table of which most rows are used."""
+    """Fires where over 2 % of the words read untrained rows, in a table of which most rows are used."""
     shown = pick(numbers, *SHOWN)
-    text = f"{share(numbers['untrained_share'])} of the {numbers['read']:.0f} words of the evaluation read a row of the embedding"
-    text += " that no gradient ever reached"
+    text = f"{share(numbers['untrained_share'])} of the {numbers['read']:.0f} words of the evaluation read an embedding row"
+    text += " that no gradient reached (usually near 0)"
     if numbers["untrained_share"] <= MUCH or numbers["reached_share"] < OWN:
         return Verdict("untrained_rows", False, text, shown)
     return Verdict("untrained_rows", True, text, shown, (Suspect("data/leaky_vocabulary", 0.75, text),))

@@ -1,9 +1,9 @@
-"""Does the model get the same kind of data when it is evaluated as when it was trained?
+"""Do the validation inputs and labels have the same distribution as the training data?
 
-Three differences, between what the model was called with in training and in the script's evaluation: classes that come in the
-one only (a split that nobody shuffled), inputs of another mean or spread (a preparation that one of the two forgot), and
-evaluation inputs that are others when the evaluation is run a second time for the same targets (an augmentation left on).
-Where the script evaluates at several places, the inputs of the one that is furthest from the training's count.
+Three things are compared between training and the script's evaluation. Classes: only one of them has some (a split without a
+shuffle). Mean and spread of the inputs: they differ (preprocessing that one of them lacks). Repetition: the evaluation's inputs
+change when it runs again on the same targets (augmentation left on). Where the script evaluates at several places, the
+inputs that are furthest from training count.
 """
 
 import math
@@ -23,11 +23,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "label_distance": ("share of the labels that would have to change to make both alike, beyond chance", "near 0"),
-    "unseen_classes": ("share of the validation labels that never came in training, beyond chance", "0"),
-    "mean_shift": ("difference of the mean inputs, over their spread", "near 0"),
-    "spread_ratio": ("spread of the inputs in evaluation, over that in training", "near 1"),
-    "redrawn": ("share of evaluation inputs that are others the second time", "0"),
+    "label_distance": ("share of labels to change until both match, beyond chance", "near 0"),
+    "unseen_classes": ("share of validation labels that never occur in training, beyond chance", "0"),
+    "mean_shift": ("difference of the mean inputs, over the training spread", "near 0"),
+    "spread_ratio": ("spread of validation inputs over that of training inputs", "near 1"),
+    "redrawn": ("share of evaluation inputs that change the second time", "0"),
 }
 _TAIL = """\
 model.eval()
@@ -40,7 +40,7 @@ HEALTHY = example((_LAST, _LAST + _TAIL))
 SICK = example((_LAST, _LAST + _TAIL.replace("model(inputs[rows])", "model(inputs[rows] * 16)")))
 FAR, OTHER_CLASSES, SPREADS, LEAST = 0.3, 0.3, (0.5, 2.0), 1e-6
 ROWS, VERY_FAR, OFF = 16, 1.0, 4.0
-"""Of what was only seen: fewest samples, smallest distance of the means in spreads, smallest ratio of the spreads."""
+"""For inputs that were only seen: fewest samples, smallest mean shift in spreads, smallest ratio of the spreads."""
 
 
 def measure(run: Run) -> dict[str, Any]:
@@ -62,26 +62,26 @@ def measure(run: Run) -> dict[str, Any]:
     if trained_on := _floats(kept):
         alike = [x for x in found.inputs if x.is_floating_point() and x.shape[1:] == trained_on[0].shape[1:]]
         numbers = _furthest([numbers, _shift(trained_on, alike)])
-    # windows of a text that are drawn anew are no augmentation, nor is the noise that a generator begins with
+    # random windows of a text are not augmentation, nor is the input noise of a generator
     if any(x.is_floating_point() for x in found.inputs) and (found.pairs or found.loaders):
         second = evaluated(run, again=True)
         if _each([y for _, y in found.pairs]) == _each([y for _, y in second.pairs]):
             numbers["redrawn"] = _redrawn(found.inputs, second.inputs)
     if not numbers:
-        raise NotApplicable("its evaluation has neither class numbers nor inputs that could be compared")
+        raise NotApplicable("the evaluation has neither class labels nor inputs to compare")
     return numbers
 
 
 def _floats(kept: list[Any]) -> list[torch.Tensor]:
-    """The main inputs of the kept batches, those that are no tokens."""
+    """The main inputs of the kept batches, those that are not tokens."""
     inputs = [Call.of(batch).leaves[main] for batch in kept if (main := Call.of(batch).main()) is not None]
     return [x for x in inputs if x.is_floating_point()]
 
 
 def _shifted(run: Run, kept: list[Any]) -> dict[str, Any]:
-    """How far the inputs are that the trained model was given without gradients while the script ran, at the worst place.
+    """How far off the inputs are that the trained model got without gradients while the script ran, at the worst place.
 
-    Only a place that is far off says something: an agent that plays, or a grid to draw on, need not look like the training.
+    Only a place that is far off counts: a playing agent, or a grid for a plot, need not look like the training data.
     """
     trained, model = _floats(kept), model_of(run, kept[0])
     shifts = []
@@ -101,18 +101,18 @@ def _shifted(run: Run, kept: list[Any]) -> dict[str, Any]:
 
 
 def _shift(trained: list[torch.Tensor], asked: list[torch.Tensor]) -> dict[str, float]:
-    """Distance of the means over the spread of all numbers, and ratio of the spreads; {} where there is none to compare with."""
+    """Distance of the means over the training spread, and ratio of the spreads; {} where there is nothing to compare."""
     if not asked:
         return {}
     one, two = (torch.cat([x.detach().float().cpu().flatten() for x in some]) for some in (trained, asked))
     spread = float(one.std(correction=0))
-    if spread <= LEAST * float(one.abs().max()):  # a boundary's one point has no spread that another could be held to
+    if spread <= LEAST * float(one.abs().max()):  # a single point, such as a boundary, has no spread to compare with
         return {}
     return {"mean_shift": abs(float(two.mean() - one.mean())) / spread, "spread_ratio": float(two.std()) / spread}
 
 
 def _furthest(shifts: list[dict[str, Any]]) -> dict[str, Any]:
-    """All that is known of several places, with the largest difference."""
+    """All numbers of several places, with the largest difference."""
     known = [one for one in shifts if "spread_ratio" in one]
     worst = max(known, key=lambda one: max(one["mean_shift"], abs(math.log(one["spread_ratio"] + 1e-9))), default={})
     rest = {name: value for one in shifts for name, value in one.items()}
@@ -120,7 +120,7 @@ def _furthest(shifts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
-    """All labels of the loader that the training reads, else those of the kept batches."""
+    """All labels of the loader that training reads, else those of the kept batches."""
     loader = training_loader(run)
     if loader is not None:
         try:
@@ -132,10 +132,10 @@ def _labels(run: Run, kept: list[Any]) -> torch.Tensor:
 
 
 def _labelled(trained: torch.Tensor, validated: torch.Tensor) -> dict[str, float]:
-    """Half of the sum of all differences between the two shares of a class, and the share of classes that are new.
+    """Half the sum of the differences of class shares (total variation), and the share of labels of new classes.
 
-    Of both as much as the same labels have when they are dealt out at random is taken off: few samples of many rare classes,
-    such as the words of a text, are never alike.
+    A random split of the same labels gives the values by chance, which are subtracted. Few samples of many rare classes,
+    such as the words of a text, never match.
     """
     every = torch.cat([trained, validated]).clamp(min=0)
     dealt = every[torch.randperm(len(every), generator=torch.Generator().manual_seed(0))]
@@ -151,31 +151,37 @@ def _apart(trained: torch.Tensor, validated: torch.Tensor) -> tuple[float, float
 
 
 def _redrawn(first: list[torch.Tensor], second: list[torch.Tensor]) -> float:
-    """Share of samples that did not come the first time, to the bit and in whatever order."""
+    """Share of samples that did not occur the first time, to the bit and in any order."""
     one, two = _each(first), _each(second)
     return (two - one).total() / max(1, two.total())
 
 
 def _each(tensors: list[torch.Tensor]) -> Counter[bytes]:
-    """How often each row of a list of tensors comes."""
+    """How often each row of a list of tensors occurs."""
     return Counter(row.tobytes() for x in tensors for row in torch.atleast_1d(x.detach().float().cpu()).numpy())
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on labels more than 30 % apart, a mean 0.3 spreads away, a spread twice as large, inputs drawn anew."""
+    """Fires on labels more than 30 % apart, a mean 0.3 spreads off, a spread twice or half as large, inputs that change."""
     shown = pick(numbers, "label_distance", "unseen_classes", "mean_shift", "spread_ratio", "redrawn")
     suspects = []
     if numbers.get("label_distance", 0.0) > OTHER_CLASSES:
-        text = f"{share(numbers['label_distance'])} of the labels would have to change to make the two halves alike"
+        text = (
+            f"{share(numbers['label_distance'])} of the labels must change until training and validation match "
+            "(usually near 0)"
+        )
         if numbers["unseen_classes"] > 0.01:
-            text += f"; {share(numbers['unseen_classes'])} of the validation labels never came in training"
+            text += f"; {share(numbers['unseen_classes'])} of the validation labels never occur in training"
         suspects.append(Suspect("data/ordered_split", 0.85, text))
     mean, ratio = numbers.get("mean_shift", 0.0), numbers.get("spread_ratio", 1.0)
     if mean > FAR or not SPREADS[0] < ratio < SPREADS[1]:
-        text = f"the evaluation's inputs have a mean {mean:.2g} spreads away from the training's, and {ratio:.2g} of its spread"
+        text = (
+            f"the mean of validation inputs is {mean:.2g} training spreads off (usually near 0), "
+            f"and their spread is {ratio:.2g} times that in training (usually near 1)"
+        )
         suspects.append(Suspect("data/wrong_normalisation", 0.8, text))
     if numbers.get("redrawn", 0.0) > 0:
-        text = f"{share(numbers['redrawn'])} of the evaluation's inputs are others when it is run a second time"
+        text = f"{share(numbers['redrawn'])} of the evaluation's inputs change when it runs a second time (usually 0)"
         suspects.append(Suspect("data/augmented_validation", 0.85, text))
     message = suspects[0].evidence if suspects else "training and evaluation get the same kind of data"
     return Verdict("validation_shift", bool(suspects), message, shown, tuple(suspects))

@@ -1,4 +1,4 @@
-"""What an instrument answers: numbers first, then a judgement of them."""
+"""What an instrument returns: numbers first, then a judgment of them."""
 
 from dataclasses import dataclass, field
 

@@ -1,8 +1,8 @@
-"""Do the weights grow, shrink or stay, and who pulls at them?
+"""Do the weight matrices grow or shrink during training?
 
-Weight decay pulls every weight towards zero, the gradient of the loss pulls where the data wants it. Where the decay wins, the
-weight matrices shrink within a few epochs and the loss stays high: the model is not allowed to say anything. A network that has
-learnt its data by heart may shrink as well; its loss is low then.
+Weight decay pulls every weight toward zero, and the gradient of the loss pulls it where the data needs it. Where the decay wins,
+the weight matrices shrink within a few epochs and the loss stays high: the model underfits. A model that has memorized its data
+may shrink as well, but its loss is low then.
 """
 
 import math
@@ -17,8 +17,8 @@ from bugzoo.running.result import Run
 
 COST = 0
 SHOWN = {
-    "shrunk_to": ("size of the weight matrices at the end, over that at the start", "about 1, or more"),
-    "smallest": ("the same of the one that shrank most", ""),
+    "shrunk_to": ("size of the weight matrices at the end over the start", "about 1, or more"),
+    "smallest": ("the same for the matrix that shrank most", ""),
     "loss_left": ("loss at the end over that at the start", "well below 1"),
 }
 HEALTHY = example()
@@ -32,14 +32,14 @@ def measure(run: Run) -> dict[str, Any]:
     sizes = np.asarray(trace.param_norm, dtype=np.float64)
     matrices = [i for i, p in enumerate(trace.parameters) if len(p.shape) >= 2 and p.trainable and p.group is not None]
     if sizes.ndim != 2 or len(sizes) < 2 or sizes.shape[1] != len(trace.parameters) or not matrices:
-        raise NotApplicable("the size of the weights was not seen at two steps")
+        raise NotApplicable("the size of the weights was recorded at fewer than two steps")
     first, last = sizes[0, matrices], sizes[-1, matrices]
     known = (first > 0) & np.isfinite(first) & np.isfinite(last)
     ratios = last[known] / first[known]
     loss = column(trace.loss)
     loss = loss[np.isfinite(loss)]
     if not len(ratios) or len(loss) < 6:
-        raise NotApplicable("no finite weight matrix, or too few finite losses")
+        raise NotApplicable("no weight matrix has a finite size, or too few losses are finite")
     optimizers = getattr(getattr(trace, "live", None), "optimizers", [])
     decays = [group.get("weight_decay", 0.0) for one in optimizers for group in one.param_groups]
     start = float(loss[:3].mean())
@@ -52,11 +52,11 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when decay made the weights small before the loss was."""
+    """Fires when weight decay made the weights small before the loss was small."""
     shown = pick(numbers, "shrunk_to", "smallest", "loss_left")
-    text = f"the weight matrices end at {numbers['shrunk_to']:.2g} of the size that they began with"
+    text = f"weight matrices end at {numbers['shrunk_to']:.2g} of their initial size (usually about 1)"
     if numbers["shrunk_to"] < 0.6 and numbers["loss_left"] > 0.5 and not numbers["weight_decay"] == 0:
-        text += f", and the loss at {numbers['loss_left']:.2g} of its own"
+        text += f", and the loss at {numbers['loss_left']:.2g} of its first value"
         text += f"; weight decay is {numbers['weight_decay']:.3g}" if numbers["weight_decay"] > 0 else ""
         return Verdict("weight_size", True, text, shown, (Suspect("optimizer/weight_decay_too_strong", 0.85, text),))
     return Verdict("weight_size", False, text, shown)

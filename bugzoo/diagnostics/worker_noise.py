@@ -1,9 +1,9 @@
-"""Do the loader's worker processes draw random numbers of their own?
+"""Does each DataLoader worker draw its own random numbers?
 
-Each worker begins as a copy of the training process, and so does each generator that stands in the script or in the data set:
-without a seed of its own every worker draws the same numbers, in every epoch anew. One batch is fetched a few times through
-workers as the script starts them: `noise` says whether anything in it is drawn at all (1: yes), `identical` whether two workers
-drew the same, and `repeated` whether the first draw of another epoch is the same as well.
+Each worker starts as a copy of the training process, and so does each generator in the script or in the dataset. Without a
+seed of its own every worker draws the same numbers, and again in every epoch. One batch is fetched a few times through
+workers that start as the script starts them. `noise` says whether anything in it is random (1: yes), `identical` whether two
+workers drew the same, and `repeated` whether the first draw of another epoch is the same as well.
 """
 
 from typing import Any
@@ -22,10 +22,10 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "noise": ("is anything drawn in a worker (1: yes)", ""),
-    "identical": ("do two workers draw the same (1: yes)", "0"),
-    "repeated": ("is it drawn again in the next epoch (1: yes)", "0"),
-    "workers": ("processes that fetch", ""),
+    "noise": ("whether a worker draws random numbers (1: yes)", ""),
+    "identical": ("whether two workers draw the same numbers (1: yes)", "0"),
+    "repeated": ("whether the next epoch draws the same numbers (1: yes)", "0"),
+    "workers": ("worker processes of the loader", ""),
 }
 _NOISE = "torch.randn(x.shape{})"
 _LOADER = (
@@ -45,18 +45,18 @@ SICK = example((_LOADER[0], _LOADER[1].format(_NOISE.format(", generator=own")))
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Zeros and ones. Raises NotApplicable where the training loop's loader has no two workers."""
+    """Zeros and ones. Raises NotApplicable where the training loop's loader has fewer than two workers."""
     need_steps(run, 1)
     loader = training_loader(run)
     if loader is None or loader.num_workers < 2 or loader.batch_sampler is None:
-        raise NotApplicable("the training loop reads no DataLoader with two workers or more")
+        raise NotApplicable("the training loop reads no DataLoader with two or more workers")
     ask(run)  # the rows are fetched again, by the script's own code
     try:
         with same_random():
             rows = list(next(iter(loader.batch_sampler)))
             first, next_epoch = (_fetched(loader, rows) for _ in range(2))
-    except Exception as error:  # a data set may do anything
-        raise NotApplicable(f"its workers cannot be started once more ({type(error).__name__})") from None
+    except Exception as error:  # a dataset may do anything
+        raise NotApplicable(f"the workers cannot be started once more ({type(error).__name__})") from None
     noise = not _same(first[0], first[2])
     return {
         "noise": float(noise),
@@ -89,7 +89,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, *SHOWN)
     if numbers["identical"]:
         text = "two workers that fetch the same batch draw the same random numbers"
-        text += ", and in the next epoch they draw them again" if numbers["repeated"] else ""
+        text += ", and draw them again in the next epoch" if numbers["repeated"] else ""
         suspects = (Suspect("reproducibility/identical_worker_augmentation", 0.9, text),)
         return Verdict("worker_noise", True, text, shown, suspects)
-    return Verdict("worker_noise", False, "workers draw numbers of their own, or none", shown)
+    return Verdict("worker_noise", False, "workers draw their own random numbers, or none", shown)

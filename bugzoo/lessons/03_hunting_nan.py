@@ -1049,7 +1049,12 @@ else:
 right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "sqrt()" in text)
 offered = dict(zip("ABCD", form.tests, strict=True))
 test = next(letter for letter, text in offered.items() if text == second.specs[0][0].look_alikes[0].test)
-own = {"cause": "an operation outside its domain", "place": right_line, "step": turn.step, "test": test}
+own = {
+    "cause": "a function outside its domain, such as log or sqrt",
+    "place": right_line,
+    "step": turn.step,
+    "test": test,
+}
 assert own["cause"] in form.causes and len(form.causes) == 4
 good, bad_one = judged(second, own), judged(second, own | {"place": 3, "step": 50})
 assert "4 of 4" in good and "2 of 4" in bad_one, (good, bad_one)

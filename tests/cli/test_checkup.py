@@ -263,7 +263,7 @@ def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
 
 MISTAKES = {
     "syntax": ("for i in range(3)\n", "train.py:1:"),
-    "binary": (b"\xff\xfe\x00\x01", "no text"),
+    "binary": (b"\xff\xfe\x00\x01", "not UTF-8 text"),
     "notebook": ('{"cells": []}', "nbconvert"),
     "folder": (None, "Is a directory"),
     "missing": (..., "no file"),

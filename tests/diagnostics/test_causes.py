@@ -56,26 +56,26 @@ FAMILIES = {part.split(":")[0].strip(): part.split(":")[1].split() for part in r
 ALL = [f"{family}/{name}" for family, found in FAMILIES.items() for name in found]
 
 ACROSS = {
-    "the data and its labels": {
+    "wrong data or wrong labels": {
         "data",
         "loss",
         "numerics",
         "recurrent",
     },  # a target that is another input's, a bad sample
-    "an order of the data that is wrong": {"data", "loop", "distributed"},  # the same batch again, the same order
-    "a loss that is averaged or weighted the wrong way": {"loss", "loop"},  # accumulation without a division
-    "dimensions that are mixed up": {"shape", "loss", "attention", "recurrent"},
-    "a hidden state that lives too long": {"graph", "recurrent"},  # with its graph, or without
-    "padding that is treated as content": {"recurrent", "loss"},
-    "parameters that do not learn": {"freezing", "optimizer"},  # left out of the optimiser
-    "a mode that was not set": {"modes", "generation"},
-    "a normalisation by the wrong numbers": {"data", "modes"},  # of the inputs, of the layers
-    "a regularisation of the wrong strength": {"optimizer", "fit"},  # too much, too little
-    "knowledge of the test that reaches the training": {"data", "metrics"},
-    "classes of very different sizes": {"data", "metrics"},  # in training, in the evaluation
-    "a metric that measures something else": {"metrics", "data", "fit"},
-    "inputs that no longer tell what they should": {"data", "precision"},
-    "weights that begin at the wrong size": {"initialisation", "recurrent"},  # an LSTM's gates
+    "data in the wrong order": {"data", "loop", "distributed"},  # the same batch again, the same order
+    "a loss with the wrong reduction or weights": {"loss", "loop"},  # accumulation without a division
+    "mixed-up dimensions": {"shape", "loss", "attention", "recurrent"},
+    "a hidden state carried over too long": {"graph", "recurrent"},  # with its graph, or without
+    "padding tokens treated as content": {"recurrent", "loss"},
+    "parameters that are never updated": {"freezing", "optimizer"},  # left out of the optimiser
+    "the wrong mode, train or eval": {"modes", "generation"},
+    "normalization with the wrong statistics": {"data", "modes"},  # of the inputs, of the layers
+    "regularization that is too weak or too strong": {"optimizer", "fit"},  # too much, too little
+    "data leakage": {"data", "metrics"},
+    "class imbalance": {"data", "metrics"},  # in training, in the evaluation
+    "a metric that measures the wrong thing": {"metrics", "data", "fit"},
+    "inputs that have lost information": {"data", "precision"},
+    "bad weight initialization": {"initialisation", "recurrent"},  # an LSTM's gates
 }
 """Words that are meant for causes of more than one family, and of which."""
 MEANT = {
@@ -172,7 +172,7 @@ def test_other_words_belong_to_one_cause():
     [
         ("double softmax", "loss/double_softmax"), ("Frozen layers.", "freezing/frozen_layers"),
         ("missing zero_grad", "loop/stale_gradients"), ("missing zero-grad", "loop/stale_gradients"),
-        ("loss/double_softmax", "loss/double_softmax"), ("  A Learning RATE ", "optimizer/lr_too_low"),
+        ("loss/double_softmax", "loss/double_softmax"), ("  A wrong Learning RATE ", "optimizer/lr_too_low"),
         ("acme:loop/stale_gradients", "loop/stale_gradients"), ("nothing", "traps/log_softmax_first"),
     ],
 )  # fmt: skip
@@ -180,18 +180,21 @@ def test_what_people_write_is_understood(said, fault):
     assert named(said) == cause(fault).word and says(said, fault)
 
 
-@pytest.mark.parametrize("said", ["gremlins", "", None, 7, "x/y", "a lerning rate", "loss"])
+@pytest.mark.parametrize("said", ["gremlins", "", None, 7, "x/y", "a wrong lerning rate", "loss"])
 def test_what_nobody_knows_is_answered_with_the_list(said):
     with pytest.raises(UserError) as caught:
         named(said)
     assert all(f"\n  {word}" in str(caught.value) for word in words())
     assert not says(said, "optimizer/lr_too_high")
-    assert ("Did you mean 'a learning rate'" in str(caught.value)) == (said == "a lerning rate")
+    assert ("Did you mean 'a wrong learning rate'" in str(caught.value)) == (said == "a wrong lerning rate")
 
 
 def test_two_causes_may_both_be_true():
-    """An eps that float32 rounds to 0 is a number format that is too small, and a logarithm of zero all the same."""
-    domain, too_small = "an operation outside its domain", "a number format that is too small"
+    """An eps that float32 rounds to 0 is a dtype with too little range, and a logarithm of zero as well."""
+    domain, too_small = (
+        "a function outside its domain, such as log or sqrt",
+        "a dtype with too little range or precision",
+    )
     assert right("numerics/log_at_step", {"eps": 1e-50}) == (domain, too_small)
     assert right("numerics/log_at_step", {"eps": 0.0}) == right("numerics/log_at_step", {"eps": 1e-9}) == (domain,)
     assert says(too_small, "numerics/log_at_step", {"eps": 1e-50})

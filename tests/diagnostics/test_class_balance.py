@@ -43,4 +43,4 @@ def test_a_report_that_hides_it_is_named_first(flattery, first):
 def test_without_class_numbers_it_has_nothing_to_say():
     squares = (LOSS, "F.mse_loss(logits[:, 0], inputs[rows][:, 0])")
     reading = diagnostics.read("class_balance", run_here(example(squares, (_LAST, _LAST + _TAIL)).source))
-    assert not reading.applies and "class number" in reading.why_not
+    assert not reading.applies and "class label" in reading.why_not

@@ -11,7 +11,7 @@ def why_not(*edits):
 
 def test_a_model_that_answers_nan_is_not_said_to_answer_differently():
     why = why_not(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
-    assert "NaN" in why and "differently" not in why
+    assert "NaN" in why and "different outputs" not in why
 
 
 def test_and_one_that_does_is():
@@ -21,4 +21,4 @@ def test_and_one_that_does_is():
     why = why_not(
         ("nn.Linear(32, 3))", f"nn.Linear(32, 3), {noisy})"), ("model = ", "source = torch.Generator()\nmodel = ")
     )
-    assert "differently when it is asked twice" in why
+    assert "different outputs for the same batch" in why

@@ -51,7 +51,7 @@ def test_the_first_difference_names_what_was_lost(resumed, more, first, cause):
 
 def test_training_that_begins_again_is_none_that_goes_on():
     verdict = JUDGED.judge(measured(WHOLE))
-    assert verdict.fired and "2 steps are made twice" in verdict.message
+    assert verdict.fired and "2 steps are trained twice" in verdict.message
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ def test_guesses_are_laid_beside_what_is_true() -> None:
     exercise = load("01")
     assert "What you said" not in debrief.text(exercise)
     ticket = exercise.scenario.ticket
-    record.note(ticket, "hypothesis", {"cause": "a learning rate", "sure": 80, "after": ["loss_curve"]})
-    record.note(ticket, "diagnosis", {"cause": "a learning rate"})
-    record.note(ticket, "diagnosis", {"cause": "a loss that gets the wrong kind of numbers"})
+    record.note(ticket, "hypothesis", {"cause": "a wrong learning rate", "sure": 80, "after": ["loss_curve"]})
+    record.note(ticket, "diagnosis", {"cause": "a wrong learning rate"})
+    record.note(ticket, "diagnosis", {"cause": "a loss function with the wrong kind of input"})
     said, _, rest = debrief.text(exercise).partition(f"### {exercise.about_fault[0].title}")
     assert said.index("a learning rate, 80 % sure") < said.index("a learning rate, handed in")
     assert "What is true: **a loss that gets the wrong kind of numbers**." in said and rest

@@ -69,7 +69,9 @@ def test_every_number_has_a_name_that_tells_nothing(name: str) -> None:
 
 
 def test_this_search_finds_what_it_looks_for() -> None:
-    assert told("it is a gradient that is older than its batch!") and told("double softmax") and told("stale_gradients")
+    assert (
+        told("it is gradients left over from earlier batches!") and told("double softmax") and told("stale_gradients")
+    )
 
 
 @pytest.mark.parametrize("name", list(exercises()))
@@ -128,7 +130,10 @@ def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
     wanted = right(load("03"))
-    assert wanted.causes == ("an operation outside its domain", "a number format that is too small")
+    assert wanted.causes == (
+        "a function outside its domain, such as log or sqrt",
+        "a dtype with too little range or precision",
+    )
     assert len(wanted.places) > 2
 
 

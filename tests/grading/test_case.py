@@ -14,11 +14,11 @@ LINE = next(number for number, text in enumerate(CASE.source.splitlines(), 1) if
 def test_each_part_by_itself() -> None:
     form = lab.diagnose(CASE)
     test = next("ABCD"[i] for i, text in enumerate(form.tests) if text == CASE.specs[0][0].look_alikes[0].test)
-    right = {"cause": "an operation outside its domain", "place": LINE, "step": 21, "test": test}
+    right = {"cause": "a function outside its domain, such as log or sqrt", "place": LINE, "step": 21, "test": test}
     said = judged(CASE, form.hand_in(**right).record())
     assert said.count("  ok   ") == 4 and said.endswith("4 of 4 are right.")
     for part, wrong in {
-        "cause": "a learning rate",
+        "cause": "a wrong learning rate",
         "place": 3,
         "step": 50,
         "test": "ABCD".replace(test, "")[0],
@@ -30,7 +30,9 @@ def test_each_part_by_itself() -> None:
 
 def test_the_form_offers_what_the_case_lends() -> None:
     form = lab.diagnose(CASE)
-    assert "an operation outside its domain" in form.causes and len(form.causes) == len(form.tests) == 4
+    assert (
+        "a function outside its domain, such as log or sqrt" in form.causes and len(form.causes) == len(form.tests) == 4
+    )
     assert form.text() == CASE.source
     assert lab.diagnose("T-1").ask_evidence and not form.ask_evidence
 

@@ -48,7 +48,7 @@ def test_what_is_wrong_stays_wrong():
         "place": (1, "1", "nowhere", True, None, [], -57),
         "evidence": ([], "", "the loss", None, 7),
         "test": (other, "", None, "a loss that falls", "Z", 2),
-        "cause": ("nothing is wrong", "a learning rate"),
+        "cause": ("nothing is wrong", "a wrong learning rate"),
     }
     for field, answers in wrong.items():
         for answer in answers:
@@ -61,7 +61,7 @@ def test_what_is_wrong_stays_wrong():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_cause_is_not_told_the_right_one(name):
     answer = right(name)["cause"]
-    wrong = "a learning rate"
+    wrong = "a wrong learning rate"
     told = str(grade_diagnosis(name, right(name) | {"cause": wrong}))
     told += str(grade_exercise(name, handed_out(load(name)), {"cause": wrong}))
     assert answer not in told and "is healthy" not in told
@@ -83,7 +83,7 @@ def test_what_is_no_cause_costs_nothing_and_is_told_the_list():
 def test_words_that_people_use_and_every_cause_that_is_true_count():
     assert grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "double softmax"}).passed
     assert len(right_of(load("03")).causes) == 2
-    for cause in ("an operation outside its domain", "a number format that is too small"):
+    for cause in ("a function outside its domain, such as log or sqrt", "a dtype with too little range or precision"):
         assert grade_diagnosis("03_sudden_nan", right("03_sudden_nan") | {"cause": cause}).passed
 
 
@@ -112,7 +112,7 @@ def test_the_right_choice_is_neither_at_one_place_nor_the_longest():
 
 
 def test_one_grader_weighs_the_same_parts_three_ways():
-    found = Right(("a learning rate",), ((10, 11),), ("loss_curve",), test=Choices(("one", "two"), "B"))
+    found = Right(("a wrong learning rate",), ((10, 11),), ("loss_curve",), test=Choices(("one", "two"), "B"))
     given = {"cause": "lr", "place": 14, "evidence": ["mode_watch", "loss_curve"], "test": "two"}
     source = "\n" * 5 + "# %% Training\n" + "\n" * 50
     earned = {of: worth(judge(found, given, of, source), of) for of in (EXERCISE, ASSIGNMENT, INTERVIEW)}
@@ -129,7 +129,7 @@ def test_a_step_that_was_asked_for_is_not_called_unasked():
 
 
 def test_a_wrong_cause_is_told_that_one_can_go_on():
-    result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a learning rate"})
+    result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a wrong learning rate"})
     assert (
         result.points == 0 and "hand in again" in result.message and "what passes: what this run shows" in str(result)
     )

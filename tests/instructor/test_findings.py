@@ -7,10 +7,10 @@ from bugzoo.grading.model import Result
 from bugzoo.instructor.findings import grade
 from bugzoo.instructor.key import Answer
 
-MASK = "a mask that is in the wrong place"
+MASK = "a mask in the wrong place"
 ANSWERS = [
     Answer("a/one", "a/one", "One", MASK, [(10, 11)], ["dependency", "loss_curve"]),
-    Answer("b/two", "b/two", "Two", "a learning rate", [(40, 40)], ["loss_curve"]),
+    Answer("b/two", "b/two", "Two", "a wrong learning rate", [(40, 40)], ["loss_curve"]),
 ]
 
 
@@ -18,7 +18,7 @@ def said(cause: str, place: object = None, *evidence: str) -> dict:
     return {"cause": cause, "place": place, "evidence": list(evidence)}
 
 
-RIGHT = [said(MASK, 10, "dependency"), said("a learning rate", 40, "loss_curve")]
+RIGHT = [said(MASK, 10, "dependency"), said("a wrong learning rate", 40, "loss_curve")]
 
 
 def points(*records: object) -> float:
@@ -40,8 +40,8 @@ def test_parts() -> None:
 
 
 def test_blame_costs() -> None:
-    assert points(*RIGHT, said("the data and its labels", 3, "loss_curve")) == pytest.approx(2.25)
-    assert points(said("the data and its labels", 10, "dependency")) == 0.0
+    assert points(*RIGHT, said("wrong data or wrong labels", 3, "loss_curve")) == pytest.approx(2.25)
+    assert points(said("wrong data or wrong labels", 10, "dependency")) == 0.0
     assert grade(ANSWERS, [*RIGHT, said("memory", 1)], 3.0).status == "wrong"
 
 
@@ -68,14 +68,20 @@ def test_a_cause_that_the_form_cannot_name() -> None:
 
 
 def test_what_is_printed_names_nothing() -> None:
-    text = str(grade(ANSWERS, [RIGHT[0], said("the data and its labels")], 3.0).to_json())
-    assert not any(word in text for word in ("b/two", "Two", "a learning rate", "One"))
+    text = str(grade(ANSWERS, [RIGHT[0], said("wrong data or wrong labels")], 3.0).to_json())
+    assert not any(word in text for word in ("b/two", "Two", "a wrong learning rate", "One"))
 
 
 def test_other_words_for_a_cause_count_and_two_may_be_true() -> None:
     """`causes` holds every word that is true; what no list knows blames nobody right."""
     one = Answer(
-        "a/one", "a/one", "One", MASK, [(10, 11)], ["dependency"], causes=[MASK, "an operation outside its domain"]
+        "a/one",
+        "a/one",
+        "One",
+        MASK,
+        [(10, 11)],
+        ["dependency"],
+        causes=[MASK, "a function outside its domain, such as log or sqrt"],
     )
     for cause in ("wrong mask", "log of zero", "attention/mask_after_softmax"):
         assert grade([one], [said(cause, 10, "dependency")], 3.0).points == 3.0

@@ -88,7 +88,7 @@ def test_what_it_shows_when_it_runs(small: Assignment) -> None:
     """Executed with a half-repair, a wrong finding and curious cells: no output names a fault."""
     made = json.loads(handout.build(small, "student", key.answers(small)))
     clear_gradients(made)
-    answer(made, 'first.hand_in(cause="the data and its labels", place=3, evidence=["loss_curve"])')
+    answer(made, 'first.hand_in(cause="wrong data or wrong labels", place=3, evidence=["loss_curve"])')
     for number, text in enumerate(PROBES):
         one = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         made["cells"].append(one | {"metadata": {"tags": ["raises-exception"]}, "source": text})

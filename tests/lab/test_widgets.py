@@ -148,7 +148,7 @@ def test_hints_come_one_at_a_time_and_are_counted(front_end) -> None:
     assert "log_at_step" not in repr(hints)
 
 
-CAUSES = ("an operation outside its domain", "a learning rate", "nothing is wrong")
+CAUSES = ("a function outside its domain, such as log or sqrt", "a wrong learning rate", "nothing is wrong")
 TESTS = ("replay of the first bad step", "half the learning rate")
 
 
@@ -216,7 +216,7 @@ def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
     form.face.cause.value, form.face.place.value = CAUSES[0], "56"
     form.face.button.click()
     assert form.diagnosis.evidence == ["replay", "first_non_finite"] and form.diagnosis.place == 56
-    assert lab.DiagnosisForm("Z-020").hand_in(cause="a learning rate").evidence == ["replay", "first_non_finite"]
+    assert lab.DiagnosisForm("Z-020").hand_in(cause="a wrong learning rate").evidence == ["replay", "first_non_finite"]
 
 
 def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
@@ -224,7 +224,7 @@ def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
     monkeypatch.setattr(page, "put", lambda box: SimpleNamespace(update=lambda data, raw: shown.append(data)))
     form = lab.DiagnosisForm("Z-021", causes=CAUSES).show()
     assert "nothing is handed in yet" in shown[-1]["text/plain"]
-    form.face.cause.value = "a learning rate"
+    form.face.cause.value = "a wrong learning rate"
     form.face.button.click()
     assert "cause: a learning rate" in shown[-1]["text/plain"] and "Run this cell" in shown[-1]["text/html"]
 
@@ -233,17 +233,17 @@ def test_a_hypothesis_is_noted_with_what_was_seen_by_then(front_end) -> None:
     one = lab.Hypothesis("Z-022", CAUSES).show()
     one.button.click()
     assert "choose a cause first" in one.told.value and one.notes == []
-    one.cause.value, one.sure.value = "a learning rate", 30
+    one.cause.value, one.sure.value = "a wrong learning rate", 30
     one.button.click()
     record.note("Z-022", "looked", {"instrument": "replay"})
     lab.Hypothesis("Z-022", CAUSES).note("Nothing is wrong.", 0)
     assert [(note["cause"], note["sure"], note["after"]) for note in one.notes] == [
-        ("a learning rate", 30, []),
+        ("a wrong learning rate", 30, []),
         ("nothing is wrong", 0, ["replay"]),
     ]
     assert one.text() == "30 %  a learning rate, before any instrument\n0 %  nothing is wrong, after replay"
     with pytest.raises(UserError, match="whole number from 0"):
-        one.note("a learning rate", 101)
+        one.note("a wrong learning rate", 101)
     with pytest.raises(UserError, match="no cause that this form offers"):
         one.note("gremlins", 50)
 
@@ -305,7 +305,7 @@ def test_what_the_page_says_of_the_figure_takes_nothing_out_of_it(front_end) -> 
 
 def test_hints_are_counted_by_their_ticket_also_when_the_form_was_not_given_them(front_end) -> None:
     form = lab.DiagnosisForm("Z-018").show()
-    assert form.hand_in(cause="a learning rate").hints == 0
+    assert form.hand_in(cause="a wrong learning rate").hints == 0
     lab.Hints(("a", "b", "c"), ticket="Z-019").next()
     assert form.hand_in().hints == 0, "another case's"
     hints = lab.Hints(("a", "b", "c"), ticket="Z-018").show()
@@ -333,14 +333,14 @@ def test_timer_counts_down_and_stops() -> None:
 
 def test_the_form_understands_other_words_and_shows_its_list_for_what_nobody_knows() -> None:
     form = lab.DiagnosisForm()
-    assert form.hand_in(cause="Double softmax").cause == "a loss that gets the wrong kind of numbers"
-    with pytest.raises(UserError, match="'gremlins' is no cause that can be named"):
+    assert form.hand_in(cause="Double softmax").cause == "a loss function with the wrong kind of input"
+    with pytest.raises(UserError, match="'gremlins' is not a known cause"):
         form.hand_in(cause="gremlins")
-    assert form.diagnosis.cause == "a loss that gets the wrong kind of numbers", "what was there stays"
+    assert form.diagnosis.cause == "a loss function with the wrong kind of input", "what was there stays"
     small = lab.DiagnosisForm(causes=("too hot", "too cold"))
     assert small.hand_in(cause="Too hot.").cause == "too hot" and small.hand_in(place=3).cause == "too hot"
     with pytest.raises(UserError, match="no cause that this form offers"):
-        small.hand_in(cause="a learning rate")
+        small.hand_in(cause="a wrong learning rate")
     assert lab.DiagnosisForm(causes=()).hand_in(cause="whatever I think").cause == "whatever I think"
 
 

@@ -145,9 +145,9 @@ def test_a_dump_is_the_same_under_every_python() -> None:
 
 
 REWORDED = (
-    ("diagnostics/clip_rate.py", "gradients are clipped at", "gradients are limited to"),
-    ("diagnostics/clip_rate.py", "; it bites at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
-    ("diagnostics/resumption.py", '"steps are left out"', '"steps are missing"'),
+    ("diagnostics/clip_rate.py", "gradients are clipped to", "gradients are limited to"),
+    ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
+    ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
     ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
     ("grading/checks.py", "with its weights shuffled the model", "the model with shuffled weights"),
     ("running/worker.py", "Workers need Linux", "A worker needs Linux"),

@@ -1,0 +1,72 @@
+"""What a person reads: the field's words, American spelling, and short sentences (`tests/voice.py` has the rules)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from bugzoo import course, diagnostics, faults
+from bugzoo.glossary import TERMS
+from tests import voice
+
+ROOT = voice.ROOT
+SHIPPED = sorted(
+    file
+    for pattern in (
+        "bugzoo/**/*.py",
+        "notebooks/*.ipynb",
+        "exercises/*.ipynb",
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/*.md",
+    )
+    for file in ROOT.glob(pattern)
+    if file.name != "glossary.py" and "programs" not in file.parts and "faults" not in file.parts
+)
+
+
+@pytest.mark.parametrize("fault", faults.catalogue().values(), ids=lambda fault: fault.id)
+def test_a_fault_is_said_in_plain_words(fault):
+    assert list(voice.of_fault(fault)) == []
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_text_has_a_coined_phrase_or_a_british_spelling(file):
+    found = [
+        f"{line}: {word!r}; write: {say}" for line, text in voice.prose_of(file) for word, say in voice.wrong(text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_an_instrument_asks_briefly_and_labels_its_numbers(name):
+    question = diagnostics.question(name)
+    assert 4 <= len(question.split()) <= 18 and question.endswith("?"), question
+    for label, _ in getattr(diagnostics.instrument(name), "SHOWN", {}).values():
+        assert 1 <= len(label.split()) <= 16, label
+
+
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_the_messages_of_an_instrument_are_short(name):
+    tree = ast.parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    said = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    assert [text for text in said if list(voice.long_ones(text))] == []
+
+
+def test_the_glossary_is_in_order_and_says_where_each_term_is_met():
+    names = [term.name for term in TERMS]
+    assert names == sorted(set(names), key=str.lower) and len(names) >= 120
+    known, lessons = faults.catalogue(), {file.stem[:2] for file in course.files().values()}
+    assert "03" in lessons
+    for term in TERMS:
+        assert len(voice.sentences(term.text)) == 2 and not list(voice.long_ones(term.text)), term.text
+        assert set(term.faults) <= set(known) and set(term.instruments) <= set(diagnostics.names()), term.name
+        assert all(len(number) == 2 and number.isdigit() for number in term.lessons)
+        assert all(one == one.lower() for one in term.instead_of)
+    assert set(known) <= {one for term in TERMS for one in term.faults}, "every fault has a term"
+
+
+def test_the_rules_can_be_broken():
+    assert [word for word, _ in voice.wrong("Nobody normalises the optimiser behind the step.")] != []
+    assert list(voice.wrong("`initialisation/dead_relu` and `optimiser` are names in code.")) == []
+    assert list(voice.long_ones("word " * 26)) and not list(voice.long_ones("word " * 25))
