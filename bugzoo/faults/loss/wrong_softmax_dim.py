@@ -65,7 +65,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "initialisation/confident_head",
-            "Compute the first loss again with half of the batch.",
+            "Compute the first loss again with half of the samples of the batch.",
             "The loss is lower by ln 2.",
             "The loss is about the same.",
         ),

@@ -27,7 +27,8 @@ FAULT = Fault(
     effect="none",
     why=(
         "bfloat16 has eight exponent bits, as many as float32. The smallest normal number of bfloat16 is 1.2e-38, "
-        "and that of float16 6.1e-5 (with subnormals, 6e-8). No gradient underflows to zero, so there is nothing to scale. bfloat16 pays with "
+        "and that of float16 6.1e-5 (with subnormals, 6e-8). No gradient underflows to zero, so there is "
+        "nothing to scale. bfloat16 pays with "
         "precision: 8 bits in place of 11. Autocast makes up for that by keeping weights and sums in float32."
     ),
     fix="Nothing needs repair. A GradScaler is for float16.",
