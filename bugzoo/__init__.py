@@ -1,11 +1,11 @@
-"""bugzoo: a teaching lab of breakable training runs.
+"""bugzoo: a teaching lab of breakable PyTorch training scripts.
 
     with bugzoo.watch() as trace:      # any PyTorch training code
         ...
 
     run = bugzoo.Scenario("mlp", faults=("loop/stale_gradients",)).run()
 
-The names below are looked up when they are first used: importing bugzoo loads neither torch nor the catalogue.
+The names below are imported when they are first used, so `import bugzoo` loads neither torch nor the catalogue.
 """
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ __all__ = ["__version__", *_HOMES]
 def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'bugzoo' has no attribute {name!r}; it has {', '.join(_HOMES)}")
-    import importlib  # not above: until `bugzoo.__main__` has begun, a Ctrl-C is a traceback
+    import importlib  # not above: until `bugzoo.__main__` starts, Ctrl-C prints a traceback
 
     return getattr(importlib.import_module(_HOMES[name]), name)
 

@@ -1,10 +1,10 @@
-"""`bugzoo` and `python -m bugzoo`. Ctrl-C is heard before anything is imported: a traceback of our imports helps nobody."""
+"""`bugzoo` and `python -m bugzoo`. Ctrl-C is handled before any import, so that it never prints a traceback."""
 
 import os
 
 
 def _stop(number: int = 2, frame: object = None) -> None:
-    """Nothing has been begun, or everything is done: there is nothing to clean up."""
+    """Exit at once: no work has started, or all of it is done."""
     try:
         os.write(2, b"\nbugzoo: stopped.\n")
     finally:
@@ -16,7 +16,7 @@ def main() -> None:
     try:
         import signal
 
-        ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a script's background job ignores it
+        ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # background jobs ignore SIGINT
         if ours:
             signal.signal(signal.SIGINT, _stop)
         from bugzoo.cli import main as command

@@ -1,6 +1,6 @@
-"""What is offered as a cause, and as the test that tells it from what looks like it: drawn from the fault's look-alikes.
+"""The choices for a cause, and for the test that separates it from its look-alikes. The fault's file names both.
 
-Forms, interviews, exercises and quizzes ask here, so that nobody writes choices down a second time.
+Forms, interviews, exercises and quizzes all take their choices from here.
 """
 
 import random
@@ -16,18 +16,18 @@ from bugzoo.faults.model import Fault, LookAlike
 
 LETTERS = "ABCDEFG"
 WRONG = 3
-"""Choices beside the right one."""
+"""Number of wrong choices."""
 OFFERED = 7
-"""Causes that a form offers, beside "something else"."""
+"""Number of causes in a form, without "something else"."""
 ALIKE = 0.2
-"""By how much of the right test's length a wrong one may be longer or shorter."""
+"""How much longer or shorter a wrong test may be, as a share of the right test's length."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Texts as they are offered, and the letter of the right one; both empty where a fault names no look-alike.
+    """The texts of the choices and the letter of the right one. Both are empty if a fault names no look-alike.
 
-    `whys`: what to tell whoever chose it, one for each text. They speak of what would have been seen and name no cause.
+    `whys`: the reply to each choice, one for each text. It says what one would have seen and names no cause.
     """
 
     texts: tuple[str, ...] = ()
@@ -36,17 +36,17 @@ class Choices:
 
 
 def choices(fault: Fault, key: str) -> Choices:
-    """One test of this fault's and three of faults that are like it, in an order that `key` (a ticket) settles.
+    """Return one test of this fault and three tests of similar faults, in an order that depends on `key` (a ticket).
 
-    All are about equally long, and the right one is the shortest or the longest no more often than chance has it. A test
-    that tells this fault from something is never offered as a wrong one, nor one of what the right test tells it from.
+    All are about equally long. The right one is the shortest or the longest no more often than by chance. A wrong
+    choice is never a test that separates this fault from another, nor a test of the right test's look-alike.
     """
     if not fault.look_alikes:
         return Choices()
     draw = random.Random(key)
     right = fault.look_alikes[0]
     lent = _lent(fault, right, draw)
-    # so many of the wrong ones are shorter, where there are as many; a fault that is added does not draw it anew
+    # how many wrong ones are shorter, if there are enough; adding a fault does not change this draw
     shorter = random.Random(f"{key} lengths").randrange(WRONG + 1)
     below = [text for text in lent if len(text) <= len(right.test)]
     above = [text for text in lent if len(text) > len(right.test)]
@@ -54,15 +54,15 @@ def choices(fault: Fault, key: str) -> Choices:
     wrong += [text for text in lent if text not in wrong][: WRONG - len(wrong)]
     told = [(right.test, f"Here: {said(right.here)} With what looks like it: {said(right.there)}")]
     told += [(text, "That tells two other causes apart.") for text in wrong]
-    return _shuffled(random.Random(f"{key} places"), told)  # so that a fault that is added moves the right one nowhere
+    return _shuffled(random.Random(f"{key} places"), told)  # adding a fault does not move the right one
 
 
 def causes(fault: Fault, params: Mapping[str, Any], key: str) -> Choices:
-    """The word for this fault's cause and three that are wrong: first those of its look-alikes, then any of the table.
+    """Return this fault's cause and three wrong ones: first those of its look-alikes, then any from the table.
 
-    No word that is true of the fault with these parameters is offered as a wrong one.
+    No cause that is true of the fault with these parameters is offered as a wrong one.
     """
-    draw = random.Random(f"{key} cause")  # the right ones of two questions should not stand in the same place
+    draw = random.Random(f"{key} cause")  # so that two questions do not have the right answer in the same place
     true = table.right(fault.id, params)
     first = fault.look_alikes[0] if fault.look_alikes else None
     why = f"{first.test} {said(first.here)}" if first else "It is what the run shows."
@@ -78,7 +78,7 @@ def causes(fault: Fault, params: Mapping[str, Any], key: str) -> Choices:
 
 
 def said(text: str) -> str:
-    """A look-alike's sentence without the claim in backticks that proves it, whose words would tell too much."""
+    """Return a look-alike's sentence without the claim in backticks, which would give too much away."""
     return re.sub(r":?\s*`[^`]*`", "", text)
 
 
@@ -95,9 +95,9 @@ def _shuffled(draw: random.Random, told: list[tuple[str, str]]) -> Choices:
 
 
 def offered(fault: Fault, params: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """The causes that a form offers: every word that is true, those of what looks like it, "nothing is wrong" and others.
+    """Return the causes for a form: every true one, those of the look-alikes, "nothing is wrong" and others.
 
-    Sorted; "something else" comes last. The others are about as long as the true one.
+    They are sorted, and "something else" is last. The others are about as long as the true one.
     """
     draw = random.Random(f"{key} form")
     true = table.right(fault.id, params)
@@ -109,9 +109,7 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str) -> tuple[str, ...
 
 
 def _alike(fault: Fault, draw: random.Random) -> list[str]:
-    """The other faults of the catalogue, those that are most like this one first: a look-alike of it, one that shares a
-    look-alike with it, one with the same symptom.
-    """
+    """Return the other faults, the most similar first: look-alikes, then shared look-alikes, then the same symptom."""
     own = {one.other for one in fault.look_alikes}
 
     def far(other: Fault) -> int:
@@ -119,7 +117,7 @@ def _alike(fault: Fault, draw: random.Random) -> list[str]:
         signs = (other.id in own or fault.id in theirs, bool(own & theirs), other.symptom == fault.symptom)
         return next((rank for rank, sign in enumerate(signs) if sign), len(signs))
 
-    key = str(draw.random())  # by a hash of each name, so that a fault that is added moves none of the others
+    key = str(draw.random())  # sorted by a hash of each name, so that adding a fault does not move the others
     others = [other for other in faults.catalogue() if other != fault.id]
     return sorted(others, key=lambda name: (far(faults.load(name)), sha256(f"{key} {name}".encode()).digest()))
 
@@ -129,14 +127,15 @@ def _of_ranks(fault_id: str) -> bool:
 
 
 def _lent(fault: Fault, right: LookAlike, draw: random.Random) -> list[str]:
-    """Tests that tell two other causes apart and are about as long as the right one, those of the faults that are most
-    like this one first. Where too few are about as long, others follow.
+    """Return tests that separate two other causes and are about as long as the right one, most similar faults first.
+
+    If there are too few of that length, others follow.
     """
     length = len(right.test)
     own = {one.test for one in fault.look_alikes}
     texts: list[str] = []
     for name in _alike(fault, draw):
-        # nobody takes a test of ranks for the answer where there is one process
+        # with one process, a test about ranks would be easy to rule out
         if name == right.other or (_of_ranks(name) and not _of_ranks(fault.id)):
             continue
         others = (one for one in faults.load(name).look_alikes if one.other not in (fault.id, right.other))

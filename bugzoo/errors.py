@@ -1,19 +1,19 @@
-"""Errors that say something to a user: a mistake, which the command line prints without a traceback, and "not applicable"."""
+"""Errors for users: a mistake, which the command line prints without a traceback, and "not applicable"."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """What happened, with which value, what is allowed and what to type next. The command line exits with 2."""
+    """A user's mistake: what happened, with which value, what is allowed, what to type next. Exit code 2."""
 
 
 class NotApplicable(Exception):
-    """This instrument cannot say anything of this target; the text says why (shown under "not checked")."""
+    """An instrument cannot check this script. The text gives the reason (shown under "not checked")."""
 
 
 FEW = 6
-"""So many names are said at once; of more, those that are near, and the command that shows them all."""
+"""Up to this many names are listed. Above it, only similar names and the command that lists all."""
 
 
 RENAMED = {
@@ -34,7 +34,7 @@ RENAMED = {
 
 
 def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> UserError:
-    """A UserError for a name that does not exist, with the nearest ones that do."""
+    """Return a UserError for a name that does not exist, with the most similar ones that do."""
     allowed = sorted(allowed)
     small, typed = {candidate.lower(): candidate for candidate in allowed}, name[:200].lower()
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in small}
@@ -49,5 +49,5 @@ def unknown(kind: str, name: str, allowed: Iterable[str], next_command: str) -> 
     there = f"There is no {kind} named {name!r}.{guess}"
     if len(allowed) <= FEW:
         every = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))
-        return UserError(f"{there} It is {every}; see `{next_command}`.")
-    return UserError(f"{there} `{next_command}` shows all {len(allowed)}.")
+        return UserError(f"{there} Choose {every}; see `{next_command}`.")
+    return UserError(f"{there} `{next_command}` lists all {len(allowed)}.")

@@ -1,9 +1,9 @@
-"""One way to write a file that belongs to somebody: whole or not at all.
+"""Write a user's file completely or not at all.
 
-    write_atomic(path, text)      # what was there before stays until the new text stands beside it, complete
-    check_place(path)             # before a long piece of work: could it be written there?
+    write_atomic(path, text)      # the old file stays until the new one is complete
+    check_place(path)             # before long work: can this path be written?
 
-A link stays a link, a pipe or a device is written to and not replaced, and a file keeps its permissions.
+A link stays a link. A pipe or device is written to, not replaced. A file keeps its permissions.
 """
 
 import errno
@@ -18,14 +18,14 @@ from bugzoo.errors import UserError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/(?:fd/(\d+)|(stdin|stdout|stderr))")
 _ROOM = 1 << 16
-"""Bytes: more than most of what is written."""
+"""Bytes: larger than most files that we write."""
 _STANDARD = ("stdin", "stdout", "stderr")
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes, *, parents: bool = False) -> None:
-    """Write `content` (text in UTF-8) to `path`; `parents` makes the folders on the way.
+    """Write `content` (text as UTF-8) to `path`. `parents` makes missing folders.
 
-    Raises UserError where that cannot be done. An older file is then as it was, and no new one is left half.
+    Raises UserError if that fails. An older file is then unchanged, and no half-written file is left.
     """
     named = os.fspath(path)
     try:
@@ -39,7 +39,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes, *, parents:
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Raises UserError when `path` could not be written now: said before the work is done and not after it."""
+    """Raise UserError, before the work starts, if `path` cannot be written."""
     named = os.fspath(path)
     try:
         if _descriptor(named) is not None:
@@ -58,18 +58,21 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raises UserError when files could not be written into this folder, which may be there or is to be made."""
+    """Raise UserError if files cannot be written into this folder. It may exist already or still have to be made."""
     path = Path(path)
     there = next((folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder)), Path("/"))
     if not there.is_dir():
-        raise UserError(f"{there} is no folder. Name another place, or move it away.")
+        raise UserError(f"{there} is not a folder. Name another place, or move it away.")
     check_place(there / "file")
 
 
 def _write_through(named: str, data: bytes) -> bool:
-    """Write to what cannot be replaced; False for a file. /dev/stdout may be a file: it belongs to who redirected it."""
+    """Write to a pipe, device or open descriptor. Returns False for an ordinary file.
+
+    /dev/stdout may be a file that the user redirected to, so it is not replaced.
+    """
     if (number := _descriptor(named)) is not None:
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed before comes before
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # earlier output must come first
             stream.flush()
         with open(os.dup(number), "wb") as file:
             file.write(data)
@@ -82,14 +85,14 @@ def _write_through(named: str, data: bytes) -> bool:
 
 
 def _descriptor(named: str) -> int | None:
-    """1 for /dev/stdout, 63 for the /dev/fd/63 of a shell's >(...)."""
+    """Return 1 for /dev/stdout, 63 for the /dev/fd/63 of a shell's >(...), None for other names."""
     if not (found := _DESCRIPTOR.fullmatch(named)):
         return None
     return int(found[1]) if found[1] else _STANDARD.index(found[2])
 
 
 def _special(named: str) -> bool:
-    """Whether a pipe, a device or a socket is there: a file in the place of /dev/null would take it from everybody."""
+    """Return whether this is a pipe, device or socket. Replacing /dev/null by a file would break other programs."""
     try:
         mode = os.stat(named).st_mode
     except FileNotFoundError:
@@ -98,7 +101,7 @@ def _special(named: str) -> bool:
 
 
 def _refuse_full(named: str) -> None:
-    """/dev/full says so when it is written to; of pipes and terminals nothing is asked."""
+    """Raise OSError for /dev/full, which shows only on writing. Pipes and terminals are not tried."""
     mode = os.stat(named).st_mode
     if not stat.S_ISCHR(mode) or not os.access(named, os.W_OK):
         return
@@ -108,17 +111,17 @@ def _refuse_full(named: str) -> None:
 
 
 def _target(named: str) -> str:
-    """The file behind a link. Raises OSError for a folder, and for a file that is protected against writing."""
+    """Return the file that a link points to. Raises OSError for a folder or a read-only file."""
     if os.path.isdir(named) or named.endswith(os.sep):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     target = os.path.realpath(named)
-    if os.path.exists(target) and not os.access(target, os.W_OK):  # replacing it would work: not what was meant
+    if os.path.exists(target) and not os.access(target, os.W_OK):  # replacing it would work, but it is read-only
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return target
 
 
 def _replace(target: str, data: bytes) -> None:
-    """Put a new file in the place of `target`, which is no link."""
+    """Replace `target`, which is not a link, by a new file."""
     handle, scratch = _scratch(target)
     try:
         with open(handle, "wb") as file:
@@ -126,13 +129,13 @@ def _replace(target: str, data: bytes) -> None:
         if os.path.exists(target):
             os.chmod(scratch, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(scratch, target)
-    except BaseException:  # a Ctrl-C leaves nothing lying about either
+    except BaseException:  # also after Ctrl-C
         os.unlink(scratch)
         raise
 
 
 def _scratch(target: str) -> tuple[int, str]:
-    """(handle, name) of a new file beside `target`: on the same disk, with the permissions that any new file gets."""
+    """Return (handle, name) of a new file next to `target`: on the same disk, with default permissions."""
     name = os.path.join(os.path.dirname(target), f".bugzoo-{secrets.token_hex(6)}.part")
     return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), name
 

@@ -1,10 +1,9 @@
-"""A hash of the code that a function needs, so that a result is believed as long as nothing that made it has changed.
+"""A hash of the code that a function needs. A stored result is valid as long as the hash of its code is the same.
 
-From a function (`bugzoo.diagnostics.loss_curve:measure`) the names that it uses are followed, through this package's own
-modules, to the functions, classes and values behind them. What stands in the same file and is not used does not count:
-a `judge` beside a `measure`, for example. Nor do comments, docstrings, layout, the type hints of functions and what is only said
-to a person (`bugzoo.said`).
-Modules are read, not imported. What is looked up by name at run time is not seen: name it as a root of its own.
+Start at a function such as `bugzoo.diagnostics.loss_curve:measure`. Follow the names that it uses, through this
+package's modules, to functions, classes and values. Unused code in the same file does not count: a `judge` next to a
+`measure`, for example. Nor do comments, docstrings, layout, type hints of functions and messages (`bugzoo.said`).
+Modules are read, not imported. A name that is looked up at run time is not found: give it as another root.
 """
 
 import ast
@@ -20,17 +19,17 @@ from bugzoo.syntax import parse
 _ROOT = Path(__file__).parent
 _PACKAGE = _ROOT.name
 Place = tuple[str, str]
-"""(module, name at its top level); the name is "" for the statements that run when the module is imported."""
+"""(module, top-level name). The name is "" for the statements that run on import."""
 _Targets = dict[str, tuple[str, str | None]]
-"""Name in a file -> (module, name in it); None for a module itself."""
+"""Name in a file -> (module, name in that module). The second name is None for a whole module."""
 _SKIPPED = {"ctx", "kind", "type_comment", "returns", "annotation"}
 
 
 @cache
 def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
-    """One hash over everything that `roots` ("module:name", or "module" for all of it) reach.
+    """Return one hash of all code that `roots` ("module:name", or "module" for all of it) reach.
 
-    `without`: modules that do not count, nor what lies below them. Raises LookupError for a root that does not exist.
+    `without`: modules and packages to leave out. Raises LookupError for a root that does not exist.
     """
     digest = hashlib.sha256()
     for module, name in sorted(reached(*roots, without=without)):
@@ -39,7 +38,7 @@ def code_of(*roots: str, without: frozenset[str] = frozenset()) -> str:
 
 
 def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> set[Place]:
-    """The places that `roots` need; with `words` also those that only texts mention which are said to a person.
+    """Return the places that `roots` need. With `words`, also the places that only messages to a person use.
 
     Raises LookupError for a root, or a name on the way, that is not found.
     """
@@ -65,7 +64,7 @@ def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> se
 
 
 def _resolve(module: str, name: str | None) -> Iterator[Place]:
-    """Where a name of a module really stands; every place of the module for None."""
+    """Yield the place where a module's name is really defined. For None, every place of the module."""
     if _file(module) is None:
         return
     known = _module(module)
@@ -82,7 +81,7 @@ def _resolve(module: str, name: str | None) -> Iterator[Place]:
 
 @cache
 def _file(module: str) -> Path | None:
-    """The file of one of this package's modules; None for any other module."""
+    """Return the file of one of this package's modules, None for any other module."""
     package, *parts = module.split(".")
     if package != _PACKAGE:
         return None
@@ -94,7 +93,7 @@ def _file(module: str) -> Path | None:
 
 
 class _Module:
-    """One file, taken apart at its top level."""
+    """One file, split into its top-level statements."""
 
     def __init__(self, module: str, file: Path) -> None:
         self.name, self.package = module, module if file.name == "__init__.py" else module.rpartition(".")[0]
@@ -115,7 +114,7 @@ class _Module:
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.nodes.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-                for one in node.body:  # where `__getattr__` looks names up, this is what it finds
+                for one in node.body:  # a module's `__getattr__` finds these names
                     self.imports |= self._imported(one) if isinstance(one, ast.Import | ast.ImportFrom) else {}
             elif names := _assigned(node):
                 for name in names:
@@ -146,7 +145,7 @@ class _Module:
         return self._texts[name]
 
     def uses(self, name: str, words: bool) -> set[tuple[str, str | None]]:
-        """(module, name) of everything of this package that a place mentions; None for a whole module."""
+        """Return (module, name) of everything in this package that a place uses. The name is None for a module."""
         if (name, words) not in self._uses:
             self._uses[name, words] = self._used_by(name, set() if words else self._said)
         return self._uses[name, words]
@@ -159,7 +158,7 @@ class _Module:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     own |= self._imported(node)
             inner = set()
-            for node in _walk(top, skipped):  # module.name first, as the outer node comes before the inner one
+            for node in _walk(top, skipped):  # module.name first: the outer node comes before the inner one
                 if isinstance(node, ast.Attribute):
                     found |= _attribute(node, own, inner)
                 elif isinstance(node, ast.Name) and node not in inner:
@@ -168,7 +167,7 @@ class _Module:
 
 
 def _walk(top: ast.AST, skipped: Set[ast.AST]) -> Iterator[ast.AST]:
-    """As `ast.walk`, without what is skipped."""
+    """Yield nodes like `ast.walk`, without the skipped ones."""
     waiting = [top]
     while waiting:
         node = waiting.pop(0)
@@ -178,7 +177,7 @@ def _walk(top: ast.AST, skipped: Set[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _attribute(node: ast.Attribute, known: _Targets, inner: set[ast.AST]) -> set[tuple[str, str | None]]:
-    """What `a.b.c` means where `a` is a module: the longest part that is one, and the name in it."""
+    """Resolve `a.b.c` if `a` is a module: the longest part that is a module, and the name in it."""
     parts: list[ast.AST] = [node]
     while isinstance(parts[-1], ast.Attribute):
         parts.append(parts[-1].value)
@@ -208,7 +207,7 @@ def _module(module: str) -> _Module:
 
 
 def _assigned(node: ast.stmt) -> list[str]:
-    """Names that a statement of the top level gives a value to."""
+    """Return the names that a top-level statement assigns to."""
     if isinstance(node, ast.Assign):
         places = node.targets
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
@@ -219,19 +218,19 @@ def _assigned(node: ast.stmt) -> list[str]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """A docstring, of whatever."""
+    """Return whether this is a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _without_labels(node: ast.AST) -> ast.AST:
-    """Of an instrument's `SHOWN` the keys, which choose numbers; the values are their names. Any other node as it is."""
+    """Return only the keys of an instrument's `SHOWN`: they choose numbers, the values are labels. Other nodes stay."""
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and ast.unparse(node.targets[0]) == "SHOWN":
         return ast.Tuple([one for one in node.value.keys if one is not None], ast.Load())
     return node
 
 
 def _dump(value: Any, skipped: Set[ast.AST]) -> str:
-    """A syntax tree as text that is the same under every version of Python; `ast.dump` is not."""
+    """Return a syntax tree as text that is the same in every version of Python, unlike `ast.dump`."""
     if isinstance(value, list):
         return "[" + ",".join(_dump(item, skipped) for item in value if not _is_text(item)) + "]"
     if not isinstance(value, ast.AST):

@@ -1,4 +1,4 @@
-"""Results that are kept for the next time, by their content: one folder of small JSON files that may be thrown away."""
+"""A cache of results, keyed by a hash of their inputs: one folder of small JSON files that you may delete."""
 
 import contextlib
 import hashlib
@@ -13,7 +13,7 @@ from bugzoo.plain import plain
 
 
 def folder() -> Path:
-    """Where results are kept: $BUGZOO_CACHE, else the user's cache folder."""
+    """Return the cache folder: $BUGZOO_CACHE, else the user's cache folder."""
     if given := os.environ.get("BUGZOO_CACHE"):
         return Path(given)
     from platformdirs import user_cache_path
@@ -22,12 +22,12 @@ def folder() -> Path:
 
 
 def key(kind: str, *parts: object) -> str:
-    """A name for a result: its kind, and a hash over everything that it depends on (by `repr`)."""
+    """Return a name for a result: its kind, and a hash of everything that it depends on (by `repr`)."""
     return f"{kind}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:40]}"
 
 
 def read(name: str) -> dict[str, Any] | None:
-    """What is kept under a `key`; None when there is nothing, or nothing that can be read."""
+    """Return the result stored under a `key`, None if it is missing or unreadable."""
     try:
         found = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -36,6 +36,6 @@ def read(name: str) -> dict[str, Any] | None:
 
 
 def write(name: str, value: dict[str, Any]) -> None:
-    """Keep a result. A folder that cannot be written is no reason to fail: it is measured again the next time."""
+    """Store a result. If the folder cannot be written, nothing is raised: the result is measured again next time."""
     with contextlib.suppress(UserError):
         write_atomic(folder() / f"{name}.json", json.dumps(plain(value, finite=False)), parents=True)

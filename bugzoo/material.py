@@ -1,4 +1,4 @@
-"""Lessons and exercises: where they are, and how they get into a learner's folder without harm to anything there."""
+"""Find lessons and exercises, and copy them to a learner's folder without overwriting the learner's work."""
 
 import hashlib
 import json
@@ -9,22 +9,22 @@ from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_folder, write_atomic
 
 MANIFEST = ".bugzoo.json"
-"""In the learner's folder: the hash of each file as it was copied, so that a change can be told from an old version."""
+"""A file in the learner's folder with the hash of each copied file. It separates changed files from old versions."""
 
 
 def root() -> Path:
-    """The folder that holds `notebooks/` and `exercises/`: in the wheel, or the repository of an editable install."""
+    """Return the folder that holds `notebooks/` and `exercises/`: the installed package, or an editable repository."""
     here = Path(__file__).resolve().parent
     for place in (here, here.parent):
         if (place / "notebooks").is_dir() and (place / "exercises").is_dir():
             return place
     raise UserError(
-        "This installation of bugzoo holds no lessons. Install it again: pip install --force-reinstall bugzoo"
+        "This installation of bugzoo has no lessons. Install it again: pip install --force-reinstall bugzoo"
     )
 
 
 def exercise_files() -> list[Path]:
-    """The exercise notebooks, in order."""
+    """Return the exercise notebooks, in order."""
     return sorted((root() / "exercises").glob("*.ipynb"))
 
 
@@ -35,9 +35,9 @@ class Copied:
     new: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    """Changed by the learner: left alone."""
+    """Changed by the learner, so not overwritten."""
     newer: list[str] = field(default_factory=list)
-    """Those of `kept` of which there is a newer version than the one that was copied."""
+    """Files of `kept` that have a newer version than the copied one."""
     beside: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
 
@@ -47,7 +47,7 @@ def _hash(data: bytes) -> str:
 
 
 def lesson_file(number: str | None) -> str:
-    """The notebook of a lesson, by its number or name, as a path below `root()`; None is the first one.
+    """Return the notebook of a lesson, by number or name, as a path below `root()`. None means the first lesson.
 
     Raises UserError for an unknown one.
     """
@@ -61,12 +61,12 @@ def lesson_file(number: str | None) -> str:
 def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> Copied:
     """Copy lessons and exercises to `folder`. A file that the learner changed is never overwritten.
 
-    A file that is still as it was copied gets the newer version. `beside` writes the newer version of a changed one
-    next to it, as `NAME.new.ipynb`, unless that was changed as well. Raises UserError when the folder cannot be written.
+    An unchanged file is updated to the newer version. `beside` writes the newer version of a changed file next to it,
+    as `NAME.new.ipynb`, unless that was changed as well. Raises UserError if the folder cannot be written.
     """
     source, done = root(), Copied()
     if folder.resolve() == source:
-        return done  # the repository itself: there is nothing to copy
+        return done  # the repository itself: nothing to copy
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; name a folder for lessons and exercises.")
     check_folder(folder)
@@ -79,19 +79,19 @@ def copy_to(folder: Path, *, solutions: bool = False, beside: bool = False) -> C
             name = file.relative_to(source)
             if not any(part.startswith(".") or part == "__pycache__" for part in name.parts):
                 _copy(file.read_bytes(), folder, name.as_posix(), known, beside, done)
-    except OSError as error:  # one that cannot be read, say
+    except OSError as error:  # for example an unreadable file
         raise UserError(f"{error.filename}: {error.strerror}. Name a folder of your own.") from None
     finally:
-        if folder.is_dir():  # what was copied before a Ctrl-C or a full disk is known as copied
+        if folder.is_dir():  # also record what was copied before Ctrl-C or a full disk
             write_atomic(manifest, json.dumps(known, indent=1, sort_keys=True))
     return done
 
 
 def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: bool, done: Copied) -> None:
-    """One file; `known` holds the hash of each file as it was copied."""
+    """Copy one file. `known` holds the hash of each file as it was copied."""
     target = folder / name
     if target.is_dir():
-        raise UserError(f"{target} is a folder, where a notebook should go; move it away.")
+        raise UserError(f"{target} is a folder, but a notebook belongs there. Move it away.")
     present = target.read_bytes() if target.is_file() else None
     if present == fresh:
         done.same.append(name)
@@ -100,7 +100,7 @@ def _copy(fresh: bytes, folder: Path, name: str, known: dict[str, str], beside: 
     if present is not None and _hash(present) != known.get(name):
         done.kept.append(name)
         if known.get(name) == _hash(fresh):
-            return  # the learner's own work on the version that is the newest
+            return  # the learner changed the newest version
         done.newer.append(name)
         new = target.with_name(f"{target.stem}.new{target.suffix}")
         extra = new.relative_to(folder).as_posix()

@@ -1,6 +1,6 @@
-"""Notebooks that are made and not written by hand: cells with names for ids, the same bytes each time.
+"""Generate notebooks: cell ids are names, and the same input gives the same bytes.
 
-They are written as Jupyter itself writes them, so that one that was opened and saved is still the same file.
+The format is Jupyter's own, so opening and saving a notebook does not change the file.
 """
 
 import sys
@@ -10,8 +10,8 @@ from typing import Any
 
 from bugzoo.files import write_atomic
 
-# nbformat loads jsonschema, and that one builds 38 parsers for addresses in any language where this package is installed:
-# 3 s of processor time at every start, for a check that notebooks do not use. jsonschema does without a missing package.
+# nbformat loads jsonschema, which builds 38 parsers for international URLs (IRIs) if this package is installed. That
+# costs 3 s at every start, for a check that notebooks do not use. jsonschema also works without the package.
 _IRIS = "rfc3987_syntax"
 _known = _IRIS in sys.modules
 if not _known:
@@ -25,17 +25,17 @@ finally:
 
 
 def markdown(name: str, text: str, **metadata: Any) -> NotebookNode:
-    """A cell of text whose id is `name`."""
+    """Return a markdown cell with the id `name`."""
     return v4.new_markdown_cell(text, id=name, metadata=metadata)
 
 
 def code(name: str, text: str, **metadata: Any) -> NotebookNode:
-    """A cell of code whose id is `name`."""
+    """Return a code cell with the id `name`."""
     return v4.new_code_cell(text, id=name, metadata=metadata)
 
 
 def notebook(cells: Sequence[NotebookNode], **metadata: Any) -> NotebookNode:
-    """The cells as a notebook for Python; `metadata` joins what every one of ours carries."""
+    """Return the cells as a Python notebook. `metadata` is added to the metadata of all our notebooks."""
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     return v4.new_notebook(
         cells=list(cells), metadata={"kernelspec": kernel, "language_info": {"name": "python"}} | metadata
@@ -43,12 +43,12 @@ def notebook(cells: Sequence[NotebookNode], **metadata: Any) -> NotebookNode:
 
 
 def to_text(made: NotebookNode) -> str:
-    """The file."""
+    """Return the notebook as the text of its file."""
     return nbformat.writes(made) + "\n"
 
 
 def write_changed(texts: Mapping[str, str], place: Path) -> list[str]:
-    """Write those files that differ; `texts` is path below `place` -> text. Returns the paths written. Raises UserError."""
+    """Write the files that differ and return their paths. `texts`: path below `place` -> text. Raises UserError."""
     changed = [path for path, text in texts.items() if _there(place / path) != text]
     for path in changed:
         write_atomic(place / path, texts[path], parents=True)
@@ -56,14 +56,14 @@ def write_changed(texts: Mapping[str, str], place: Path) -> list[str]:
 
 
 def stray(texts: Mapping[str, str], place: Path, made_of: str, command: str) -> list[str]:
-    """Sentences on files that differ from what they are `made_of`, are missing, or belong to nothing."""
+    """Return one sentence for each file that is missing or differs from what it is `made_of`."""
     problems = []
     for path, text in texts.items():
         there = _there(place / path)
         if there is None:
             problems.append(f"{path} is missing; `{command}` makes it")
         elif there != text:
-            problems.append(f"{path} is not what its {made_of} makes; `{command}` makes it again")
+            problems.append(f"{path} differs from its {made_of}; `{command}` makes it again")
     return problems
 
 

@@ -1,9 +1,9 @@
-"""One way to JSON: numbers that are not finite, arrays, and what JSON has no word for.
+"""Convert values to JSON: numbers that are not finite, arrays, and types that JSON does not have.
 
     json.dumps(plain(value), allow_nan=False)
 
-JSON knows neither NaN nor infinity. They become the texts NaN, Infinity and -Infinity, which any reader takes and which
-`float()` reads back. Between our own processes, where Python reads what Python wrote, `finite=False` leaves them numbers.
+JSON has neither NaN nor infinity. They become the strings NaN, Infinity and -Infinity, which any parser accepts and
+`float()` reads back. Between our own processes, which are all Python, `finite=False` keeps them as numbers.
 """
 
 import math
@@ -18,12 +18,12 @@ def _number(value: float) -> float | str:
 
 
 def plain(value: Any, finite: bool = True) -> Any:
-    """`value` as JSON knows it: arrays and sets become lists, keys texts, and anything that is strange its text."""
+    """Return `value` as JSON types: arrays and sets become lists, keys become strings, other types become `str(value)`."""
     if isinstance(value, Mapping):
         return {str(key): plain(item, finite) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item, finite) for item in value]
-    if hasattr(value, "tolist"):  # of numpy or torch: one number as well as an array
+    if hasattr(value, "tolist"):  # numpy or torch: a single number or an array
         return plain(value.tolist(), finite)
     if isinstance(value, float) and finite:
         return _number(value)

@@ -1,11 +1,11 @@
-"""A learner's record: attempts, interviews, the latest word on hints and quick checks, and what was done on each ticket.
+"""A learner's record: attempts, interviews, the latest hints and quick checks, and the history of each ticket.
 
-One SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`; it never leaves this machine. Several
-processes may use it at once. A lesson goes on where it cannot be written: that is said once, and no error.
+It is one SQLite file, `record.sqlite`, in the user's data folder or in `$BUGZOO_DATA`. It never leaves this machine.
+Several processes may use it at once. If it cannot be written, a lesson continues: a message is printed once.
 
-Up to version 0.1 there were three files, `exercises.sqlite`, `lessons.sqlite` and `interviews.sqlite`, in
-`~/.local/share/bugzoo` (`$XDG_DATA_HOME/bugzoo`), or where `$BUGZOO_EXERCISES`, `$BUGZOO_PROGRESS` and `$BUGZOO_HISTORY`
-said. What they hold is taken over when the new file is made; they stay where they are and are not read again.
+Up to version 0.1 there were three files: `exercises.sqlite`, `lessons.sqlite` and `interviews.sqlite`. They were in
+`~/.local/share/bugzoo` (`$XDG_DATA_HOME/bugzoo`), or at `$BUGZOO_EXERCISES`, `$BUGZOO_PROGRESS` and `$BUGZOO_HISTORY`.
+Their rows are copied when the new file is made. The old files stay and are not read again.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ from platformdirs import user_data_path
 from bugzoo.errors import RENAMED, UserError
 
 VERSION = 2
-"""Of the tables, in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
+"""Version of the tables, stored in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
 
 NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
-"""What is noted of a ticket: that it was begun, an instrument that was looked at, a guess, what was handed in and graded."""
+"""Kinds of notes on a ticket: started, an instrument looked at, a hypothesis, a submitted diagnosis, a graded repair."""
 
 STATUS = ("open", "finished", "time over", "given up", "abandoned")
-"""How an interview can stand."""
+"""The possible states of an interview."""
 
 _TABLES = """
 create table attempts (at real not null, exercise text not null, kind text not null, status text not null,
@@ -48,21 +48,21 @@ _OLD = {
     "lessons.sqlite": ("BUGZOO_PROGRESS", "kept", "kept", "kind, key, at, value"),
     "interviews.sqlite": ("BUGZOO_HISTORY", "interviews", "interviews", _INTERVIEW),
 }
-"""File -> the variable that named it, its table, ours, and their columns."""
+"""Old file -> the variable that named it, its table, our table, and their columns."""
 
 _WAIT = 20
-"""Seconds for other processes to finish their transactions: each takes milliseconds, and on a busy machine its time."""
+"""Seconds to wait for other processes' transactions. Each takes milliseconds, and longer on a busy machine."""
 
 _told: set[str] = set()
 
 
 def folder() -> Path:
-    """`$BUGZOO_DATA`, else the user's data folder as this system has it."""
+    """Return `$BUGZOO_DATA`, else this system's data folder for the user."""
     return Path(os.environ.get("BUGZOO_DATA") or user_data_path("bugzoo", appauthor=False))
 
 
 def path() -> Path:
-    """The file, whether it is there or not."""
+    """Return the path of the file, which may not exist yet."""
     return folder() / "record.sqlite"
 
 
@@ -70,7 +70,7 @@ def path() -> Path:
 
 
 def attempt(exercise: str, kind: str, status: str, points: float, most: float) -> bool:
-    """Note an attempt at the `kind` (repair, diagnosis) of an exercise. False where it is none, or cannot be kept."""
+    """Store an attempt at the `kind` (repair, diagnosis) of an exercise. False if it does not count or cannot be stored."""
     if status in ("cannot be graded", "not attempted") or _graders():
         return False
     row = (time.time(), exercise, kind, status, points, most)
@@ -78,7 +78,7 @@ def attempt(exercise: str, kind: str, status: str, points: float, most: float) -
 
 
 def standing() -> dict[str, dict[str, Any]]:
-    """exercise -> {"attempts", "best", "passed"} of its repairs. Raises UserError for a file that cannot be read."""
+    """Return exercise -> {"attempts", "best", "passed"} of its repairs. Raises UserError if the file cannot be read."""
     rows = _read(
         "select exercise, count(*), max(points), max(status = 'passed') from attempts where kind = 'repair' group by exercise"
     )
@@ -86,7 +86,7 @@ def standing() -> dict[str, dict[str, Any]]:
 
 
 def forget(exercise: str, ticket: str = "") -> None:
-    """Take an exercise's attempts away, and what is known of its ticket: it is as on the first day."""
+    """Delete an exercise's attempts, and the notes and hints of its ticket, as if it had never been started."""
     _unwritten[:] = [row for row in _unwritten if row[1] != ticket]
     if _there():
         _quietly("delete from attempts where exercise = ?", (exercise,))
@@ -94,13 +94,13 @@ def forget(exercise: str, ticket: str = "") -> None:
         _quietly("delete from kept where kind = 'hints' and key = ?", (ticket,))
 
 
-# ---- what was done on a ticket, in its order: it outlives the kernel
+# ---- the history of a ticket, in order: it outlives the kernel
 
 
 def note(ticket: str, kind: str, value: dict[str, Any]) -> bool:
-    """Add a note of a kind in NOTES. False where it cannot be written; `notes` has it while this process lives."""
+    """Add a note of a kind in NOTES. False if it cannot be written: `notes` then has it only in this process."""
     if kind not in NOTES:
-        raise ValueError(f"{kind!r} is nothing that is noted of a ticket; it is one of {', '.join(NOTES)}")
+        raise ValueError(f"{kind!r} is not a kind of note; use one of {', '.join(NOTES)}")
     row = (time.time(), ticket, kind, json.dumps(value))
     if not _graders() and _quietly("insert into notes values (?, ?, ?, ?)", row):
         return True
@@ -109,7 +109,7 @@ def note(ticket: str, kind: str, value: dict[str, Any]) -> bool:
 
 
 def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
-    """What was noted of a ticket, the oldest first: each value with its `kind` and `at` (seconds since 1970)."""
+    """Return the notes of a ticket, oldest first: each value with its `kind` and `at` (seconds since 1970)."""
     found: list[tuple[Any, ...]] = []
     if not _graders():
         try:
@@ -121,18 +121,18 @@ def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
 
 
 def looked(ticket: str) -> list[str]:
-    """The instruments noted as `{"instrument": name}`, each once, in the order of the first look."""
+    """Return the instruments noted as `{"instrument": name}`, each once, in order of the first look."""
     names = (str(one["instrument"]) for one in notes(ticket, "looked"))
     return list(dict.fromkeys(RENAMED.get(name, name) for name in names))  # of a record that is older than a name
 
 
 def diagnosis(ticket: str) -> dict[str, Any] | None:
-    """The diagnosis that was handed in last; None where none was."""
+    """Return the diagnosis that was submitted last, None without one."""
     return (notes(ticket, "diagnosis") or [None])[-1]
 
 
 def opened() -> list[dict[str, Any]]:
-    """What was noted when a ticket was begun, of those whose diagnosis is not handed in: {"exercise", "program"}."""
+    """Return {"exercise", "program"} for each ticket that was started and has no submitted diagnosis."""
     try:
         rows = _read(
             "select value from notes where kind = 'started' and not exists (select 1 from notes as other "
@@ -145,24 +145,24 @@ def opened() -> list[dict[str, Any]]:
 
 
 def _graders() -> bool:
-    """nbgrader runs somebody else's notebook: nothing of it belongs into this record, and nothing of this into it."""
+    """Return whether nbgrader runs this: a student's notebook must neither write to this record nor read it."""
     return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
 _unwritten: list[tuple[float, str, str, str]] = []
-"""Notes of this process that stand in no file."""
+"""Notes of this process that could not be written to the file."""
 
 
 # ---- the latest of each: hints opened, quick checks answered
 
 
 def keep(kind: str, key: str, value: dict[str, Any]) -> bool:
-    """Remember the latest `value` under (kind, key). False where it cannot be written: a lesson goes on without."""
+    """Store the latest `value` under (kind, key). False if it cannot be written: a lesson continues without it."""
     return _quietly("insert or replace into kept values (?, ?, ?, ?)", (kind, key, time.time(), json.dumps(value)))
 
 
 def kept(kind: str, key: str) -> dict[str, Any] | None:
-    """What `keep` stored last; None where nothing is, or where it cannot be read."""
+    """Return the value that `keep` stored last, None if it is missing or unreadable."""
     try:
         found = _read("select value from kept where kind = ? and key = ?", (kind, key))
     except UserError as error:
@@ -171,11 +171,11 @@ def kept(kind: str, key: str) -> dict[str, Any] | None:
     return json.loads(found[0][0]) if found else None
 
 
-# ---- interviews: a row is written when one starts and completed when it ends, whichever way it ends
+# ---- interviews: a row is written at the start, and completed at any end
 
 
 def start_interview(ticket: str, seed: int, minutes: float, place: Path) -> int:
-    """A new open row, which does not tell what the case is; returns its number. Raises UserError."""
+    """Add an open row, which does not name the fault, and return its number. Raises UserError."""
     with _open() as connection:
         cursor = connection.execute(
             "insert into interviews (started, minutes, ticket, seed, folder, status) values (?, ?, ?, ?, ?, 'open')",
@@ -194,7 +194,7 @@ def end_interview(number: int, status: str, result: dict[str, Any]) -> None:
 
 
 def interviews() -> list[dict[str, Any]]:
-    """All of them, the oldest first; one whose time is long over without an end was abandoned. Raises UserError."""
+    """Return all interviews, oldest first. One that never ended counts as abandoned after an hour. Raises UserError."""
     found = _read(f"select id, {_INTERVIEW} from interviews order by id")
     names: list[str] = ["id", *_INTERVIEW.split(", ")]
     rows = [dict(zip(names, values, strict=True)) for values in found]
@@ -209,10 +209,10 @@ def interviews() -> list[dict[str, Any]]:
 
 
 def remark(error: UserError) -> None:
-    """Say that something is not kept: once a process, and on stdout, as a graded cell that writes to stderr earns nothing."""
+    """Print once per process that something is not saved. On stdout: a graded cell that writes to stderr gets 0 points."""
     if str(error) not in _told:
         _told.add(str(error))
-        print(f"Not kept for later, everything else goes on: {error}")
+        print(f"Your progress is not saved, everything else works: {error}")
 
 
 # ---- the file
@@ -223,7 +223,7 @@ def _there() -> bool:
 
 
 def _read(query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Rows; none where nothing was ever kept: asking makes no file."""
+    """Return rows, [] if the file does not exist. Reading never creates it."""
     if not _there():
         return []
     with _open() as connection:
@@ -242,9 +242,9 @@ def _quietly(statement: str, values: tuple[Any, ...]) -> bool:
 
 @contextlib.contextmanager
 def _open() -> Iterator[sqlite3.Connection]:
-    """A connection inside one transaction: all of it or nothing. Raises UserError for whatever goes wrong.
+    """Open a connection inside one transaction: all of it or nothing. Raises UserError for any failure.
 
-    The usual rollback journal and not a write-ahead log, which does not work on the network disks that homes lie on.
+    It uses the rollback journal. A write-ahead log does not work on network disks, where home folders often are.
     """
     try:
         path().parent.mkdir(parents=True, exist_ok=True)
@@ -255,24 +255,24 @@ def _open() -> Iterator[sqlite3.Connection]:
             yield connection
             connection.execute("commit")
         finally:
-            connection.close()  # what is not committed is rolled back
+            connection.close()  # rolls back an uncommitted transaction
     except (sqlite3.Error, OSError) as error:
         raise UserError(
-            f"The record {path()} cannot be used: {error}. Move it away and a new one is begun, or name another folder "
-            "with $BUGZOO_DATA."
+            f"Your record {path()} cannot be used: {error}. Move it away to start a new one, or set $BUGZOO_DATA to "
+            "another folder."
         ) from None
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Make the tables where there are none, and take over what the old files hold. Two processes may come at once."""
+    """Make missing tables, and copy the rows of the old files. Two processes may do this at the same time."""
     if _version(connection) == VERSION:
         return
     connection.execute("begin immediate")
     found = _version(connection)
     if found > VERSION:
         raise UserError(
-            f"The record {path()} was written by a newer bugzoo (its version is {found}, this one knows {VERSION}). "
-            "Install that one again, or name another folder with $BUGZOO_DATA."
+            f"Your record {path()} was written by a newer bugzoo (version {found}; this one reads up to {VERSION}). "
+            "Install the newer one, or set $BUGZOO_DATA to another folder."
         )
     if found == 0:
         for statement in filter(str.strip, _TABLES.split(";")):
@@ -292,7 +292,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _old_files() -> list[Path]:
-    """Where version 0.1 kept its three files: beside ours, in the place that it used everywhere, or where it was told."""
+    """Return where version 0.1 may have its three files: our folder, its default folder, or its variables' paths."""
     folders = [folder()]
     if not os.environ.get("BUGZOO_DATA"):
         folders.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "bugzoo")
@@ -302,7 +302,7 @@ def _old_files() -> list[Path]:
 
 
 def _take_over(connection: sqlite3.Connection, old: Path) -> None:
-    """Copy the rows of an old file; one that is broken has nothing to give."""
+    """Copy the rows of an old file. A broken file is ignored."""
     with contextlib.suppress(sqlite3.Error, OSError):
         if not old.is_file():
             return

@@ -1,7 +1,7 @@
-"""Which expressions of a module are only said to a person: rewording them changes no result.
+"""Find expressions that are only messages to a person: rewording them changes no result.
 
-They are the texts that a `Verdict`, a `Suspect`, a `Check` or an error is made with, the local variables that hold nothing else,
-and the arguments of functions of the same module that do nothing else with them.
+They are the texts of a `Verdict`, a `Suspect`, a `Check` or an error. Local variables and arguments of the module's
+own functions count too, if they hold nothing but such a text.
 """
 
 import ast
@@ -16,21 +16,21 @@ SAYS: dict[str, tuple[int, ...]] = {
     "NotApplicable": (0,),
     "RuntimeError": (0,),
 }
-"""Where the texts stand among the arguments of what is called."""
+"""Callable -> positions of the text arguments."""
 WORDS = {"message", "evidence", "saw", "expected"}
 """The same arguments, by name."""
 _BINDING = ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
-"""An expression with one of these does more than to make a text."""
+"""An expression with one of these does more than build a text."""
 
 
 def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
-    """The outermost such expressions in these statements of one module."""
+    """Return the outermost message expressions in these statements of one module."""
     nodes = [node for one in body for node in ast.walk(one)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     names = Counter(one.name for one in functions)
-    while True:  # every variable may be a text until it is seen to be used as something else
-        passed_on = {one.name: one.places() for one in functions if names[one.name] == 1}  # else which one is not known
+    while True:  # every variable counts as a text until another use of it is found
+        passed_on = {one.name: one.places() for one in functions if names[one.name] == 1}  # else it is ambiguous
         found: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
         found |= {value for one in functions for name in one.texts for value in one.values[name]}
         found = {one for one in found if not any(isinstance(node, _BINDING) for node in ast.walk(one))}
@@ -40,7 +40,7 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
 
 
 class _Function:
-    """One function, its variables, and which of them may be texts."""
+    """One function, its variables, and which of them may be message texts."""
 
     def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.name, self.parameters = node.name, [one.arg for one in node.args.args]
@@ -64,22 +64,22 @@ class _Function:
         self.texts = {name for name in {*self.values, *self.parameters} - other if self.uses[name]}
 
     def places(self) -> tuple[int, ...]:
-        """Which arguments are used as texts alone."""
+        """Return the positions of arguments that are used only as texts."""
         return tuple(place for place, name in enumerate(self.parameters) if name in self.texts)
 
     def keep(self, inside: Set[ast.AST]) -> bool:
-        """Drop the variables that are used elsewhere than in texts; True where there were some."""
+        """Drop variables that are used outside texts. Returns True if there were some."""
         kept = {name for name in self.texts if all(use in inside for use in self.uses[name])}
         before, self.texts = self.texts, kept
         return kept != before
 
 
 def _texts(call: ast.Call, passed_on: dict[str, tuple[int, ...]]) -> Iterator[ast.expr]:
-    """The texts among the arguments of a call."""
+    """Yield the texts among the arguments of a call."""
     own = isinstance(call.func, ast.Name)
     name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
     places = SAYS.get(name) or (passed_on.get(name, ()) if own else ())
-    if any(isinstance(one, ast.Starred) for one in call.args):  # which argument is which is not known
+    if any(isinstance(one, ast.Starred) for one in call.args):  # positions are not known
         return
     yield from (call.args[place] for place in places if place < len(call.args))
     if name in SAYS:

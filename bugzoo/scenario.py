@@ -1,4 +1,4 @@
-"""A scenario: a program, the faults in it, its settings and a seed -> source text that can be run."""
+"""A scenario: a program, its faults, its settings and a seed. It gives source code that can be run."""
 
 import ast
 import hashlib
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 SIZES = ("tiny", "full")
 _LETTERS = "BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so that no ticket spells a word
 _SIGNS = "0123456789" + _LETTERS
-# 20 * 30**8 tickets: of 100,000 variants, two share one in less than one draw in a thousand
+# 20 * 30**8 tickets: among 100,000 variants, the probability that two share a ticket is below 0.001
 _SPEC = re.compile(r"^(?P<id>[\w:/]+)(\?(?P<params>.*))?$")
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, float | int]]:
-    """`numerics/log_at_step?step=73&eps=0` -> the fault's id and every parameter, defaults filled in.
+    """Parse `numerics/log_at_step?step=73&eps=0` into the fault's id and all parameters, with defaults filled in.
 
     Raises UserError for an unknown fault or parameter, or a value out of range.
     """
     match = _SPEC.match(text.strip())
     if not match:
-        raise UserError(f"{text!r} is no fault spec; write family/name or family/name?param=value&param=value.")
+        raise UserError(f"{text!r} is not a fault spec; write family/name or family/name?param=value&param=value.")
     fault = catalogue.load(match["id"])
     values: dict[str, float | int] = {name: param.default for name, param in fault.params.items()}
     given: dict[str, str] = {}
@@ -46,7 +46,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, float | int]]:
                 raise UserError(f"{fault.id} has no parameters; {pair!r} was given. Type `bugzoo show {fault.id}`.")
             raise unknown(f"parameter of {fault.id}", name, fault.params, f"bugzoo show {fault.id}")
         if name in given:
-            raise UserError(f"{text!r} gives {name} twice, {given[name]!r} and {value!r}; say it once.")
+            raise UserError(f"{text!r} gives {name} twice, {given[name]!r} and {value!r}; give it once.")
         given[name] = value
         values[name] = _value(fault, name, value)
     return fault.id, values
@@ -61,7 +61,7 @@ def _value(fault: Fault, name: str, text: str) -> float | int:
     except ValueError:
         value = None
     if value is None or not param.low <= value <= param.high:
-        raise UserError(f"{fault.id}: {name}={text} is not allowed; {name} is {allowed} ({param.doc}).")
+        raise UserError(f"{fault.id}: {name}={text} is not allowed; use {allowed} ({param.doc}).")
     return value
 
 
@@ -71,26 +71,26 @@ def _literal(value: object) -> str:
 
 @lru_cache(maxsize=64)
 def _assigned(source: str) -> dict[str, ast.expr]:
-    """`assigned`, remembered: the same program is asked for again and again."""
+    """Cache `assigned`: the same program is needed many times."""
     return assigned(source)
 
 
 def with_settings(source: str, settings: Mapping[str, object], label: str) -> str:
-    """`source` with top-level assignments `name = literal` given new values. Raises UserError for unknown names."""
+    """Return `source` with new values in top-level assignments `name = literal`. Raises UserError for unknown names."""
     lines, places = source_lines(source, keepends=True), _assigned(source)
     for name, value in settings.items():
         if name not in places:
             raise unknown(f"setting of {label}", name, places, f"bugzoo source {label}")
         node = places[name]
         if node.lineno != node.end_lineno:
-            raise UserError(f"{label}: the setting {name} spans several lines and cannot be replaced.")
+            raise UserError(f"{label}: the setting {name} spans several lines, so it cannot be replaced.")
         written(lines, node, _literal(value))
     return "".join(lines)
 
 
 def misfit(fault: Fault, program: str) -> str:
-    """Why a fault does not fit a program, in a sentence; empty when it does."""
-    # everything that the answer depends on; a Fault itself cannot be hashed
+    """Return why a fault does not fit a program, in one sentence. Empty if it fits."""
+    # all inputs of the cached function; a Fault itself cannot be hashed
     return _misfit(
         fault.id, repr(fault.edits), program, fault.needs.ranks, fault.not_on.get(program, ""), _Unhashed(fault)
     )
@@ -98,12 +98,12 @@ def misfit(fault: Fault, program: str) -> str:
 
 @lru_cache(maxsize=256)
 def _injected(base: str, told: str, program: str, given: "_Unhashed") -> Injection:
-    """`inject`, remembered: an exercise asks for the same text again and again. `told` is what `given` comes to."""
+    """Cache `inject`: an exercise needs the same text many times. `told` stands for the value of `given` in the key."""
     return inject(base, given.value, program)
 
 
 class _Unhashed:
-    """A value that goes through a cache without being part of the key."""
+    """A value that passes through a cache without being part of the key."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -128,16 +128,21 @@ def _misfit(fault_id: str, edits: str, program: str, ranks: int, reason: str, gi
 
 
 def fits(fault: Fault) -> tuple[str, ...]:
-    """The programs that a fault fits: its edits match exactly once, and its file does not say `not_on`. Sorted."""
+    """Return the programs that a fault fits, sorted: its edits match exactly once, and `not_on` does not exclude them."""
     return tuple(name for name in programs.names() if not misfit(fault, name))
+
+
+def plainest(fault: Fault) -> str:
+    """Return the shortest program that a fault fits."""
+    return min(fits(fault), key=lambda name: (len(programs.load(name).source), name))
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One run that can be broken, watched and repaired.
+    """One program with faults that can be run, watched and repaired.
 
-    `faults` are spec texts; `settings` replace assignments in the program's Settings section and win over the
-    tiny size's; `at` is for scripts whose swap fits several places. Construction checks names, values and fit.
+    `faults` are spec texts. `settings` replace assignments in the program's Settings section and take precedence over
+    those of size "tiny". Names, values and fit are checked on construction.
     """
 
     program: str
@@ -156,17 +161,17 @@ class Scenario:
         for fault, _ in self.specs:
             if why := misfit(fault, self.program):
                 raise UserError(f"{fault.id} does not fit {self.program}: {why} It fits {', '.join(fits(fault))}.")
-        assert self.injection  # finds conflicts now, where the user can see what caused them
+        assert self.injection  # raises now if faults conflict, where the user sees the cause
 
     @cached_property
     def specs(self) -> tuple[tuple[Fault, dict[str, float | int]], ...]:
-        """(fault, its parameters) for each spec text."""
+        """Return (fault, its parameters) for each spec text."""
         parsed = [parse_spec(text) for text in self.faults]
         return tuple((catalogue.load(fault_id), params) for fault_id, params in parsed)
 
     @cached_property
     def base(self) -> str:
-        """The healthy text under this scenario's settings, seed and device."""
+        """Return the healthy source with this scenario's settings, seed and device."""
         program = programs.load(self.program)
         settings: dict[str, object] = dict(program.tiny) if self.size == "tiny" else {}
         for fault, _ in self.specs:
@@ -181,18 +186,18 @@ class Scenario:
 
     @property
     def source(self) -> str:
-        """The text that runs: ordinary Python with the faults in it."""
+        """Return the source that runs: ordinary Python with the faults in it."""
         return self.injection.broken
 
     def healthy(self) -> "Scenario":
-        """The twin: same program, settings and seed, no fault."""
+        """Return the healthy twin: same program, settings and seed, no fault."""
         settings: dict[str, object] = {}
         for fault, _ in self.specs:
             settings |= fault.settings
         return Scenario(self.program, (), settings | dict(self.settings), self.seed, self.device, self.size)
 
     def diff(self) -> str:
-        """Unified diff from the healthy text to the broken one: the answer key."""
+        """Return the unified diff from the healthy source to the broken one: the answer key."""
         return diff(self.base, self.source, f"{self.program}.py")
 
     @property
@@ -201,7 +206,7 @@ class Scenario:
 
     @property
     def ticket(self) -> str:
-        """An opaque name such as `Z-017K-4PQ2`: it tells nothing of the fault, and the same scenario keeps it."""
+        """Return an opaque name such as `Z-017K-4PQ2`. It reveals nothing about the fault and is always the same."""
         text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size))
         digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
         drawn = ""
@@ -212,25 +217,25 @@ class Scenario:
 
     @cached_property
     def needs(self) -> Needs:
-        """What all its faults need together."""
+        """Return the combined needs of all its faults."""
         return reduce(operator.or_, (fault.needs for fault, _ in self.specs), Needs())
 
     @property
     def ranks(self) -> int:
-        """Processes that this scenario needs."""
+        """Return how many processes this scenario needs."""
         return int(self.facts.get("ranks", 1))
 
     def check_device(self) -> None:
-        """Raises UserError where a fault shows on a CUDA device only, and the scenario is not to be run on one."""
+        """Raise UserError if a fault needs a CUDA device and this scenario does not run on one."""
         if self.needs.cuda and not self.device.startswith("cuda"):
             names = " and ".join(fault.id for fault, _ in self.specs if fault.needs.cuda)
             raise UserError(
-                f"{names} shows on a CUDA device only: on the CPU the broken text does nothing wrong. Run it where there is "
-                "one, with --device cuda (in Python: Scenario(..., device='cuda'))."
+                f"{names} shows only on a CUDA device; on the CPU the broken script works. On a machine with a GPU, "
+                "add --device cuda (in Python: Scenario(..., device='cuda'))."
             )
 
     def job(self, *, after: str | None = None, **extra: Any) -> Any:
-        """This scenario as a running.Job: its text, limits and ranks. `extra` goes to Job as it is."""
+        """Return this scenario as a running.Job: its source, limits and ranks. `extra` goes to Job unchanged."""
         from bugzoo.running import Job, Limits
 
         limits = extra.pop("limits", None) or Limits(
@@ -246,14 +251,14 @@ class Scenario:
         after: str | None = None,
         **extra: Any,
     ) -> "Run":
-        """Execute it: `here` keeps the live objects; `worker` is a killable process with limits.
+        """Run the scenario. `here` keeps the live objects; `worker` is a process with limits that can be killed.
 
-        Scenarios that need ranks or limits always run in workers.
+        A scenario that needs several ranks or a memory limit always runs in workers.
         """
         from bugzoo.running import run_here, run_worker
 
         if where not in ("here", "worker"):
-            raise UserError(f"where={where!r} is not known; it is 'here' or 'worker'.")
+            raise UserError(f"where={where!r} is not allowed; use 'here' or 'worker'.")
         self.check_device()
         alone = self.ranks == 1 and self.needs.memory_mib is None
         if where == "here" and alone:
@@ -262,7 +267,7 @@ class Scenario:
 
 
 def break_source(source: str, specs: Iterable[str], label: str = "this script", at: int | None = None) -> Injection:
-    """Put faults into a text that is no program of ours; `at` (a line) chooses where a swap fits several places.
+    """Put faults into a user's script. `at` (a line number) chooses the place if a fault fits several.
 
     Raises UserError for an unknown fault, a swap that does not fit exactly once, or a text that is not Python.
     """

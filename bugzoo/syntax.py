@@ -1,9 +1,8 @@
-"""A text's syntax tree, and its lines as the tree numbers them.
+"""Parse source code, and split it into lines numbered as in the syntax tree.
 
-`parse` is `ast.parse`, also from several threads at once.
-
-CPython 3.11 counts the depth of the tree that it hands over in one place for all threads; two of them at it fail now and then
-with "SystemError: AST constructor recursion depth mismatch". Reentrant, as a collection of garbage may come in between.
+`parse` is a thread-safe `ast.parse`. CPython 3.11 has one counter of tree depth for all threads, so two threads
+sometimes fail with "SystemError: AST constructor recursion depth mismatch". The lock is reentrant because garbage
+collection may call `parse` in between.
 """
 
 import ast
@@ -15,13 +14,13 @@ _one_at_a_time = RLock()
 
 
 def parse(source: str, mode: str = "exec") -> Any:
-    """As `ast.parse`. Raises SyntaxError, and ValueError for a text with null bytes."""
+    """Parse like `ast.parse`. Raises SyntaxError, and ValueError for a text with null bytes."""
     with _one_at_a_time:
         return ast.parse(source, mode=mode)
 
 
 def assigned(source: str) -> dict[str, ast.expr]:
-    """Name -> the first value that it is given at the top level."""
+    """Return name -> the first value that is assigned to it at the top level."""
     places: dict[str, ast.expr] = {}
     for node in parse(source).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -32,26 +31,26 @@ def assigned(source: str) -> dict[str, ast.expr]:
 
 
 def last_name(node: ast.AST) -> str:
-    """`step` of `optimizer.step` and of `step`; "" for what is neither a name nor an attribute."""
+    """Return `step` for `optimizer.step` and for `step`, "" for anything but a name or attribute."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def called(node: ast.AST) -> set[str]:
-    """Last names of the functions and methods that are called in it."""
+    """Return the last names of the functions and methods that a node calls."""
     return {last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
 
 
 def written(lines: list[str], node: ast.expr, text: str) -> None:
-    """Put `text` where a value of one line stands; `lines` with their ends."""
+    """Replace a one-line value by `text`, in place. `lines` keep their line endings."""
     line = lines[node.lineno - 1].encode()  # the tree counts columns in bytes
     lines[node.lineno - 1] = (line[: node.col_offset] + text.encode() + line[node.end_col_offset :]).decode()
 
 
 def source_lines(source: str, keepends: bool = False) -> list[str]:
-    """The lines of a text as the parser counts them: line N of the tree is `source_lines(source)[N - 1]`.
+    """Return the lines as the parser counts them: line N of the tree is `source_lines(source)[N - 1]`.
 
-    `str.splitlines` also ends a line at a form feed, U+2028 and five more characters that may stand in a comment; every
-    line behind one would be off by one.
+    `str.splitlines` also splits at a form feed, U+2028 and five more characters. After one of these in a comment, every
+    line number would be off by one.
     """
     found = list(io.StringIO(source, newline=""))  # ends at \n, \r\n and \r, and keeps them
     return found if keepends else [line.rstrip("\r\n") for line in found]

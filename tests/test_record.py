@@ -61,7 +61,7 @@ def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
     record.note("X-1", "diagnosis", {"cause": "a seed"})
     assert (record.diagnosis("X-1") or {})["cause"] == "a seed"
     assert [one["kind"] for one in record.notes("X-1")] == ["looked"] * 3 + ["hypothesis"] + ["diagnosis"] * 2
-    with pytest.raises(ValueError, match="it is one of started, looked, hypothesis, diagnosis, repair"):
+    with pytest.raises(ValueError, match="use one of started, looked, hypothesis, diagnosis, repair"):
         record.note("X-1", "lookd", {})
     record.forget("01", "X-1")
     assert record.notes("X-1") == [] and record.diagnosis("X-2") is not None
@@ -153,7 +153,9 @@ def test_a_lesson_goes_on_without_and_says_so_once(data, spoil, capsys, monkeypa
         for _ in range(3):
             assert not record.keep("hints", "X-2", {"opened": 1}) and record.kept("hints", "X-2") is None
         printed = capsys.readouterr()
-        assert printed.out.count("Not kept for later") == 1 and "$BUGZOO_DATA" in printed.out and not printed.err
+        assert (
+            printed.out.count("Your progress is not saved") == 1 and "$BUGZOO_DATA" in printed.out and not printed.err
+        )
         with pytest.raises(UserError, match=r"record\.sqlite"):  # who asks for it by name is told
             record.start_interview("X-1", 3, 5, Path("case"))
     finally:

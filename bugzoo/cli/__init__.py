@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. One file a group of commands; imports wait for their use."""
+"""The command line: it parses, calls and prints. Each group of commands has its file. Imports wait until they are used."""
 
 import contextlib
 import errno
@@ -23,14 +23,14 @@ app = App(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Every command has its own --help with examples. `make lab` is the guided way in.",
+    epilog="Every command has its own --help with examples. New here? In a checkout, `make lab` opens a first case.",
 )
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says when there is no room left to write to."""
+"""Error numbers of a full disk or quota."""
 
 WRITES = ("run", "verify")
-"""Commands whose `--json` is followed by a file name; elsewhere it takes one only when it ends in .json."""
+"""Commands whose `--json` takes any file name. In other commands the name must end in .json."""
 
 
 def _version(wanted: bool) -> None:
@@ -47,22 +47,22 @@ def top(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """A teaching lab of breakable training runs: break one, watch it beside its healthy twin, find the cause, fix it.
+    """Practice debugging PyTorch training: break a script, compare it with its healthy twin, find the cause, fix it.
 
-    First steps:
+    The healthy twin is the same script without the fault. First steps:
 
-    - `bugzoo list` shows what there is
-    - `bugzoo run mlp --fault "numerics/log_at_step?step=50&eps=0"` runs a broken program beside the healthy one
-    - `bugzoo lab my_lab` copies lessons and exercises to a folder and opens them
-    - `bugzoo checkup train.py` looks at a training script of your own
-    - `bugzoo interview` gives you five minutes and an unknown fault
+    - `bugzoo list` lists all faults, programs, instruments and exercises
+    - `bugzoo run mlp --fault optimizer/lr_too_high` runs a broken program and its healthy twin
+    - `bugzoo lab my_lab` copies lessons and exercises to a folder and opens them in JupyterLab
+    - `bugzoo checkup train.py` searches your own training script for bugs
+    - `bugzoo interview` gives you five minutes to find an unknown fault
     """
 
 
 def optional_value(argv: Sequence[str]) -> list[str]:
-    """`argv` with a bare `--json` turned into `--json=-` (print), since the option's file name may be left out.
+    """Return `argv` with a bare `--json` turned into `--json=-` (print): the option's file name is optional.
 
-    `checkup --json train.py` must never take the script for the file to write.
+    `checkup --json train.py` must never write to the script.
     """
     arguments, out = list(argv), []
     command = next((a for a in arguments if not a.startswith("-")), "")
@@ -82,7 +82,7 @@ def optional_value(argv: Sequence[str]) -> list[str]:
 
 
 def commands() -> None:
-    """Load the command files; each adds its commands to `app`."""
+    """Import the command files. Each adds its commands to `app`."""
     from bugzoo.cli import (  # noqa: F401
         catalogue,
         classroom,
@@ -107,11 +107,11 @@ _TAKES = (
 
 
 def usage_mistake(error: Any, words: Sequence[str]) -> str:
-    """What was wrong with the words of a command, with the value that was given and what to type next."""
+    """Return what is wrong in a command line, the value that was given and what to type next."""
     text = error.format_message().rstrip(".")
     if wrong := re.match(
         r"Invalid value for '?(.+?)'?: Input should be (.+)", text
-    ):  # as the library's library says it
+    ):  # the wording of pydantic, which typer uses
         text = (
             f"{wrong[1]} takes {next((re.sub(a, b, wrong[2]) for a, b in _TAKES if re.search(a, wrong[2])), wrong[2])}"
         )
@@ -128,7 +128,7 @@ def usage_mistake(error: Any, words: Sequence[str]) -> str:
 
 
 def _hear_ctrl_c() -> list[int]:
-    """The signals so far, filled as they come; each is a KeyboardInterrupt as ever. Libraries swallow some of those."""
+    """Return a list that records each Ctrl-C, because some libraries swallow the KeyboardInterrupt."""
     pressed: list[int] = []
 
     def hear(number: int, frame: Any) -> None:
@@ -141,19 +141,19 @@ def _hear_ctrl_c() -> list[int]:
 
 
 def _can_be_heard(closed: Collection[str]) -> None:
-    """Raises UserError where the answer would go nowhere, or where we stand in a folder that is gone."""
+    """Raise UserError when stdout is closed or the working folder was deleted."""
     if "stdout" in closed:
-        raise UserError("stdout is closed, so that nobody would see the answer. Leave `>&-` out, or type > /dev/null.")
+        raise UserError("stdout is closed, so the output would be lost. Leave `>&-` out, or type > /dev/null.")
     try:
         os.getcwd()
     except OSError as error:
-        raise UserError(f"The working folder is gone ({error.strerror}). Type `cd` and the name of one.") from None
+        raise UserError(f"The working folder was deleted ({error.strerror}). Go to another one with `cd`.") from None
 
 
 def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> None:
-    """The entry point. A user's mistake is one message and exit code 2; Ctrl-C is 130; a closed pipe is silence.
+    """Run a command. Exit code 2 and one message after a user's mistake, 130 after Ctrl-C. A closed pipe is ignored.
 
-    `closed` names the standard streams that were closed when the process began (`streams.mend` puts others there).
+    `closed` names the standard streams that were closed when the process began (`streams.mend` replaces them).
     """
     code: int | str | None = 0
     pressed: list[int] = []
@@ -163,7 +163,7 @@ def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> Non
         _can_be_heard(closed)
         commands()
         code = app(words, prog_name="bugzoo", standalone_mode=False, obj={"closed": closed})
-        if pressed and code == 130:  # typer has made a code of it
+        if pressed and code == 130:  # typer has turned Ctrl-C into an exit code
             _say("\nbugzoo: stopped.")
     except SystemExit as stop:
         code = stop.code
@@ -179,38 +179,38 @@ def main(argv: Sequence[str] | None = None, closed: Collection[str] = ()) -> Non
         _say(f"bugzoo: The output could not be written: {error.strerror}.")
         code = 2
     except Exception as error:
-        usage: Any = getattr(error, "format_message", None)  # a usage mistake of typer's has no public base class
+        usage: Any = getattr(error, "format_message", None)  # typer's usage errors have no public base class
         if not usage and not pressed:
             raise
-        if not usage:  # an import that Ctrl-C cut in half was caught somewhere, and what was left of it failed
+        if not usage:  # Ctrl-C interrupted an import, a library caught it, and the half-imported module failed
             _say("\nbugzoo: stopped.")
-        elif usage():  # a bare `bugzoo` has printed its help and says nothing more
+        elif usage():  # empty after a bare `bugzoo`, which has printed its help
             _say(f"bugzoo: {_short(usage_mistake(error, words))}")
         code = 2 if usage else 130
-    # Ctrl-C while a text was executed, as dataclasses do: Python remembers it, and would end by the signal and not with 130,
-    # unless another text has come to its end since
+    # Ctrl-C inside exec(), which dataclasses use: Python would then end by the signal and not with code 130,
+    # unless another exec() has finished since
     if code == 130:
         exec("")
     sys.exit(_flushed(code))
 
 
 def _short(text: str) -> str:
-    """A word of thousands of letters, pasted by mistake, does not push the message out of the window."""
+    """Return the text with very long words shortened, so that a pasted mistake does not fill the window."""
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-20:]}", text)
 
 
 def _say(text: str) -> None:
-    with contextlib.suppress(OSError):  # the disk behind stderr is full: the exit code says it
+    with contextlib.suppress(OSError):  # stderr goes to a full disk: the exit code tells it
         print(text, file=sys.stderr)
 
 
 def _flushed(code: int | str | None) -> int | str | None:
-    """`code`, or 2 where what was printed has not arrived: the disk behind stdout is full."""
+    """Return `code`, or 2 when the output could not be written because the disk is full."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # else Python says it again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # else Python reports it again at exit
             if not code:
                 _say(f"bugzoo: The output could not be written: {error.strerror}.")
                 code = 2

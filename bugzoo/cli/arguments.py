@@ -1,4 +1,4 @@
-"""What the commands share: folders, files, seeds and numbers, checked before anything heavy is imported."""
+"""Arguments that commands share (folders, files, seeds, numbers), checked before anything heavy is imported."""
 
 import math
 import os
@@ -13,11 +13,11 @@ from bugzoo.errors import UserError, unknown
 
 
 def place(text: str | Path) -> Path:
-    """A path as it was typed. An empty one would be the working folder, which nobody meant who typed ''."""
+    """Return a path as it was typed. Raises BadParameter for '', which Path would read as the working folder."""
     if not str(text).strip():
-        raise typer.BadParameter(f"{text!r} is no path; name a file or a folder, or `.` for this one")
+        raise typer.BadParameter(f"{text!r} is not a path; name a file or folder, or `.` for this one")
     if "\0" in str(text):
-        raise typer.BadParameter(f"{text!r} is no path: there is a zero byte in it")
+        raise typer.BadParameter(f"{text!r} is not a path: it holds a zero byte")
     return Path(text)
 
 
@@ -28,28 +28,28 @@ def seed_option(help: str) -> Any:
 def executor_option() -> Any:
     return typer.Option(
         metavar="tcp://HOST:PORT",
-        help="Let a Dask cluster do it: the address of its scheduler. Workers need the same bugzoo.",
+        help="Run on a Dask cluster: the address of its scheduler. Its workers need the same bugzoo version.",
     )
 
 
 def finite(name: str, value: float, low: float, high: float = math.inf) -> float:
-    """`value` where it is a number above `low`, up to `high`. Raises UserError; click takes nan and inf for numbers."""
+    """Return `value` if it is above `low` and at most `high`. Raises UserError, also for nan and inf."""
     if not low < value <= high or math.isinf(value):
         upto = f", up to {high:g}" if math.isfinite(high) else ""
-        raise UserError(f"{name} {value:g} is not allowed; it is a number above {low:g}{upto}.")
+        raise UserError(f"{name} {value:g} is not allowed; use a number above {low:g}{upto}.")
     return value
 
 
 def check_assignment(given: str) -> None:
-    """Raises UserError where `given` is neither a folder with a key nor an exercise, by name or number."""
+    """Raise UserError unless `given` is a folder with an answer key, or an exercise's name or number."""
     from bugzoo.grading.exercises import exercises, load
     from bugzoo.instructor import folder
 
     if not given.strip() or "/" in given or (os.path.exists(given) and not os.path.isdir(given)):
         if not given.strip() or not os.path.isdir(given):
             raise UserError(
-                f"--assignment {given!r}: there is no such folder. `bugzoo assign` makes one; `bugzoo list exercises` shows "
-                "what else can be graded."
+                f"--assignment {given!r}: there is no such folder. `bugzoo assign` makes one. "
+                "`bugzoo list exercises` lists exercises to grade."
             )
     if os.path.isdir(given):
         folder.key(Path(given))
@@ -61,9 +61,9 @@ def check_assignment(given: str) -> None:
 
 
 def check_faults(specs: Iterable[str], program: str | None = None) -> None:
-    """Raises UserError for an unknown program or fault, or a parameter that it has not or not with this value.
+    """Raise UserError for an unknown program, fault or parameter, or a parameter value out of range.
 
-    A parameter that is left open, `step=40..60`, is looked at where it is settled.
+    An open parameter such as `step=40..60` is checked later, when its value is drawn.
     """
     from bugzoo import programs
     from bugzoo.scenario import parse_spec

@@ -1,4 +1,4 @@
-"""`list`, `show`, `source` and `new`: what there is, and how to add to it."""
+"""`list`, `show`, `source` and `new`: look things up in the catalogue, and add to it."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ Json = Annotated[str | None, json_option()]
 Faults = Annotated[
     list[str] | None,
     typer.Option(
-        "--fault", "-f", metavar="SPEC", help="`family/name` or `family/name?param=value&param=value`; repeatable."
+        "--fault", "-f", metavar="SPEC", help="`family/name` or `family/name?param=value&param=value`. Repeatable."
     ),
 ]
 
@@ -25,21 +25,26 @@ Faults = Annotated[
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="faults, programs, instruments or exercises; all when left out."),
+        typer.Argument(metavar="[KIND]", help="faults, programs, instruments, exercises, or a family such as loop."),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List every fault, not only the families.")] = False,
     json: Json = None,
 ) -> None:
-    """Show what there is: faults, programs, instruments, exercises.
+    """List families of faults, programs, instruments and exercises.
 
     Examples:
 
     - `bugzoo list`
-    - `bugzoo list faults`
+    - `bugzoo list --all`
+    - `bugzoo list optimizer`
     - `bugzoo list --json` prints an array of objects with `id`, `kind`, `title`
     """
     from bugzoo.proving import listing
 
-    rows = listing.rows(kind)
+    families = listing.families()
+    rows = listing.rows("faults" if kind in families else kind)
+    if kind in families:
+        rows = [row for row in rows if row["id"].startswith(f"{kind}/")]
     if json:
         emit(rows, json)
         return
@@ -48,19 +53,23 @@ def list_(
         for name in ("fault", "trap", "program", "instrument", "exercise")
     }
     broken = of["fault"] + of["trap"]
-    if broken:
+    if broken and kind is None and not every:
+        lines = [[name, str(len(members)), families[name]] for name, members in listing.by_family(broken).items()]
+        table(["family", "faults", "what goes wrong there"], lines, f"{len(broken)} faults in {len(lines)} families")
+        console().print("`bugzoo list FAMILY` lists the faults of one family, `bugzoo list --all` all of them.\n")
+    elif broken:
         lines = [[r["id"], str(r["level"]), r["symptom"], r["title"]] for r in broken]
-        table(["fault", "level", "symptom", "what is wrong"], lines, f"{len(broken)} faults")
+        table(["fault", "level", "symptom", "title"], lines, f"{len(broken)} faults")
     if of["program"]:
         lines = [[r["id"], r["facts"].get("task", ""), r["title"]] for r in of["program"]]
-        table(["program", "task", "what it is"], lines, f"{len(lines)} programs")
+        table(["program", "task", "title"], lines, f"{len(lines)} programs")
     if of["instrument"]:
         costs = {0: "reads the run", 1: "calls the model"}
-        lines = [[r["id"], "runs it again" if r["reruns"] else costs[r["cost"]], r["title"]] for r in of["instrument"]]
-        table(["instrument", "cost", "what it tells"], lines, f"{len(lines)} instruments")
+        lines = [[r["id"], "re-runs it" if r["reruns"] else costs[r["cost"]], r["title"]] for r in of["instrument"]]
+        table(["instrument", "cost", "question it answers"], lines, f"{len(lines)} instruments")
     if of["exercise"]:
         lines = [[r["id"], r["title"]] for r in of["exercise"]]
-        table(["exercise", "what it is"], lines, f"{len(lines)} exercises")
+        table(["exercise", "title"], lines, f"{len(lines)} exercises")
     if not rows:
         console().print(f"No {kind} yet.")
 
@@ -70,7 +79,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, instrument or exercise.")],
     json: Json = None,
 ) -> None:
-    """Explain one fault, program, instrument or exercise. For a fault that is the answer: cause, repair, evidence.
+    """Explain one fault, program, instrument or exercise. A fault's page is a spoiler: cause, fix, evidence.
 
     Examples:
 
@@ -103,7 +112,7 @@ def _head(title: str) -> None:
 def _fault(row: dict[str, Any]) -> None:
     _head(f"{row['id']}: {row['title']}")
     _say(f"level {row['level']} · symptom {row['symptom']} · programs {', '.join(row['programs'])}")
-    for label, text in (("reported as", row["report"]), ("why", row["why"]), ("repair", row["fix"])):
+    for label, text in (("symptom", row["report"]), ("why", row["why"]), ("fix", row["fix"])):
         _say("")
         _head(label)
         _say(text)
@@ -132,7 +141,7 @@ def _fault(row: dict[str, Any]) -> None:
     if row["sources"]:
         _head("seen at")
         _say(*(f"  {text}" for text in row["sources"]))
-    _say("", f'Try it: bugzoo run {row["programs"][0]} --fault "{row["id"]}"')
+    _say("", f'Try it: bugzoo run {row["plainest"]} --fault "{row["id"]}"')
 
 
 def _program(row: dict[str, Any]) -> None:
@@ -157,16 +166,18 @@ def _exercise(row: dict[str, Any]) -> None:
 def source(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
     fault: Faults = None,
-    seed: Annotated[int, seed_option("Written into the text.")] = 0,
+    seed: Annotated[int, seed_option("The seed that the script sets.")] = 0,
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
-    diff: Annotated[bool, typer.Option("--diff", help="Print only what the faults change.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Print it although an exercise on this program is open.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print only the lines that the faults change.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask, even if an exercise on this program is open.")
+    ] = False,
     json: Json = None,
 ) -> None:
-    """Print a program's text, healthy or with faults in it.
+    """Print a program's source code, healthy or with faults in it.
 
-    While an exercise on the program is open (begun, and no diagnosis handed in) it asks first: beside the healthy text
-    there is nothing left to find.
+    If you have begun an exercise on this program without submitting a diagnosis, it asks first. The healthy code would
+    give the answer away.
 
     Examples:
 
@@ -186,7 +197,7 @@ def source(
 
 
 def _ask_first(program: str) -> None:
-    """Raises UserError where an exercise on this program is open and nobody says yes."""
+    """Raise UserError if an exercise on this program is open and the user does not confirm."""
     from bugzoo.record import opened
 
     open_ones = sorted({note.get("exercise", "an assignment") for note in opened() if note.get("program") == program})
@@ -194,35 +205,32 @@ def _ask_first(program: str) -> None:
         return
     named = " and ".join(open_ones)
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
-        print(f"You have begun {named} on this program and not handed in a diagnosis; its text would tell the answer.")
-        if typer.confirm("Print it all the same?"):
+        print(f"You have begun {named} on this program without a diagnosis. Its source would give the answer away.")
+        if typer.confirm("Print it anyway?"):
             return
     raise UserError(
-        f"{named} on {program} is begun and its diagnosis not handed in: the text would tell the answer. Hand in a diagnosis, "
-        "or say --yes."
+        f"You have begun {named} on {program}: its source would give the answer away. Submit a diagnosis first, or add --yes."
     )
 
 
-new = App(no_args_is_help=True, rich_markup_mode="markdown", help="Write the stub of something new.")
+new = App(no_args_is_help=True, rich_markup_mode="markdown", help="Write a stub to add something to bugzoo.")
 app.add_typer(new, name="new")
 
 
 @new.command("fault")
 def new_fault(
-    name: Annotated[
-        str, typer.Argument(metavar="FAMILY/NAME", help="Named after what is wrong, e.g. loop/step_missing.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="FAMILY/NAME", help="Name the mistake, e.g. loop/step_missing.")],
     folder: Annotated[
         Path | None,
         typer.Option(
             parser=place,
             metavar="DIR",
-            help="The package of a fault pack of your own; bugzoo's own catalogue when left out.",
+            help="The package of your own fault pack. Default: bugzoo's own catalogue.",
         ),
     ] = None,
     json: Json = None,
 ) -> None:
-    """Write the file of a new fault, with every field and what belongs in it.
+    """Write the file of a new fault, with every field and a note on what belongs in it.
 
     Example: `bugzoo new fault loop/step_on_tuesdays`
     """
@@ -236,18 +244,18 @@ def new_fault(
         f"{path}",
         "",
         "Next:",
-        "  1. fill it in; the docstring is the symptom as a learner would report it",
-        f'  2. bugzoo source mlp --fault "{name}" --diff     does it change what it should?',
-        f'  3. bugzoo run mlp --fault "{name}"               does it show?',
+        "  1. fill in the fields; the docstring is the symptom as a learner would report it",
+        f'  2. bugzoo source mlp --fault "{name}" --diff     does it change the right lines?',
+        f'  3. bugzoo run mlp --fault "{name}"               does the symptom show?',
         f"  4. bugzoo verify {name}                          is it proved on five seeds?",
     )
 
 
 def _new(one: str, example: str) -> None:
-    """`bugzoo new KIND`; one: the kind with its article."""
+    """Add the command `bugzoo new KIND`. `one` is the kind with its article."""
     kind = one.split()[1]
 
-    def make(name: Annotated[str, typer.Argument(metavar="NAME", help=f"Like {example}.")], json: Json = None) -> None:
+    def make(name: Annotated[str, typer.Argument(metavar="NAME", help=f"E.g. {example}.")], json: Json = None) -> None:
         from bugzoo.proving.stubs import KINDS, write
 
         path = write(kind, name)
@@ -257,7 +265,7 @@ def _new(one: str, example: str) -> None:
         then = [f"  {place}. {text.format(name=name)}" for place, text in enumerate(KINDS[kind].then, 1)]
         _say(f"{path}", "", "Next:", *then)
 
-    about = f"Write {one} that works as it is, to be made into another one."
+    about = f"Write {one} that works as it is, for you to change."
     make.__doc__ = f"{about}\n\nExample: `bugzoo new {kind} {example}`"
     new.command(kind)(make)
 

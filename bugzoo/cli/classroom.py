@@ -1,4 +1,4 @@
-"""`lab`: lessons and exercises in a folder, open in JupyterLab."""
+"""`lab`: copy lessons and exercises to a folder, and open them in JupyterLab."""
 
 import importlib.util
 import os
@@ -20,22 +20,23 @@ from bugzoo.errors import UserError
 def lab(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", parser=place, help="Where the notebooks go; it is made when it is missing.")
+        Path, typer.Argument(metavar="DIR", parser=place, help="The folder for the notebooks; made if it is missing.")
     ] = Path("bugzoo_lab"),
     lesson: Annotated[
-        str | None, typer.Option(help="The lesson to open, by its number; the first one when left out.")
+        str | None, typer.Option(help="The number of the lesson to open. Default: the first one.")
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Write the newer version of a notebook you changed beside it, as NAME.new.")
+        bool,
+        typer.Option("--update", help="Next to a notebook you changed, write its newer version as NAME.new.ipynb."),
     ] = False,
     solutions: Annotated[bool, typer.Option("--solutions", help="Copy the solutions as well.")] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Copy only.")] = False,
-    json: Annotated[str | None, json_option("What was copied, as JSON.")] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Copy, but do not start JupyterLab.")] = False,
+    json: Annotated[str | None, json_option("Write the list of copied files as JSON.")] = None,
 ) -> None:
     """Copy lessons and exercises to a folder and open them in JupyterLab.
 
-    What you changed is never overwritten; a notebook that is still as it was copied gets the newer version.
-    What follows `--` goes to JupyterLab.
+    A notebook that you changed is never overwritten. An unchanged one is updated to the newer version.
+    Arguments after `--` go to JupyterLab.
 
     Examples:
 
@@ -48,7 +49,7 @@ def lab(
     extra = list(context.args)
     if str(folder).startswith("-"):  # `bugzoo lab -- --no-browser`: an option of Jupyter's, not a folder
         folder, extra = Path("bugzoo_lab"), [str(folder), *extra]
-    notebook = lesson_file(lesson)  # an unknown one is told before anything is copied
+    notebook = lesson_file(lesson)  # an unknown lesson is reported before anything is copied
     done = copy_to(folder, solutions=solutions, beside=update)
     if json:
         emit({"folder": folder, "notebook": notebook} | vars(done), json)
@@ -64,17 +65,17 @@ def _tell(done: Any, update: bool) -> None:
         if names:
             print(f"{text}: {len(names)} file{'s' if len(names) > 1 else ''}")
     for name in done.kept:
-        print(f"kept as you left it: {name}")
+        print(f"kept with your changes: {name}")
     for name in done.beside:
-        print(f"the newer version is beside it: {name}")
+        print(f"newer version written: {name}")
     if done.newer and not update:
-        print(f"Newer versions exist of {len(done.newer)}; `--update` writes them beside yours, as NAME.new.ipynb.")
+        print(f"{len(done.newer)} of these have a newer version. `--update` writes it next to yours as NAME.new.ipynb.")
     elif len(done.newer) > len(done.beside):
-        print("A NAME.new.ipynb that you changed is kept as well: move it away, then `--update` writes it again.")
+        print("You changed a NAME.new.ipynb, so it is kept. Move it away, then `--update` writes it again.")
 
 
 def _installed(folder: Path) -> None:
-    """Raises UserError without JupyterLab; the notebooks are there by then."""
+    """Raise UserError if JupyterLab is missing. The notebooks are already copied."""
     if importlib.util.find_spec("jupyterlab") is None:
         raise UserError(
             f"The notebooks are in {folder}, but JupyterLab is not installed for {sys.executable}. "
@@ -83,7 +84,7 @@ def _installed(folder: Path) -> None:
 
 
 def _taken(extra: list[str]) -> int | None:
-    """The port that was asked for, where something else listens on it."""
+    """Return the requested port if another program already listens on it."""
     words = " ".join(extra).replace("=", " ").split()
     for before, word in pairwise(words):
         if before in ("--port", "--ServerApp.port") and word.isdigit() and 0 < int(word) < 65536:
@@ -94,23 +95,23 @@ def _taken(extra: list[str]) -> int | None:
 
 
 def _open(folder: Path, notebook: str, extra: list[str]) -> None:
-    """Become JupyterLab, so that Ctrl-C and its exit code are its own."""
-    # nbgrader calls `alembic` by its bare name, so the environment's programs must be found
+    """Replace this process by JupyterLab, so that Ctrl-C and the exit code are JupyterLab's own."""
+    # nbgrader calls `alembic` by its bare name, so the environment's programs must be on PATH
     programs = str(Path(sys.executable).parent)
     environment = os.environ | {"PATH": programs + os.pathsep + os.environ.get("PATH", "")}
     arguments = [sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir=.", "--log-level=WARN"]
-    # nothing is asked of the internet, and no question about news lies over the first lesson
+    # no request to the internet, and no question about news on top of the first lesson
     arguments += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    # as the start page rather than as a file, so that the address that is printed leads to the lesson
+    # the lesson is the start page and not an argument, so that the printed address leads to it
     arguments.append(f"--LabApp.default_url=/lab/tree/{notebook}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--allow-root")  # in a container everybody is root, and Jupyter would refuse to start
+        arguments.append("--allow-root")  # containers run as root, and Jupyter would refuse to start
     if not browser() and not any(word.startswith("--no-browser") for word in extra):
         arguments.append("--no-browser")
-        print("No browser found here: open the address below in one.")
+        print("No browser was found. Open the address below in your browser.")
     if port := _taken(extra):
-        print(f"Port {port} is taken: JupyterLab takes another one, see the address below.")
-    print("Starting JupyterLab; Ctrl-C stops it.", flush=True)
+        print(f"Port {port} is in use. JupyterLab picks another one: see the address below.")
+    print("Starting JupyterLab. Press Ctrl-C to stop it.", flush=True)
     os.chdir(folder)
     if os.name == "posix":
         os.execve(sys.executable, [*arguments, *extra], environment)
@@ -120,7 +121,7 @@ def _open(folder: Path, notebook: str, extra: list[str]) -> None:
 
 
 def browser() -> bool:
-    """Whether a browser can be opened here: one that shows windows, on a machine that has a screen."""
+    """Return whether a browser with a window can be opened: this machine needs a screen."""
     import webbrowser
 
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

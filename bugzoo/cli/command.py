@@ -1,4 +1,4 @@
-"""One command: an option that is given twice is told, and its help is read in narrow windows as well."""
+"""The class of a command: it reports an option that is given twice, and its help fits narrow windows."""
 
 import textwrap
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from bugzoo.errors import UserError
 
 NARROW = 64
-"""Columns; below them the help is plain lines, since its tables would be one word wide."""
+"""Columns. In a narrower window the help is plain lines, because its tables would be one word wide."""
 
 
 class Command(TyperCommand):
@@ -24,7 +24,7 @@ class Command(TyperCommand):
                 and order.count(param) > 1
             ):
                 raise UserError(
-                    f"{param.opts[0]} is given {order.count(param)} times; say it once.\nSee `{ctx.command_path} --help`."
+                    f"{param.opts[0]} is given {order.count(param)} times; give it once.\nSee `{ctx.command_path} --help`."
                 )
         return super().parse_args(ctx, args)
 
@@ -47,7 +47,7 @@ class Command(TyperCommand):
 
 
 class App(typer.Typer):
-    """A typer app whose commands are of the class above."""
+    """A typer app whose commands are of class `Command`."""
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
         return super().command(name, cls=Command, **options)

@@ -1,4 +1,4 @@
-"""`docs`: the catalogue as a site."""
+"""`docs`: build the catalogue as a website."""
 
 import time
 from pathlib import Path
@@ -12,20 +12,20 @@ from bugzoo.cli.command import App
 from bugzoo.cli.output import emit, json_option, progress
 from bugzoo.files import check_folder
 
-group = App(no_args_is_help=True, help="The catalogue as a site: a page for each fault, and an index by symptom.")
+group = App(no_args_is_help=True, help="Build the catalogue as a website: a page for each fault, an index by symptom.")
 app.add_typer(group, name="docs")
 
 
 @group.command()
 def build(
-    out: Annotated[Path, typer.Argument(metavar="DIR", parser=place, help="Where the site goes.")] = Path("site"),
-    pictures: Annotated[bool, typer.Option(help="Run each fault beside its twin once, and draw it.")] = True,
+    out: Annotated[Path, typer.Argument(metavar="DIR", parser=place, help="The folder for the site.")] = Path("site"),
+    pictures: Annotated[bool, typer.Option(help="Run each fault and its healthy twin once, and plot them.")] = True,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Make the site: a page for each fault, instrument and program, an index by symptom, and what is proved.
+    """Build the site: a page for each fault, instrument and program, an index by symptom, and the proof matrix.
 
-    The words come from the files of the catalogue, the numbers from the ledger, the curves from runs of this machine, which
-    are kept for the next time. Every link is followed.
+    Texts come from the catalogue's files and numbers from the ledger. Curves come from runs on this machine, which
+    are cached. Every link is checked.
 
     Examples:
 
@@ -44,4 +44,4 @@ def build(
     if json != "-":
         size = made["bytes"] / 2**20
         counted = f"{made['pages']} pages, {made['pictures']} pictures, {size:.1f} MiB"
-        print(f"{out}: {counted}, in {seconds:.0f} s. `python -m http.server -d {out}` shows them, with search.")
+        print(f"{out}: {counted}, in {seconds:.0f} s. To read them, with search: `python -m http.server -d {out}`")

@@ -1,4 +1,4 @@
-"""`checkup`: a training script of one's own under every instrument that applies, told to a tired engineer."""
+"""`checkup` and `verdict`: run your own training script under every instrument that applies, and report suspects."""
 
 import sys
 import textwrap
@@ -19,17 +19,17 @@ from bugzoo.syntax import source_lines
 
 WIDTH = 112
 CODES = {"nothing": 0, "found": 1, "unjudged": 3}
-"""Outcome -> what --exit-code ends with; 2 is bad input."""
+"""Outcome -> exit code under --exit-code. 2 means bad input."""
 SKIP = 125
-"""What `git bisect run` takes for a commit that cannot be judged."""
+"""Exit code that tells `git bisect run` to skip a commit that cannot be judged."""
 TESTED = 3
-"""Suspects that get a test to make next."""
+"""How many suspects get a test to try next."""
 
 
 def _page(out: str | None) -> str | None:
-    """Said before the work is done and not after it."""
+    """Return the file name of the report. Raises before the work starts if it cannot be written."""
     if out in ("", "-"):
-        raise typer.BadParameter(f"{out!r} is no file; name one, such as report.html")
+        raise typer.BadParameter(f"{out!r} is not a file; name one, such as report.html")
     if out:
         check_place(out)
     return out
@@ -43,46 +43,46 @@ def checkup(
         typer.Argument(
             metavar="TARGET.py",
             parser=place,
-            help="A training script; it is run, once or twice, with --budget more often.",
+            help="A training script. It runs once or twice, with --budget more often.",
         ),
     ],
-    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+    seconds: Annotated[
+        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
+    ] = 60,
     budget: Annotated[
         float | None,
         typer.Option(
-            help="About so long for all of it, and time for experiments: changed copies of the script are run (a tenth of "
-            "the rate, clipped gradients, ...). What there was no time for is named. [default: twice --seconds, and none]"
+            help="Seconds for everything, including experiments on changed copies of the script (a tenth of the learning "
+            "rate, clipped gradients, ...). Skipped ones are listed. [default: twice --seconds, without experiments]"
         ),
     ] = None,
-    ranks: Annotated[int, typer.Option(help="Start it so many times, as torchrun would.", min=1, max=16)] = 1,
+    ranks: Annotated[int, typer.Option(help="Start this many processes, as torchrun would.", min=1, max=16)] = 1,
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Copy what the script writes to this folder, which must not be there yet."),
+        typer.Option(metavar="FOLDER", help="Copy the files that the script writes to this folder, which must be new."),
     ] = None,
-    no_rerun: Annotated[
-        bool, typer.Option("--no-rerun", help="Run nothing again, neither the script nor a part of it.")
-    ] = False,
+    no_rerun: Annotated[bool, typer.Option("--no-rerun", help="Do not re-run the script or any part of it.")] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 0: nothing found, 1: found, 3: could not judge.")
+        bool, typer.Option("--exit-code", help="Exit with 0: nothing found, 1: found, 3: could not judge.")
     ] = False,
     html: Annotated[
         str | None,
         typer.Option(
             metavar="REPORT.html",
-            help="Write the report with its pictures to this file, to be read in a browser.",
+            help="Write the report with its plots to this file, for a browser.",
             callback=_page,
         ),
     ] = None,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Run a training script under every instrument that applies, and rank the suspects. It changes none of your files.
+    """Run your training script under every instrument that applies, and rank the suspects. It changes none of your files.
 
-    The script runs in a process of its own. What it writes is thrown away, where the kernel allows an overlay; elsewhere it
-    writes as under `python`, and no part of it runs again unless it wrote nothing. What follows `--` are its arguments.
-    Ctrl-C ends the script and judges what was seen until then. Exit code 0 whatever is found, unless `--exit-code` is given;
-    2 for bad input.
+    The script runs in its own process. Files that it writes are discarded if the kernel allows an overlay. Otherwise it
+    writes as under `python`, and parts of it run again only if it wrote nothing. Arguments after `--` go to the script.
+    Ctrl-C stops the script and judges what was seen so far. The exit code is 0 whatever is found, unless you give
+    `--exit-code`, and 2 for bad input.
 
-    Which commit broke the training? git takes 125 for a commit that cannot be judged; `bugzoo verdict` says it so, or:
+    Which commit broke the training? `git bisect` skips a commit after exit code 125. `bugzoo verdict` exits that way, or:
 
     `git bisect run sh -c 'bugzoo checkup --exit-code train.py; c=$?; [ $c -lt 2 ] || c=125; exit $c'`
 
@@ -100,7 +100,7 @@ def checkup(
     from bugzoo.diagnostics.checkup import checkup as examine
     from bugzoo.diagnostics.checkup import read
 
-    read(target)  # a file that is no script is told before torch is loaded
+    read(target)  # a file that is not a script is reported before torch is loaded
     if keep is not None:
         _new_folder(keep)
     print(_promise(target, keep), file=sys.stderr, flush=True)
@@ -126,20 +126,20 @@ def checkup(
 @app.command(context_settings={"allow_extra_args": True})
 def verdict(
     context: typer.Context,
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script; it is run once.")
-    ],
+    target: Annotated[Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script. It runs once.")],
     cause: Annotated[
         str | None, typer.Option(help="Only this counts as found: a cause as `checkup` prints it, or its family.")
     ] = None,
-    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
+    seconds: Annotated[
+        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
+    ] = 60,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """One word on a training script, for `git bisect run`: which commit broke the training? It changes none of your files.
+    """Judge a training script by its exit code, for `git bisect run`: which commit broke the training?
 
-    What the script writes is thrown away, as under `checkup`.
+    It changes none of your files: what the script writes is discarded, as under `checkup`.
 
-    Exit code 0: nothing found, 1: found, 2: a slip in an option, 125 (git skips the commit): the script cannot be read or judged.
+    Exit code 0: nothing found. 1: found. 2: a wrong option. 125 (git skips the commit): the script cannot be read or judged.
 
     Examples:
 
@@ -172,52 +172,52 @@ def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None
 
 
 def _new_folder(keep: Path) -> None:
-    """Raises UserError where `--keep` cannot have this folder: said before the script runs."""
+    """Raise UserError, before the script runs, if `--keep` names something that exists and is not an empty folder."""
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise UserError(f"--keep: {str(keep)!r} is there already and not empty. Name a folder that is not there yet.")
+        raise UserError(f"--keep: {str(keep)!r} exists already and is not empty. Name a new folder.")
     check_folder(keep)
 
 
 def _promise(target: Path, keep: Path | None) -> str:
-    """The first line: what becomes of what the script writes."""
+    """Return the first line of output: what happens to files that the script writes."""
     from bugzoo.running import overlay
 
     if why := overlay.impossible(str(target.resolve().parent)):
         kept = "; --keep copies nothing" if keep is not None else ""
         return (
-            f"checkup: {target} writes where it is, as under python: no overlay here ({why}){kept}. "
-            "No part of it runs again unless it writes nothing."
+            f"checkup: {target} writes its files for real, as under python: no overlay here ({why}){kept}. "
+            "Parts of it run again only if it writes nothing."
         )
     if keep is not None:
-        return f"checkup: {target} runs; what it writes is copied to {keep} and to nowhere else"
-    return f"checkup: {target} runs; what it writes is thrown away (--keep FOLDER copies it)"
+        return f"checkup: running {target}; files that it writes go to {keep} only"
+    return f"checkup: running {target}; files that it writes are discarded (--keep FOLDER copies them)"
 
 
 def _thrown_away(writes: Any) -> list[str]:
-    """The last lines: the same, with how much it was."""
+    """Return the last lines: what happened to the files, and how many bytes they were."""
     if writes is None:
         return []
     if not writes.apart:
-        lines = [f"The script wrote where it is, as under python ({writes.why})."]
+        lines = [f"The script wrote its files for real, as under python ({writes.why})."]
     elif writes.kept:
         lines = [
-            f"Copied: {writes.kept} file{'s' * (writes.kept != 1)} that the script wrote; none of yours has changed."
+            f"Copied: {writes.kept} file{'s' * (writes.kept != 1)} that the script wrote. Your own files are unchanged."
         ]
     else:
-        lines = [f"Thrown away: what the script wrote ({_size(writes.bytes)}); --keep FOLDER copies it."]
+        lines = [f"Discarded: files that the script wrote ({_size(writes.bytes)}). --keep FOLDER copies them."]
     if writes.read_only:
-        lines.append(f"Could not be written meanwhile: {', '.join(writes.read_only)}.")
+        lines.append(f"Read-only during the run: {', '.join(writes.read_only)}.")
     if refused := writes.outward.get("refused"):
-        lines.append(f"Not done when the script had ended: it {refused}.")
+        lines.append(f"Blocked after the script had ended: it {refused}.")
     return ["", *(line for text in lines for line in _fold(text, ""))]
 
 
 def _size(count: int) -> str:
-    return "nothing" if not count else f"{count} bytes" if count < 10_000 else f"{count / 2**20:.1f} MiB"
+    return f"{count} bytes" if count < 10_000 else f"{count / 2**20:.1f} MiB"
 
 
 def next_tests(report: Any) -> dict[str, Any]:
-    """Cause -> the test that tells it from what it can be mistaken for, of the first few suspects."""
+    """Return cause -> the test that separates it from its look-alikes, for the first few suspects."""
     from bugzoo.proving.next_test import next_test
 
     remain = [suspect.cause for suspect in report.remaining]
@@ -231,7 +231,7 @@ def next_tests(report: Any) -> dict[str, Any]:
 
 
 def as_json(report: Any, tests: Mapping[str, Any]) -> dict[str, Any]:
-    """The report as plain data, each suspect with its `next_test` (None where the catalogue has none, or past the first)."""
+    """Return the report as plain data. Each suspect has a `next_test`, None after the first few or without a known test."""
     found = report.to_json()
     for suspect in found["suspects"]:
         test = tests.get(suspect["cause"])
@@ -240,8 +240,8 @@ def as_json(report: Any, tests: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tell(report: Any, tests: Mapping[str, Any]) -> str:
-    """The report in words: what was seen, where, why it matters, what to do next, what follows from what."""
-    ran = f"{report.steps} optimiser steps in {report.seconds:.1f} s" if report.steps else "no optimiser step"
+    """Return the report as text: for each suspect what was seen, where, why it matters, the fix and related suspects."""
+    ran = f"{report.steps} optimizer steps in {report.seconds:.1f} s" if report.steps else "no optimizer step"
     head = {"found": "something is wrong", "nothing": "nothing found", "unjudged": "not judged"}[report.outcome]
     lines = [f"{report.file}: {head} ({ran})"]
     if report.why:
@@ -260,7 +260,7 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         for other in report.belonging(suspect):
             lines += _belonging(other)
     if report.tried:
-        lines += ["", "Tried on changed copies of the script:", *_fold(report.tried, "  ")]
+        lines += ["", "Experiments on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report)
     lines += _thrown_away(report.run.writes if report.run is not None else None)
     return "\n".join(lines)
@@ -278,43 +278,43 @@ def _source(report: Any) -> list[str]:
 
 
 def _catalogue(cause: str) -> list[str]:
-    """Why it matters and what to do, where the catalogue holds this cause."""
+    """Return why it matters and how to fix it, if the cause is in the catalogue."""
     from bugzoo.proving import listing
 
     try:
         row = listing.detail(cause)
     except UserError:
         return []
-    why = _fold(f"(its numbers are those of bugzoo's own case) {row['why']}", "   why    ")
-    return [*why, *_fold(row["fix"], "   next   "), f"   more   bugzoo show {cause}"]
+    why = _fold(f"(numbers are from bugzoo's own example) {row['why']}", "   why    ")
+    return [*why, *_fold(row["fix"], "   fix    "), f"   more   bugzoo show {cause}"]
 
 
 def _test(test: Any) -> list[str]:
-    """The test to make next, and what it shows in either case."""
+    """Return the test to try next, and its result in either case."""
     if test is None:
         return []
     lines = _fold(test.test, "   test   ")
-    lines += _fold(test.if_this, "          this one: ")
+    lines += _fold(test.if_this, "          this cause: ")
     return lines + _fold(test.if_other, f"          {test.against}: ")
 
 
 def _belonging(other: Any) -> list[str]:
-    """A suspect that a stronger one explains, or that is another reading of its evidence: mend that one and look again."""
+    """Return the line of a suspect that a stronger one explains, or that has the same evidence."""
     label = "   so     " if other.explained_by else "   or     "
-    how = "explained by" if other.explained_by else "the same evidence as"
+    how = "explained by" if other.explained_by else "same evidence as"
     return _fold(f"{other.cause} (score {other.score:.2f}): {how} {other.explained_by or other.instead_of}", label)
 
 
 def _unchecked(report: Any) -> list[str]:
-    """What could not be looked at, one line a reason."""
+    """Return the instruments that could not check anything, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for item in report.not_checked:
         reasons.setdefault(item["why"], []).append(item["instrument"])
     if not reasons:
         return []
     if not report.steps:
-        return ["", f"Not checked: {len(report.not_checked)} instruments, for want of a training step."]
-    lines = ["", "Not checked, or with nothing to check:"]
+        return ["", f"Not checked: {len(report.not_checked)} instruments, because no training step ran."]
+    lines = ["", "Not checked, or nothing to check:"]
     for why, names in reasons.items():
         lines += _fold(f"{', '.join(names)}: {why}", "  ")
     return lines

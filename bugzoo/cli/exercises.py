@@ -1,4 +1,4 @@
-"""`check` and `exercises`: the exercises put to the proof, built from their declarations, and put back for a learner."""
+"""`check` and `exercises`: prove exercises, build them from their declarations, and reset one for a learner."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,30 +13,29 @@ from bugzoo.files import check_folder
 
 Json = Annotated[str | None, json_option()]
 Folder = Annotated[
-    Path | None, typer.Option(metavar="DIR", parser=place, help="The folder that holds `exercises/`; here by default.")
+    Path | None,
+    typer.Option(metavar="DIR", parser=place, help="The folder that holds `exercises/`. Default: this one."),
 ]
 
-group = App(no_args_is_help=True, help="Exercises: build them, put one back, see how far you are.")
+group = App(no_args_is_help=True, help="Build exercises, reset one, show your progress.")
 app.add_typer(group, name="exercises")
 
 
 @app.command()
 def check(
     exercises: Annotated[
-        list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Names or numbers; all when left out.")
+        list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Names or numbers. Default: all.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Grade everything again, and believe nothing that is written.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade everything again and ignore stored results.")] = False,
     executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
-    """Prove exercises by real submissions, each graded as a learner's is.
+    """Prove exercises by real submissions, graded as a learner's is.
 
-    As handed out it earns nothing; the solution and at least three other correct repairs pass; at least five degenerate
-    ones and a list of attacks on the grader fail; nothing that a learner sees names what is wrong. Exit code 1 when
-    something is not proved. In a checkout what is proved stands in `proofs/` and is believed until it, or the code that
-    grades, changes; what was graded is kept besides, also elsewhere.
+    The unsolved notebook earns no points. The solution and at least three other correct repairs pass. At least five
+    degenerate ones and a list of attacks on the grader fail. No text that a learner sees names the fault. Exit code 1
+    when something is not proved. In a checkout, proofs are stored in `proofs/` until the exercise or the grading code
+    changes. Graded submissions are also cached.
 
     Examples:
 
@@ -46,7 +45,7 @@ def check(
     """
     from bugzoo.grading.exercises import load
 
-    names = [load(name).name for name in exercises or ()]  # an unknown one is told before torch is loaded
+    names = [load(name).name for name in exercises or ()]  # an unknown one is reported before torch is loaded
     from bugzoo.running.cluster import connected
 
     with connected(executor) as pool, progress("submissions", json) as tell:
@@ -71,18 +70,18 @@ def _proofs(report: Any) -> None:
     table([*heads, "diagnoses", "result"], lines)
     for text in said:
         print(text)
-    print(f"{report.runs} submissions and notebooks ({report.cached} known already) in {report.seconds:.1f} s")
+    print(f"{report.runs} submissions and notebooks ({report.cached} from the cache) in {report.seconds:.1f} s")
 
 
 @group.command()
 def build(
     only_check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit code 1 when a notebook is not what it should be.")
+        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a notebook is out of date.")
     ] = False,
     folder: Folder = None,
     json: Json = None,
 ) -> None:
-    """Make exercises/ and solutions/ from their declarations. They are never edited by hand.
+    """Build exercises/ and solutions/ from their declarations. Never edit these notebooks by hand.
 
     Examples:
 
@@ -99,15 +98,13 @@ def build(
 
 @group.command()
 def instructor(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", parser=place, help="A new folder, or a course that nbgrader knows.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", parser=place, help="A new folder, or an nbgrader course.")],
     json: Json = None,
 ) -> None:
     """Write the instructor's versions, from which nbgrader makes the students': DIR/source/NAME/NAME.ipynb.
 
-    `nbgrader generate_assignment NAME` in DIR then gives the notebook of exercises/, with nbgrader's checksums. A course
-    that has its own nbgrader_config.py keeps it; `c.Execute.timeout = 300` belongs into it, as grading trains programs.
+    Then `nbgrader generate_assignment NAME` in DIR makes the notebook of exercises/, with nbgrader's checksums. An
+    existing nbgrader_config.py is kept. Add `c.Execute.timeout = 300` to it, because grading trains programs.
 
     Example: `bugzoo exercises instructor my_course`
     """
@@ -129,27 +126,27 @@ def reset(
     folder: Folder = None,
     json: Json = None,
 ) -> None:
-    """Put an exercise back as it was handed out. Your version stays beside it, as NAME.before.ipynb.
+    """Reset an exercise to its original notebook. Your version is kept next to it, as NAME.before.ipynb.
 
     Example: `bugzoo exercises reset 03`
     """
     from bugzoo.grading.exercises import load
 
-    load(exercise)  # an unknown one is told before torch is loaded
+    load(exercise)  # an unknown one is reported before torch is loaded
     from bugzoo.grading import files
 
     path, before = files.reset(exercise, folder)
     if json:
         emit({"file": path, "before": before}, json)
         return
-    print(f"as it was handed out: {path}")
+    print(f"reset: {path}")
     if before:
         print(f"your version: {before}")
 
 
 @group.command("progress")
 def show_progress(json: Json = None) -> None:
-    """Show how far you are: attempts and best points of each exercise."""
+    """Show your progress: attempts and best points for each exercise."""
     from bugzoo.grading.exercises import exercises
     from bugzoo.record import standing
 
@@ -163,4 +160,4 @@ def show_progress(json: Json = None) -> None:
         [row["id"], row["title"], str(row["attempts"]), f"{row['best']:g}", "passed" if row["passed"] else "open"]
         for row in rows
     ]
-    table(["exercise", "what it is", "attempts", "best", "state"], lines)
+    table(["exercise", "title", "attempts", "best points", "state"], lines)

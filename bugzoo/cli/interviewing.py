@@ -1,4 +1,4 @@
-"""`interview`: five minutes, an unknown fault, a score and a debrief."""
+"""`interview`: five minutes to find an unknown fault, then a score and a debrief."""
 
 import os
 import sys
@@ -18,23 +18,23 @@ from bugzoo.errors import UserError
 @app.command()
 def interview(
     context: typer.Context,
-    minutes: Annotated[float, typer.Option(help="Your time; collecting the evidence is not part of it.")] = 5,
-    seed: Annotated[int | None, seed_option("The same seed draws the same case; drawn at random else.")] = None,
+    minutes: Annotated[float, typer.Option(help="Your time limit. Collecting the evidence does not count.")] = 5,
+    seed: Annotated[int | None, seed_option("The same seed draws the same case. Default: a random case.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", parser=place, help="Where the script goes; interview-TICKET when left out."),
+        typer.Option(metavar="DIR", parser=place, help="The folder for the script. Default: interview-TICKET."),
     ] = None,
     past: Annotated[bool, typer.Option("--history", help="Show past interviews.")] = False,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Draw a case, look at evidence at a price, name the cause, hand in a repair, and be scored.
+    """Find an unknown fault against the clock: buy evidence, name the cause, submit a fix, get a score.
 
-    The commands are read line by line from stdin, so that a session can be a file:
+    Commands are read line by line from stdin, so a session can also come from a file:
 
     - a number asks for that piece of evidence
     - `diagnose` is followed by four lines: cause (its number), line in the script, evidence (its number), test
-      (its number; asked when the cause was right and has look-alikes)
-    - `submit [FILE]` hands in the repaired script, `done` ends, `quit` gives up
+      (its number, only asked when the cause is right and has look-alikes)
+    - `submit [FILE]` submits the repaired script, `done` ends, `quit` gives up
 
     With `--json` the conversation goes to stderr and the report, one object, to stdout.
 
@@ -67,7 +67,7 @@ def interview(
         return
     finite("--minutes", minutes, 0, room.LONGEST)
     if "stdin" in (context.obj or {}).get("closed", ()):
-        raise UserError("stdin is closed, and an interview reads its commands there. Leave `<&-` out.")
+        raise UserError("stdin is closed, but an interview reads its commands from it. Leave `<&-` out.")
     if folder is not None and os.path.lexists(folder):
         raise room.taken(folder)
     say = partial(print, file=sys.stderr) if json == "-" else print

@@ -1,4 +1,4 @@
-"""`lessons`: notebooks made of their sources, and run to prove what their text says."""
+"""`lessons`: build the notebooks from their sources, and run them to prove the numbers in their texts."""
 
 import time
 from pathlib import Path
@@ -12,12 +12,12 @@ from bugzoo.cli.command import App
 from bugzoo.cli.output import built, emit, json_option, progress, table
 from bugzoo.errors import UserError
 
-group = App(no_args_is_help=True, help="Lessons: make the notebooks, run them to prove what they say.")
+group = App(no_args_is_help=True, help="Build the lesson notebooks, and run them to prove the numbers in their texts.")
 app.add_typer(group, name="lessons")
 
 Folder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", parser=place, help="The folder that holds `notebooks/`; bugzoo's own by default."),
+    typer.Option(metavar="DIR", parser=place, help="The folder that holds `notebooks/`. Default: bugzoo's own."),
 ]
 
 
@@ -26,7 +26,7 @@ Json = Annotated[str | None, json_option()]
 
 @group.command("list")
 def list_(json: Json = None) -> None:
-    """Show the lessons, in order."""
+    """List the lessons in order."""
     from bugzoo import course
 
     found = [course.load(name) for name in course.files()]
@@ -39,12 +39,12 @@ def list_(json: Json = None) -> None:
 @group.command()
 def build(
     only_check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit code 1 when a notebook is not what it should be.")
+        bool, typer.Option("--check", help="Write nothing. Exit code 1 when a notebook is out of date.")
     ] = False,
     folder: Folder = None,
     json: Json = None,
 ) -> None:
-    """Make notebooks/ from bugzoo/lessons/. The notebooks are never edited by hand.
+    """Build notebooks/ from bugzoo/lessons/. Never edit these notebooks by hand.
 
     Examples:
 
@@ -54,7 +54,7 @@ def build(
     from bugzoo import course
 
     if folder and not folder.is_dir():
-        raise UserError(f"There is no folder {folder}; `--folder DIR` names the one that holds notebooks/.")
+        raise UserError(f"There is no folder {folder}. With `--folder DIR`, name the one that holds notebooks/.")
     done = course.stray(folder) if only_check else course.build(folder)
     built("lessons", len(course.files()), done, json, only_check=only_check)
 
@@ -62,15 +62,15 @@ def build(
 @group.command()
 def check(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[LESSON]...", help="Names or numbers; all when left out.")
+        list[str] | None, typer.Argument(metavar="[LESSON]...", help="Names or numbers. Default: all.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what holds already.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Also run lessons that are proved already.")] = False,
     json: Json = None,
 ) -> None:
-    """Run lessons with their proof cells in, and compare each marked number of the text with what was measured.
+    """Run lessons with their proof cells, and compare each marked number in the text with the measured one.
 
-    Exit code 1 when a cell raises, a number is not so, or a number stands in the text that nobody proves. What holds is
-    written down in `proofs/lessons/`; a lesson whose text has not changed since is not run again, unless it is named.
+    Exit code 1 when a cell raises, a number is wrong, or the text holds a number that no cell proves. Proved lessons
+    are stored in `proofs/lessons/`. A lesson with an unchanged text is not run again, unless you name it.
 
     Examples:
 
@@ -79,7 +79,7 @@ def check(
     """
     from bugzoo import course
 
-    chosen = [course.load(name) for name in names or course.files()]  # an unknown one is told before torch is loaded
+    chosen = [course.load(name) for name in names or course.files()]  # an unknown one is reported before torch loads
     from bugzoo.proving.lesson_proof import prove, proved
 
     rows = []
@@ -92,8 +92,8 @@ def check(
             seconds = round(time.monotonic() - begin, 1)
             rows.append({"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds})
             if json != "-":
-                told = "DOES NOT HOLD" if problems else "holds"
-                took = "known already" if known else f"{seconds:.0f} s"
+                told = "NOT PROVED" if problems else "proved"
+                took = "from the cache" if known else f"{seconds:.0f} s"
                 about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}"
                 print("\n".join([*problems, about]), flush=True)
     if json:

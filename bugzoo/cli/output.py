@@ -1,4 +1,4 @@
-"""Printing for people and for machines, and how far a long piece of work has come."""
+"""Output for people and for machines: tables, JSON and progress."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ import typer
 from bugzoo.files import check_place, write_atomic
 from bugzoo.plain import plain
 
-JSON_HELP = "Write the result as JSON to this file; without a name, or with `-`, print it."
+JSON_HELP = "Write the result as JSON to this file. Without a name, or with `-`, print it."
 LEAST = 24
-"""Columns that the last column of a table needs; below that its lines are written one cell under the other."""
+"""Columns that the last column of a table needs. In a narrower window the cells of a line go below each other."""
 OFTEN, SELDOM = 0.1, 4.0
-"""Seconds between two signs of life: for an eye, and for a log."""
+"""Seconds between two progress messages: in a terminal, and in a log."""
 
 
 def json_option(help: str = JSON_HELP) -> Any:
@@ -25,16 +25,16 @@ def json_option(help: str = JSON_HELP) -> Any:
 
 
 def _writable(out: str | None) -> str | None:
-    """Said before the work is done and not after it."""
+    """Return the file name. Raises before the work starts if it cannot be written."""
     if out == "":
-        raise typer.BadParameter("'' is no file; leave the name out to print it")
+        raise typer.BadParameter("'' is not a file; leave the name out to print the JSON")
     if out and out != "-":
         check_place(out)
     return out
 
 
 def emit(value: Any, out: str) -> None:
-    """JSON to a file, or to stdout for `-`."""
+    """Write JSON to a file, or to stdout for `-`."""
     text = json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
     if out == "-":
         sys.stdout.write(text)
@@ -43,12 +43,12 @@ def emit(value: Any, out: str) -> None:
 
 
 def console(stderr: bool = False) -> Any:
-    """A rich console that writes paths and ids as they are."""
+    """Return a rich console that does not color paths and ids."""
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, soft_wrap=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = 120  # a file or a pipe has no width of its own; tables need not be broken for it
+        made.width = 120  # a file or a pipe has no width, and its tables need no line breaks
     return made
 
 
@@ -71,7 +71,7 @@ def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:
 
 
 def _blocks(out: Any, columns: list[str], lines: list[list[str]], title: str) -> None:
-    """A table for a narrow window: each line a heading and what belongs to it."""
+    """Print a table in a narrow window: each line becomes a heading with its cells below."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -85,7 +85,7 @@ def _blocks(out: Any, columns: list[str], lines: list[list[str]], title: str) ->
 
 
 def _at_terminal(json: str | None) -> bool:
-    """Whether something that moves may be shown: nobody is to find it in a log or beside the JSON."""
+    """Return whether to show a moving bar: never in a log or next to JSON."""
     return json is None and sys.stderr.isatty() and sys.stdout.isatty()
 
 
@@ -95,9 +95,9 @@ def _duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def progress(label: str, json: str | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Yields tell(done, of) for work whose length is known: a bar with the time left, or now and then a line on stderr.
+    """Yield tell(done, of) for work of known length. It shows a bar with the time left, or a line on stderr now and then.
 
-    `json` is the command's own option. What is done at the first call was known already and says nothing of the speed.
+    `json` is the command's own option. Work done before the first call comes from a cache and does not count as speed.
     Ctrl-C, or any other end of the block, leaves the terminal as it was.
     """
     if _at_terminal(json):
@@ -123,7 +123,7 @@ def progress(label: str, json: str | None = None) -> Iterator[Callable[[int, int
             left = (now - begun) / (done - before) * (of - done) if done > before else None
             more = f", about {_duration(left)} left" if left is not None else ""
             print(f"{label}: {done} of {of}{more}", file=sys.stderr, flush=True)
-        elif done >= of and last > begun:  # what was begun in a log is ended there
+        elif done >= of and last > begun:  # a log that has a first line also gets a last one
             last = begun
             print(f"{label}: {done} of {of}", file=sys.stderr, flush=True)
 
@@ -145,14 +145,14 @@ def _bar() -> Any:
 
 
 def built(what: str, number: int, done: list[str], json: str | None, *, only_check: bool = False) -> None:
-    """Say which notebooks were written, or with `only_check` what is wrong with them, and end with code 1 if anything is."""
+    """Print which notebooks were written. With `only_check`, print what is wrong with them and exit with 1 or 0."""
     if json:
         emit({what: number, "problems" if only_check else "written": done}, json)
     else:
         for text in done:
             print(text if only_check else f"written: {text}")
         print(
-            f"{number} {what} looked at, {len(done)} problems"
+            f"{number} {what} checked, {len(done)} problems"
             if only_check
             else f"{number} {what}, {len(done)} notebooks written"
         )
@@ -162,13 +162,13 @@ def built(what: str, number: int, done: list[str], json: str | None, *, only_che
 
 @contextlib.contextmanager
 def steps(json: str | None = None) -> Iterator[Callable[[str, dict[str, Any]], None]]:
-    """Yields step(which, info) for training runs: which of them is at which step, with which loss.
+    """Yield step(which, info), which shows the step and the loss of each training run.
 
-    The first run's length is not known; the next one's is that of the first.
+    The length of the first run is unknown. The second run is taken to be as long.
     """
     if _at_terminal(json):
         with _bar() as bar:
-            tasks: dict[str, Any] = {"": bar.add_task("torch is being loaded", total=None)}
+            tasks: dict[str, Any] = {"": bar.add_task("loading torch", total=None)}
             seen, last = 0, 0.0
 
             def move(which: str, info: dict[str, Any]) -> None:
@@ -201,10 +201,10 @@ def _loss(info: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def shorter(json: str | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Yields told(tries, lines) for a search of which nobody knows how long it takes."""
+    """Yield told(tries, lines) for the search for a shorter script, whose length is unknown."""
     if _at_terminal(json):
-        with console(stderr=True).status("the script is run") as status:
-            yield lambda tries, lines: status.update(f"{tries} shorter scripts tried, {lines} lines show it")
+        with console(stderr=True).status("running the script") as status:
+            yield lambda tries, lines: status.update(f"{tries} shorter scripts tried, the best has {lines} lines")
         return
     last = time.monotonic()
 
@@ -212,6 +212,6 @@ def shorter(json: str | None = None) -> Iterator[Callable[[int, int], None]]:
         nonlocal last
         if time.monotonic() - last >= SELDOM:
             last = time.monotonic()
-            print(f"{tries} shorter scripts tried, {lines} lines show it", file=sys.stderr, flush=True)
+            print(f"{tries} shorter scripts tried, the best has {lines} lines", file=sys.stderr, flush=True)
 
     yield say

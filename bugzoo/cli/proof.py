@@ -1,4 +1,4 @@
-"""`verify`: the catalogue, put to the proof."""
+"""`verify` and `pairs`: prove faults, and combinations of faults, by real runs."""
 
 import sys
 from pathlib import Path
@@ -18,34 +18,33 @@ Json = Annotated[str | None, json_option()]
 
 @app.command()
 def verify(
-    faults: Annotated[list[str] | None, typer.Argument(metavar="[FAULT]...", help="All faults when left out.")] = None,
-    program: Annotated[list[str] | None, typer.Option(help="Only on this program; may be repeated.")] = None,
+    faults: Annotated[list[str] | None, typer.Argument(metavar="[FAULT]...", help="Default: all faults.")] = None,
+    program: Annotated[list[str] | None, typer.Option(help="Only on this program. Repeatable.")] = None,
     device: Device = "cpu",
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Measure everything again, and believe nothing that is written.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again and ignore stored results.")] = False,
     backlog: Annotated[
         bool,
-        typer.Option("--backlog", help="Also do what can wait: first proofs, gradings, what earlier code measured."),
+        typer.Option("--backlog", help="Also do work that can wait: first proofs, gradings, results of older code."),
     ] = False,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Do N entries of the ledger again, always the same, and compare."),
+        typer.Option(min=1, metavar="N", help="Measure N entries of the ledger again (always the same N) and compare."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Start long work without asking.")] = False,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Draw the matrix: a .png or .svg file.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Plot the matrix: a .png or .svg file.")
     ] = None,
     executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
-    """Prove faults by real runs: five matched seeds each, broken beside healthy.
+    """Prove faults by real runs: broken and healthy, on five matched seeds each.
 
-    The evidence must fire on every broken run and on no healthy one, and the effect must have one sign on all seeds. Each
-    repair that the fault's file names must pass the grader and each pretence fail, and what tells look-alikes apart must.
-    Exit code 1 when something is not proved. In a checkout what is proved stands in `proofs/` and is believed until the
-    text of the fault or of the program changes; `--backlog` also does what can wait. Work of more than two minutes is
-    announced, and starts when you agree. Ctrl-C keeps what was measured by then.
+    The evidence must fire on every broken run and on no healthy one. The effect must have the same sign on all seeds.
+    Each repair in the fault's file must pass the grader, and each pretence must fail. The test for each look-alike must
+    separate the two. Exit code 1 when something is not proved.
+
+    In a checkout, proofs are stored in `proofs/` until the text of the fault or the program changes. More than two
+    minutes of work starts only when you confirm. Ctrl-C keeps the results so far.
 
     Examples:
 
@@ -56,10 +55,10 @@ def verify(
     - `bugzoo verify --fresh --executor tcp://127.0.0.1:8786`
     """
     for name in program or (None,):
-        check_faults(faults or (), name)  # what is unknown is told before torch is loaded
+        check_faults(faults or (), name)  # unknown names are reported before torch is loaded
     if picture:
         if picture.suffix not in (".png", ".svg"):
-            raise UserError(f"--picture {picture}: the file's ending says the format; it is .png or .svg.")
+            raise UserError(f"--picture {picture}: the file name must end in .png or .svg.")
         check_place(picture)
     check_device(device)
     if sample:
@@ -96,16 +95,16 @@ def verify(
 
 
 LONG = 2.0
-"""Minutes of work that are announced and not asked about."""
+"""Minutes of work that start without a question."""
 
 
 def _comparing(done: int, of: int) -> None:
     if not done and of > 20:
-        typer.echo(f"Making the texts of {of} cells, to compare them with the ledger: up to a minute.", err=True)
+        typer.echo(f"Building the scripts of {of} cells, to compare with the ledger: up to a minute.", err=True)
 
 
 def _agree(plan: Any, yes: bool) -> None:
-    """Say what will be run and why, and ask before long work. Raises UserError without a terminal, Abort for a no."""
+    """Print what will run and why, and ask before long work. Raises UserError without a terminal, Abort for a no."""
     minutes = f"about {plan.minutes:.0f} min" if plan.minutes < 90 else f"about {plan.minutes / 60:.1f} h"
     typer.echo(f"To do: {plan.runs} runs and {plan.gradings} gradings, {minutes} on this machine.", err=True)
     for reason, some in plan.by_reason().items():
@@ -113,13 +112,13 @@ def _agree(plan: Any, yes: bool) -> None:
     if yes or plan.minutes <= LONG:
         return
     if not sys.stdin.isatty():
-        raise UserError(f"This takes {minutes}, and there is no terminal to ask in. Add --yes to start it.")
+        raise UserError(f"This takes {minutes}, and there is no terminal for a question. Add --yes to start.")
     typer.confirm("Start?", abort=True, err=True)
 
 
 def _sample(count: int, restricted: list[str], json: str | None) -> None:
     if restricted:
-        raise UserError(f"--sample draws from the whole ledger; leave out {restricted[0]}, or leave out --sample.")
+        raise UserError(f"--sample draws from the whole ledger. Leave out {restricted[0]}, or leave out --sample.")
     from bugzoo.proving import coverage
 
     with progress("entries", json) as tell:
@@ -129,25 +128,27 @@ def _sample(count: int, restricted: list[str], json: str | None) -> None:
     if json != "-":
         for text in problems:
             print(text)
-        print(f"{len(done)} entries done again (seed {coverage.SEED}), {len(problems)} differences from the ledger")
+        print(f"{len(done)} entries measured again (seed {coverage.SEED}), {len(problems)} differ from the ledger")
     raise typer.Exit(1 if problems else 0)
 
 
 @app.command()
 def pairs(
     faults: Annotated[
-        list[str] | None, typer.Argument(metavar="[FAULT]...", help="Only combinations that hold all of these.")
+        list[str] | None, typer.Argument(metavar="[FAULT]...", help="Only combinations with all of these faults.")
     ] = None,
-    program: Annotated[list[str] | None, typer.Option(help="Only on this program; may be repeated.")] = None,
-    prove: Annotated[bool, typer.Option("--prove", help="Measure what the ledger does not know yet.")] = False,
+    program: Annotated[list[str] | None, typer.Option(help="Only on this program. Repeatable.")] = None,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Measure combinations that are not in the ledger yet.")
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure all of them again.")] = False,
     json: Json = None,
 ) -> None:
-    """Show which faults can be put together: each still shows while the others are there, or which hides which.
+    """Show which faults can be combined in one script, and which fault masks another.
 
-    Measured on three seeds: the evidence of every fault holds in the combination and is gone when that fault alone is
-    repaired. `bugzoo assign` proves any other combination, and refuses at once what is known to hide. Exit code 1 when
-    something was asked for that nobody has measured.
+    Measured on three seeds: every fault's evidence fires in the combination, and stops when that fault alone is
+    repaired. `bugzoo assign` proves other combinations, and refuses those with a known masking. Exit code 1 when a
+    combination in the list has not been measured.
 
     Examples:
 
@@ -183,23 +184,21 @@ def pairs(
 
 def _pairs(chosen: list[Any]) -> None:
     if not chosen:
-        print("No combination of the list holds these; `bugzoo assign` proves one of your own.")
+        print("No combination in the list has these faults. `bugzoo assign` proves one of your own.")
         return
     lines = []
     for one in chosen:
-        hidden = "; ".join(f"{' and '.join(others)} hides {name}" for name, others in one.hidden.items())
-        said = "not measured" if not one.known else hidden or "each shows beside the others"
+        hidden = "; ".join(f"{' and '.join(others)} masks {name}" for name, others in one.hidden.items())
+        said = "not measured" if not one.known else hidden or "each fault shows"
         lines.append([one.program, " + ".join(one.faults), said])
     seen = sum(one.known and not one.problems for one in chosen)
-    table(
-        ["program", "together", "what was measured"], lines, f"{seen} of {len(chosen)} combinations can be put together"
-    )
+    table(["program", "faults", "measured result"], lines, f"{seen} of {len(chosen)} combinations can be used")
     if any(not one.known for one in chosen):
         print("Type `bugzoo pairs --prove` to measure the others.")
 
 
 def _matrix(report: Any, briefly: bool = False) -> None:
-    """The report as a table; `briefly`, where nothing was run: what is not proved, and how many results stand."""
+    """Print the report as a table. With `briefly`, when nothing ran: only unproved results and counts."""
     lines, said = [], []
     for cell in report.cells:
         state = "skipped" if cell.skipped else "proved" if cell.proved else "NOT PROVED"
@@ -209,7 +208,7 @@ def _matrix(report: Any, briefly: bool = False) -> None:
     for program in dict.fromkeys(control.program for control in report.controls):
         mine = [control for control in report.controls if control.program == program]  # one for each set of settings
         sick = sum(bool(control.problems) for control in mine)
-        state = f"SICK in {sick} of {len(mine)} settings" if sick else "healthy"
+        state = f"NOT HEALTHY in {sick} of {len(mine)} settings" if sick else "healthy"
         lines.append(["(healthy)", program, state, ", ".join(sorted({name for c in mine for name in c.fired})) or "-"])
         said += [f"healthy {program}: {text}" for control in mine for text in control.problems]
     if not briefly:
@@ -219,9 +218,9 @@ def _matrix(report: Any, briefly: bool = False) -> None:
         print(text)
     if report.believed:
         of = len(report.cells) + len(report.controls) + len(report.look_alikes)
-        print(f"{report.believed} of {of} results stand in the ledger")
+        print(f"{report.believed} of {of} results are taken from the ledger")
     if tried := sum(cell.graded for cell in report.cells):
         print(f"{tried} repairs, pretences and attacks, {report.graded} of them graded now")
     if briefly:
-        print("Nothing has changed: proofs/matrix.md has the table.")
-    print(f"{report.runs} runs ({report.cached} known already) in {report.seconds:.1f} s")
+        print("Nothing has changed. The table is in proofs/matrix.md.")
+    print(f"{report.runs} runs ({report.cached} from the cache) in {report.seconds:.1f} s")

@@ -1,4 +1,4 @@
-"""`bug-report`: a folder that somebody else can act on."""
+"""`bug-report`: a folder that a colleague can reproduce the bug from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,17 +17,19 @@ def bug_report(
         Path, typer.Argument(metavar="TARGET.py", parser=place, help="A training script in which something is wrong.")
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Written; it must not be there yet.")
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write; it must be new.")
     ] = Path("bug_report"),
-    seconds: Annotated[float, typer.Option(help="End the script after so long; judge what was seen until then.")] = 60,
-    budget: Annotated[float, typer.Option(help="Seconds for looking for a shorter script.")] = 300,
+    seconds: Annotated[
+        float, typer.Option(help="Stop the script after so many seconds, then judge what was seen.")
+    ] = 60,
+    budget: Annotated[float, typer.Option(help="Seconds to search for a shorter script.")] = 300,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Write a bug report: the shortest script that still shows it, what was seen, versions, settings, data, revision.
+    """Write a bug report: a minimal script that reproduces the bug, the evidence, versions, settings, data, revision.
 
-    The script is run by `checkup`; then shorter and shorter ones are run, each in a process of its own, as long as they show the
-    same first suspect at the same statement, or the same error. Ctrl-C ends the search, and no folder is written. What the script
-    itself writes is thrown away, as under `checkup`.
+    `checkup` runs the script. Then shorter and shorter copies run, each in its own process. A copy counts if it shows
+    the same first suspect at the same statement, or the same error. Ctrl-C stops the search, and no folder is written.
+    Files that the script itself writes are discarded, as under `checkup`.
 
     Examples:
 
@@ -38,7 +40,7 @@ def bug_report(
     finite("--budget", budget, 0)
     from bugzoo.diagnostics.checkup import read
 
-    read(target)  # a file that is no script is told before torch is loaded
+    read(target)  # a file that is not a script is reported before torch is loaded
     from bugzoo.diagnostics.bug_report import bug_report as write
 
     with shorter(json) as told:
@@ -46,9 +48,9 @@ def bug_report(
     if json:
         emit(found | {"folder": str(out)}, json)
     if json != "-":
-        kept = f"{found['lines']} lines of {found['before']} show it"
+        kept = f"{found['lines']} of {found['before']} lines reproduce it"
         if not found["shown"]:
-            why = found["not_shortened"] or "no shorter script showed it"
-            kept = f"{why}, so that the script stands there as it is"
+            why = found["not_shortened"] or "no shorter script reproduced it"
+            kept = f"{why}, so the script is not shortened"
         print(f"{out}: {found['cause'] or 'a crash'}; {kept} ({found['tries']} tries)")
         print(f"read {out / 'report.md'}; run {out / 'minimal.py'}")

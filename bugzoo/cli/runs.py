@@ -1,4 +1,4 @@
-"""`run` and `break`: a broken program beside its healthy twin, and a fault put into a script of one's own."""
+"""`run` and `break`: compare a broken program with its healthy twin, and put a fault into your own script."""
 
 import math
 import re
@@ -18,7 +18,7 @@ Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 
 def check_device(device: str) -> None:
-    """Raises UserError for a device that this machine does not have."""
+    """Raise UserError for a device that this machine does not have."""
     if device == "cpu":
         return
     if not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
@@ -26,25 +26,25 @@ def check_device(device: str) -> None:
     import torch
 
     if not torch.cuda.is_available():
-        raise UserError("No CUDA device can be used here; leave --device out to run on the CPU.")
+        raise UserError("torch finds no CUDA device here. Leave --device out to run on the CPU.")
     count = torch.cuda.device_count()
     if int(device.partition(":")[2] or 0) >= count:
-        raise UserError(f"There is no CUDA device {device}; they go up to cuda:{count - 1}.")
+        raise UserError(f"There is no CUDA device {device}; the last one is cuda:{count - 1}.")
 
 
 @app.command()
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program; `bugzoo list programs` shows them.")],
     fault: Faults = None,
-    seed: Annotated[int, seed_option("Both twins start from it.")] = 0,
+    seed: Annotated[int, seed_option("The seed of both runs.")] = 0,
     device: Device = "cpu",
     size: Annotated[str, typer.Option(help="full or tiny.")] = "full",
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Draw both runs: a .png, .svg or .pdf file.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Plot both runs: a .png, .svg or .pdf file.")
     ] = None,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
-    """Run a program with faults in it beside its healthy twin, and say what the instruments see.
+    """Run a program with faults and its healthy twin (the same program without them), and print what instruments see.
 
     Examples:
 
@@ -52,7 +52,7 @@ def run(
     - `bugzoo run mlp --fault loop/stale_gradients --fault loss/double_softmax --seed 3`
     - `bugzoo run mlp --fault loss/double_softmax --json out.json`
 
-    In the JSON steps count from 1, and numbers that are not finite are the texts NaN, Infinity and -Infinity.
+    In the JSON, steps count from 1. Numbers that are not finite become the strings NaN, Infinity and -Infinity.
     """
     from bugzoo.scenario import Scenario
 
@@ -60,7 +60,7 @@ def run(
     scenario.check_device()
     check_device(device)
     if picture and picture.suffix not in (".png", ".svg", ".pdf"):
-        raise UserError(f"--picture {picture}: the file's ending says the format; it is .png, .svg or .pdf.")
+        raise UserError(f"--picture {picture}: the file name must end in .png, .svg or .pdf.")
     if picture:
         check_place(picture)
     with steps(json) as tell:
@@ -88,7 +88,7 @@ def _number(value: float | None) -> str:
 
 
 def report(found: dict[str, Any]) -> None:
-    """The comparison as a table, then the verdict in words."""
+    """Print the comparison as a table, then the verdict."""
     from rich.text import Text
 
     out = console()
@@ -135,13 +135,13 @@ def break_(
         Path | None, typer.Option("-o", "--out", metavar="OUT", parser=place, help="The broken script to write.")
     ] = None,
     at: Annotated[
-        int | None, typer.Option(metavar="LINE", help="The line to change where a fault fits several places.")
+        int | None, typer.Option(metavar="LINE", help="The line to change, if the fault fits several.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over OUT when it exists.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print what was changed, the answer.")] = False,
-    json: Annotated[str | None, json_option("What was changed, as JSON: to this file, or printed.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print the changed lines: a spoiler.")] = False,
+    json: Annotated[str | None, json_option("Write the changes as JSON to this file, or print them.")] = None,
 ) -> None:
-    """Put a fault into a training script that bugzoo has never seen.
+    """Put a fault into your own training script.
 
     Examples:
 
@@ -152,19 +152,19 @@ def break_(
     from bugzoo.syntax import source_lines
 
     if not fault:
-        raise UserError("Nothing to break with: add --fault SPEC. `bugzoo list faults` shows them all.")
+        raise UserError("No fault is given: add --fault SPEC. `bugzoo list faults` lists them all.")
     if out is None and not diff and not json:
-        raise UserError("Where to? Add -o OUT for the broken script, or --diff to see the change only.")
+        raise UserError("No output is given: add -o OUT for the broken script, or --diff for the changes only.")
     text = read_script(script)
     lines = len(source_lines(text))
     if at is not None and not 1 <= at <= lines:
-        raise UserError(f"--at {at} is no line of {script}; they go from 1 to {lines}.")
+        raise UserError(f"--at {at} is not a line of {script}; its lines are 1 to {lines}.")
     made = break_source(text, fault, script.name, at)
     if out is not None:
         if out.resolve() == script.resolve():
-            raise UserError(f"{out} is the script itself; write the broken one to another file.")
+            raise UserError(f"{out} is the script itself. Name another file for the broken one.")
         if out.exists() and not force:
-            raise UserError(f"{out} exists; choose another name, or add --force to write over it.")
+            raise UserError(f"{out} exists. Choose another name, or add --force to overwrite it.")
         write_atomic(out, made.broken)
     from bugzoo.injection import diff as unified
 
@@ -180,10 +180,10 @@ def break_(
 
 
 def read_script(script: Path) -> str:
-    """The text of a script. Raises UserError when it is missing, a folder or no text."""
+    """Return the text of a script. Raises UserError if it is missing, a folder or not text."""
     try:
         return script.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UserError(f"{script} is no text in UTF-8.") from None
+        raise UserError(f"{script} is not UTF-8 text.") from None
     except OSError as error:
         raise UserError(f"{script} cannot be read: {error.strerror}.") from None

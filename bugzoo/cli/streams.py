@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr in whatever state they are handed over: closed, unread, in ASCII, without a width."""
+"""Make stdin, stdout and stderr usable if they are closed, unread, ASCII-only or without a width."""
 
 import codecs
 import io
@@ -8,13 +8,13 @@ from typing import Any
 
 NAMES = ("stdin", "stdout", "stderr")
 NARROWEST, WIDEST = 20, 1000
-"""Columns. Tables are padded to the width: somebody's COLUMNS=1000000000 would fill the memory."""
+"""Columns. Tables are padded to the width, so COLUMNS=1000000000 would run out of memory."""
 
 _SPELT = {"·": "-", "–": "-", "—": "-", "…": "...", "“": '"', "”": '"', "’": "'", "µ": "u", "✓": "ok", "✗": "x"}
 
 
 def mend() -> set[str]:
-    """Make the standard streams and the width usable; returns the names of those that were closed."""
+    """Make the standard streams and the width usable. Returns the names of streams that were closed."""
     closed = _open_closed()
     for name, number in (("stdout", 1), ("stderr", 2)):
         _listen_on(name, number)
@@ -24,7 +24,7 @@ def mend() -> set[str]:
 
 
 def _open_closed() -> set[str]:
-    """A closed descriptor gets /dev/null: else the next file that is opened takes its number, and what is printed."""
+    """Open /dev/null for each closed descriptor. Otherwise the next opened file would get its number and the output."""
     closed = {name for name in NAMES if getattr(sys, name) is None}
     for number, name in enumerate(NAMES):
         if name in closed:
@@ -37,7 +37,7 @@ def _open_closed() -> set[str]:
 
 
 class _Pipe(io.FileIO):
-    """What nobody reads any more takes everything: `bugzoo list | head -1` is no mistake of anybody's."""
+    """A pipe that ignores writes after its reader has gone: `bugzoo list | head -1` is not a mistake."""
 
     def write(self, data: Any) -> int | None:
         try:
@@ -54,7 +54,7 @@ def _listen_on(name: str, number: int) -> None:
 
 
 def _spelt(error: UnicodeError) -> tuple[str, int]:
-    """What a stream cannot hold is spelt in ASCII: PYTHONIOENCODING=ascii, or a file name that is no UTF-8."""
+    """Replace letters that a stream cannot encode by ASCII: PYTHONIOENCODING=ascii, or a file name not in UTF-8."""
     assert isinstance(error, UnicodeEncodeError)
     letters = error.object[error.start : error.end]
     return "".join(_SPELT.get(c) or c.encode("ascii", "backslashreplace").decode() for c in letters), error.end
@@ -64,7 +64,7 @@ codecs.register_error("bugzoo.spelt", _spelt)
 
 
 def _width(name: str) -> None:
-    """COLUMNS=0 or COLUMNS=wide says nothing; what is too narrow or too wide to print to is brought into bounds."""
+    """Clamp the width to bounds, and drop a value that is not a width, such as COLUMNS=0 or COLUMNS=wide."""
     given = os.environ.get(name)
     if given is None:
         return

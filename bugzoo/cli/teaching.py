@@ -1,4 +1,4 @@
-"""`assign` and `grade`: for whoever teaches a class."""
+"""`assign` and `grade`: for teachers of a class."""
 
 import os
 import sys
@@ -20,41 +20,43 @@ MOST_POINTS = 1000
 @app.command()
 def assign(
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", parser=place, help="The folder to make; it must not be there, or be empty.")
+        Path, typer.Argument(metavar="OUT", parser=place, help="The folder to make. It must be new or empty.")
     ],
-    program: Annotated[str, typer.Option(metavar="NAME", help="The program that is broken; `bugzoo list programs`.")],
+    program: Annotated[str, typer.Option(metavar="NAME", help="The program to break; see `bugzoo list programs`.")],
     fault: Annotated[
         list[str],
-        typer.Option("--fault", "-f", metavar="SPEC", help="`family/name` or with `?param=value`; repeatable."),
+        typer.Option("--fault", "-f", metavar="SPEC", help="`family/name` or with `?param=value`. Repeatable."),
     ],
-    seed: Annotated[int, seed_option("Seed of the program that is handed out.")] = 0,
-    title: Annotated[str, typer.Option(help="What students read first; files are named after it.")] = (
+    seed: Annotated[int, seed_option("The seed of the students' script.")] = 0,
+    title: Annotated[str, typer.Option(help="The title for students. File names are made from it.")] = (
         "Something is wrong with this training"
     ),
-    story: Annotated[str | None, typer.Option(help="What was reported, instead of a general text.")] = None,
+    story: Annotated[str | None, typer.Option(help="The symptom as reported, instead of a general text.")] = None,
     points: Annotated[float, typer.Option(help="Points for the repair.")] = 7.0,
     diagnosis_points: Annotated[float, typer.Option(help="Points for the diagnosis.")] = 3.0,
     students: Annotated[
         Path | None,
-        typer.Option(metavar="ROSTER.csv", parser=place, help="A notebook of their own for each student listed here."),
+        typer.Option(
+            metavar="ROSTER.csv", parser=place, help="Make a different notebook for each student in this list."
+        ),
     ] = None,
     secret: Annotated[
-        str | None, typer.Option(metavar="FILE|ENV", help="The course secret from which the variants are drawn.")
+        str | None, typer.Option(metavar="FILE|ENV", help="The course secret that the variants are drawn from.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the files of an assignment that is there.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is known already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the files of an existing assignment.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again and ignore stored results.")] = False,
     json: Json = None,
 ) -> None:
-    """Make an assignment that nobody has the answer to: notebooks, answer key and proof.
+    """Make an assignment without a published answer: notebooks, answer key and proof.
 
-    Real runs prove it first: every fault shows while the others are there, the program as handed out earns nothing, a
-    half-repair a part, the whole repair everything. A combination in which one fault hides the other is refused (exit
-    code 2) with the numbers that say so. That takes about a minute; Ctrl-C in between leaves nothing behind.
+    Real runs prove it first. Every fault shows next to the others. The unrepaired script earns no points, a partial
+    repair some, the full repair all. If one fault masks another, the combination is refused (exit code 2) with the
+    measured numbers. This takes about a minute. Ctrl-C before the end writes nothing.
 
-    OUT then holds `student/` to hand out, `source/` for nbgrader, `instructor/` with answer key, solution and proof for
-    you alone, and a README on what to type next.
+    OUT then holds `student/` for your students, `source/` for nbgrader and a README with the next commands. Its
+    `instructor/`, with answer key, solution and proof, is for you alone.
 
-    A parameter may be left open, `step=40..60`: with --students everybody gets a value of their own, and a seed.
+    A parameter may be left open, such as `step=40..60`. With --students, each student gets a different value and seed.
 
     Examples:
 
@@ -63,11 +65,11 @@ def assign(
     - `bugzoo assign --program mlp --fault "numerics/log_at_step?step=40..60&eps=0" --students class.csv
       --secret course.secret week_4`
     """
-    check_faults(fault, program)  # what can be told without torch is told first
+    check_faults(fault, program)  # mistakes that can be found without torch are reported first
     for name, value in (("--points", points), ("--diagnosis-points", diagnosis_points)):
         finite(name, value, 0, MOST_POINTS)
     if not any(letter.isascii() and letter.isalnum() for letter in title):
-        raise UserError(f"--title {title!r} holds no letter from a to z and no digit; files are named after it.")
+        raise UserError(f"--title {title!r} needs a letter from a to z or a digit, for the file names.")
     check_folder(out)
     from bugzoo.instructor import folder, roster, variants
 
@@ -75,12 +77,10 @@ def assign(
     people, word = [], ""
     if students is not None:
         if secret is None:
-            raise UserError(
-                "--students also takes --secret FILE|ENV: the word from which everybody's variant is drawn."
-            )
+            raise UserError("--students also needs --secret FILE|ENV: the course secret that variants are drawn from.")
         people, word = roster.read(students), variants.read_secret(secret, dict(os.environ))
     elif secret is not None:
-        raise UserError("--secret is for variants; say also for whom: --students ROSTER.csv.")
+        raise UserError("--secret is for variants and also needs --students ROSTER.csv.")
     settled = tuple(variants.settle(spec) for spec in fault)
     from bugzoo.instructor import layout, proof
     from bugzoo.instructor.model import STORY, Assignment
@@ -97,7 +97,7 @@ def assign(
             own = draw_all(draft, fault, people, word, tell) if people else []
     except KeyboardInterrupt:
         print(
-            "\nNothing was written. What was measured is kept, so that the same command takes less time.",
+            "\nNothing was written. Measurements are cached, so the same command will be faster.",
             file=sys.stderr,
         )
         raise
@@ -124,11 +124,11 @@ def _tell(draft: Any, out: Path, variants: int) -> None:
     name = draft.name
     print(f"\n{out} is ready.")
     if variants:
-        print(f"  student/<id>/{name}.ipynb    {variants} notebooks, one a student")
+        print(f"  student/<id>/{name}.ipynb    {variants} notebooks, one for each student")
     else:
-        print(f"  student/{name}.ipynb    to hand out")
+        print(f"  student/{name}.ipynb    for your students")
     print("  instructor/    answer key, solution, proof: for you alone")
-    print("\nWhat to type next, when the notebooks are back in submitted/<student>/:\n")
+    print("\nNext, once the submitted notebooks are in submitted/<student>/:\n")
     lines = pages.commands(name).strip().splitlines()[1:-1]
     print("\n".join(f"  {line}" if line else "" for line in [f"cd {out}", *lines]))
 
@@ -138,40 +138,41 @@ def grade(
     submissions: Annotated[
         Path,
         typer.Argument(
-            metavar="SUBMISSIONS", parser=place, help="A folder for each student, or STUDENT.ipynb for each."
+            metavar="SUBMISSIONS", parser=place, help="A folder with a subfolder or a STUDENT.ipynb for each student."
         ),
     ],
     assignment: Annotated[
-        str, typer.Option(metavar="FOLDER|EXERCISE", help="What `bugzoo assign` made, or an exercise: 01_flat_loss.")
+        str,
+        typer.Option(metavar="FOLDER|EXERCISE", help="The folder from `bugzoo assign`, or an exercise: 01_flat_loss."),
     ],
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Write a gradebook as nbgrader exports it.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Write a gradebook in nbgrader's export format.")
     ] = None,
     students: Annotated[
         Path | None,
-        typer.Option(metavar="ROSTER.csv", parser=place, help="Who is in the class: names, and who handed nothing in."),
+        typer.Option(metavar="ROSTER.csv", parser=place, help="The class list: adds names and missing submissions."),
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", parser=place, help="Where results are kept; beside SUBMISSIONS when left out."),
+        typer.Option(metavar="DIR", parser=place, help="The folder for results. Default: next to SUBMISSIONS."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Submissions at once; one a core when left out.")
+        int | None, typer.Option(min=1, max=1024, help="Submissions in parallel. Default: one per core.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has been graded already.")] = False,
-    trust: Annotated[bool, typer.Option("--trust", help="Grade on where this machine has no sandbox.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Also grade unchanged submissions again.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Grade even if this machine has no sandbox.")] = False,
     executor: Annotated[str | None, executor_option()] = None,
     json: Json = None,
 ) -> None:
-    """Grade a whole class, each submission in a sandbox of its own: no network, limits on time, memory and processes.
+    """Grade a whole class. Each submission runs in its own sandbox: no network, limits on time, memory and processes.
 
-    Notebooks are read, never opened in a kernel: what somebody changed in the grader's cells does not count. One that
-    cannot be graded gets no score rather than zero, with the reason, and the others go on. Ctrl-C keeps what is done; the
-    same command goes on from there, and later grades only what is new or has changed.
+    Notebooks are read, never opened in a kernel, so changes to the grader's cells do not count. A notebook that cannot
+    be graded gets no score instead of zero, with the reason, and grading continues. Ctrl-C keeps the results so far.
+    The same command continues from there, and later grades only new or changed submissions.
 
-    SUBMISSIONS is nbgrader's `submitted/` (a folder a student, with the notebook at any depth up to two) or a folder of
-    files. Each student ends as passed, wrong, your code raised, not attempted, cannot be graded or, with --students, not
-    handed in. What every check saw lies beside SUBMISSIONS, one JSON file a student.
+    SUBMISSIONS is nbgrader's `submitted/` (one folder per student, with the notebook up to two levels down) or a folder
+    of files. Each student ends as passed, wrong, your code raised, not attempted, cannot be graded or, with --students,
+    not handed in. The results of every check are next to SUBMISSIONS, one JSON file per student.
 
     Examples:
 
@@ -179,8 +180,8 @@ def grade(
     - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
     - `bugzoo grade submitted --assignment 01_flat_loss`
     """
-    if not submissions.is_dir():  # said before anything heavy is loaded
-        raise UserError(f"{submissions} is no folder; name the one that holds the submissions.")
+    if not submissions.is_dir():  # reported before anything heavy is loaded
+        raise UserError(f"{submissions} is not a folder; name the one that holds the submissions.")
     check_assignment(assignment)
     if csv:  # not after an hour of grading
         check_place(csv)
@@ -199,7 +200,7 @@ def grade(
         with connected(executor) as pool, progress("graded", json) as tell:
             records = classroom.grade_class(submissions, task, kept, tell, jobs, fresh, trust, executor=pool)
     except KeyboardInterrupt:
-        print(f"\nWhat was graded is kept in {kept}; the same command goes on from there.", file=sys.stderr)
+        print(f"\nResults so far are in {kept}. The same command continues from there.", file=sys.stderr)
         raise
     if csv:
         write_atomic(csv, gradebook.nbgrader(records, task.name, task.people))
@@ -207,7 +208,7 @@ def grade(
         emit({"assignment": task.name, "max_points": task.max_points, "students": [vars(r) for r in records]}, json)
     if json != "-":
         _class_table(records, task.name)
-        print(f"Every check of every student is in {kept}." + (f" The gradebook is {csv}." if csv else ""))
+        print(f"The checks of every student are in {kept}." + (f" The gradebook is {csv}." if csv else ""))
 
 
 def _class_table(records: list[Any], name: str) -> None:

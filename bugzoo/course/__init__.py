@@ -1,7 +1,7 @@
-"""The lessons, one percent script each in `bugzoo/lessons/`. The folder is the list: a file that is there is a lesson.
+"""The lessons, one percent script each in `bugzoo/lessons/`. Every file in that folder is a lesson.
 
-`bugzoo lessons build` makes `notebooks/NAME.ipynb` of `NAME.py`, `bugzoo lessons check` runs it and holds its text to what
-its proof cells measure. How a lesson is written is told in `source.py` and, with an example, in CONTRIBUTING.md.
+`bugzoo lessons build` writes `notebooks/NAME.ipynb` from `NAME.py`. `bugzoo lessons check` runs it and checks its text
+against its proof cells. For the format see `source.py` and the example in CONTRIBUTING.md.
 """
 
 from pathlib import Path
@@ -14,13 +14,13 @@ PLACE = Path(__file__).parent.parent / "lessons"
 
 
 def files() -> dict[str, Path]:
-    """Name -> file of every lesson, in order; those that carry a number first."""
+    """Return name -> file of every lesson, in order; numbered ones first."""
     found = (file for file in PLACE.glob("*.py") if not file.name.startswith("_"))
     return {file.stem: file for file in sorted(found)}
 
 
 def load(name: str) -> Lesson:
-    """A lesson by its name or number: `03_hunting_nan`, `03`, `3`. Raises UserError with the nearest names."""
+    """Return a lesson by name or number: `03_hunting_nan`, `03`, `3`. Raises UserError with the nearest names."""
     known = files()
     for stem, file in known.items():
         if name and (stem == name or stem.split("_")[0] in (name, name.zfill(2))):
@@ -29,24 +29,24 @@ def load(name: str) -> Lesson:
 
 
 def build(place: Path | None = None) -> list[str]:
-    """Write every notebook that differs below `place`; returns the paths that were written. Raises UserError."""
+    """Write every notebook that differs below `place`; return the written paths. Raises UserError."""
     from bugzoo import material, notebooks
 
     return notebooks.write_changed(_texts(), place or material.root())
 
 
 def stray(place: Path | None = None) -> list[str]:
-    """What is wrong on disk: notebooks that are not what their lesson makes, are missing, or belong to none."""
+    """Return the problems on disk: notebooks that differ from their lesson, are missing, or have no lesson."""
     from bugzoo import material, notebooks
 
     place, wanted = place or material.root(), _texts()
     there = {file.relative_to(place).as_posix() for file in (place / "notebooks").glob("*.ipynb")}
     problems = notebooks.stray(wanted, place, "lesson", "bugzoo lessons build")
-    return problems + [f"{path} belongs to no lesson" for path in sorted(there - set(wanted))]
+    return problems + [f"{path} has no lesson" for path in sorted(there - set(wanted))]
 
 
 def _texts() -> dict[str, str]:
-    """Path below the root -> what the lesson makes."""
+    """Return path below the root -> the lesson's notebook."""
     from bugzoo.notebooks import to_text
 
     return {f"notebooks/{name}.ipynb": to_text(read(file).notebook()) for name, file in files().items()}

@@ -1,4 +1,4 @@
-"""The grading process of an exercise's cells."""
+"""The process that grades an exercise's cells."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from bugzoo.running.warm import warm_up
 
 
 def answer(name: str, question: dict[str, Any]) -> Result:
-    """Raises UserError."""
+    """Answer one question about an exercise. Raises UserError."""
     if question["kind"] == "diagnosis":
         from bugzoo.grading.answers import grade_diagnosis
 
         return grade_diagnosis(name, question["diagnosis"])
-    warm_up(clean=True)  # before the imports below, which take as long as those of that process
+    warm_up(clean=True)  # before the imports below, so that both processes import in parallel
     from bugzoo.grading.grade import grade_exercise
 
     return grade_exercise(name, question["source"], question.get("diagnosis"))

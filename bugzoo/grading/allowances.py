@@ -1,28 +1,28 @@
-"""What a repair of a scenario may need, and under which conditions it is run: stated by the faults, read by the grader."""
+"""What a repair of a scenario may need, and its run conditions: declared by the faults, read by the grader."""
 
 from dataclasses import dataclass
 
 from bugzoo.scenario import Scenario
 
 MEMORY_MIB = 2048
-"""What a program may use on top of its imports; the largest of ours takes a fifth of it."""
+"""Memory that a program may use on top of its imports; our largest program takes a fifth of it."""
 
 
 @dataclass(frozen=True)
 class Allowances:
-    """The fields of the same names of all faults in a scenario, together."""
+    """The combined fields of all faults in a scenario."""
 
     room: float
     own_forward: bool
     same_forward: bool
     ignore: tuple[str, ...]
     healthy: bool
-    """Nothing is wrong: a repair must leave the behaviour as it is."""
+    """Nothing is wrong: a repair must not change the behavior."""
     memory_mib: int
 
 
 def allowances(scenario: Scenario) -> Allowances:
-    """What holds for a repair of `scenario`, whoever asked for it: an exercise, an assignment, an interview."""
+    """Return the allowances for a repair of `scenario`, the same in exercises, assignments and interviews."""
     faults = [fault for fault, _ in scenario.specs]
     return Allowances(
         room=max((fault.room for fault in faults), default=1.0),

@@ -1,4 +1,4 @@
-"""An exercise's right diagnosis, and what one that was handed in earns."""
+"""An exercise's right diagnosis, and the points of a submitted one."""
 
 from typing import Any
 
@@ -14,19 +14,19 @@ from bugzoo.grading.repairs import repairs
 
 
 def accepted(exercise: Exercise) -> dict[str, str]:
-    """Name -> text of every repair that passes; the solution, which is the healthy text, comes first."""
+    """Return name -> text of every repair that passes; the solution (the healthy text) comes first."""
     broken = handed_out(exercise)
     solution = broken if exercise.trap else healthy_text(exercise)
     return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
 
 def offered(exercise: Exercise) -> Choices:
-    """The discriminating tests that are offered."""
+    """Return the discriminating tests that are offered."""
     return choices.choices(exercise.about_fault[0], exercise.scenario.ticket)
 
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
-    """The causes that its form offers."""
+    """Return the causes that its form offers."""
     return choices.offered(*exercise.about_fault, exercise.scenario.ticket)
 
 
@@ -34,7 +34,7 @@ _right: dict[str, of.Right] = {}
 
 
 def right(exercise: Exercise) -> of.Right:
-    """What is right in the program as it is handed out."""
+    """Return the right diagnosis of the program as handed out."""
     key = repr((exercise, exercise.about_fault))
     if key not in _right:
         texts = list(accepted(exercise).values())
@@ -43,7 +43,7 @@ def right(exercise: Exercise) -> of.Right:
 
 
 def filled(exercise: Exercise) -> dict[str, Any]:
-    """A form that earns everything, as the solution notebook fills it in; the line is where the healthy text differs."""
+    """Return the full-score form of the solution notebook; its line is where the healthy text differs."""
     wanted = right(exercise)
     changed = of.changed_lines(healthy_text(exercise), handed_out(exercise))
     return {
@@ -56,9 +56,9 @@ def filled(exercise: Exercise) -> dict[str, Any]:
 
 
 def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
-    """Judge a diagnosis as `lab.DiagnosisForm` keeps it: cause, place (line), step, evidence (in order), test (letter).
+    """Grade a diagnosis from `lab.DiagnosisForm`: cause, place (line), step, evidence (in order), test (letter).
 
-    Blaming a healthy program earns nothing, and so does acquitting an ill one; what is no cause at all is told the list.
+    A fault named in a healthy program earns nothing, nor does "nothing" in a broken one. An unknown cause gets the list.
     Raises UserError for an unknown exercise.
     """
     exercise, record = load(name), record if isinstance(record, dict) else {}
@@ -76,12 +76,12 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     checks = [Check(p.name, "passed" if p.share == 1 else "wrong", p.saw, p.expected, p.number) for p in parts]
     share = of.worth(parts, of.EXERCISE)
     status = "passed" if share == 1 else "wrong"
-    message = "The cause is right; what is marked NO is not all there." if 0 < share < 1 else ""
+    message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""
     if not share:
-        message = "Look further and hand in again; the rest is judged then."
+        message = "Look further and hand in again. The other parts are graded then."
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
 
 def about(exercise: Exercise) -> tuple[object, ...]:
-    """What a repair's grade depends on beside the exercise's own file: the two texts, and what its fault's file says."""
+    """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
     return handed_out(exercise), healthy_text(exercise), right(exercise).causes, allowances(exercise.scenario)

@@ -1,4 +1,4 @@
-"""What the healthy twin reaches on the grader's data: measured once, kept by the content of its text."""
+"""The healthy twin's results on the grader's data: measured once, cached by the content of its text."""
 
 import math
 import threading
@@ -14,15 +14,15 @@ from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
 
 trusted = threading.RLock()
-"""The reference model and torch's generators belong to one thread at a time."""
+"""Only one thread at a time may use the reference model and torch's random generators."""
 
 
 @dataclass(frozen=True)
 class Twin:
-    """Held-out metric and loss, optimiser steps, the loss of each, parameter elements that never moved."""
+    """Held-out metric and loss, number of optimizer steps, loss of each step, parameter elements that never moved."""
 
     value: float
-    """Of the task's metric: accuracy, r2."""
+    """Value of the task's metric: accuracy, r2."""
     loss: float
     steps: int
     losses: tuple[float, ...]
@@ -33,15 +33,15 @@ _in_work: dict[str, threading.Lock] = {}
 
 
 def twin(scenario: Scenario) -> Twin:
-    """The healthy twin's numbers; where nothing is wrong those of the program as it is, whose loss may be another one.
+    """Return the healthy twin's numbers; for a trap those of the program itself, whose loss may differ.
 
-    Raises RuntimeError when it does not finish: then nothing can be graded.
+    Raises RuntimeError if it does not finish: then nothing can be graded.
     """
     return reached(scenario, scenario.source if allowances(scenario).healthy else scenario.healthy().source)
 
 
 def reached(scenario: Scenario, text: str) -> Twin:
-    """What a text of the grader's own reaches on the grader's data. Raises RuntimeError when it does not finish."""
+    """Return the results of a trusted text on the grader's data. Raises RuntimeError if it does not finish."""
     with _in_work.setdefault(text, threading.Lock()):
         key = kept.key("twin", scenario.program, text, _code(), version("torch"))
         found = kept.read(key)
@@ -63,7 +63,7 @@ def reached(scenario: Scenario, text: str) -> Twin:
 
 @cache
 def _code() -> str:
-    """Of everything that makes these numbers."""
+    """Return the hash of all code that affects these numbers."""
     return code_of("bugzoo.grading.baseline:reached")
 
 
@@ -73,19 +73,19 @@ def _trusted_questions(scenario: Scenario):
 
 
 def untouched(run: Run) -> int:
-    """Elements of parameters that did not change at all, nor did one of the same name: a copy may be kept to be looked at."""
+    """Count parameter elements that never changed, nor did one of the same name, as a frozen copy may be kept."""
     most: dict[tuple[str, tuple[int, ...]], float] = {}
     known = {(one.name, tuple(one.shape)) for one in run.trace.parameters if one.name}
     for place, one in enumerate(run.trace.parameters):
         key = (one.name or str(place), tuple(one.shape))
-        bare = (key[0].partition(".")[2], key[1])  # a second model's parameters are told with its class before them
+        bare = (key[0].partition(".")[2], key[1])  # a second model's parameters are named with its class as a prefix
         key = bare if bare in known else key
         most[key] = max(most.get(key, 0.0), math.inf if math.isnan(one.changed) else one.changed)
     return sum(math.prod(shape) for (_, shape), changed in most.items() if changed == 0)
 
 
 def weights(arrays: dict) -> dict:
-    """The exported model's state_dict out of a run's arrays, without what DDP or torch.compile wraps around a model."""
+    """Return the exported state_dict from a run's arrays, without the prefixes of DDP or torch.compile."""
     found = {name.removeprefix("model."): value for name, value in arrays.items() if name.startswith("model.")}
     for wrapper in ("module.", "_orig_mod."):
         if found and all(name.startswith(wrapper) for name in found):

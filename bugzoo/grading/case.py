@@ -1,4 +1,4 @@
-"""The diagnosis of a lesson's case: judged as an exercise's is, and said in words."""
+"""Grading the diagnosis of a lesson's case: as in an exercise, with the result in words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,18 +9,18 @@ from bugzoo.grading import diagnosis, repairs
 from bugzoo.scenario import Scenario
 
 WEIGHTS = diagnosis.Weights(cause=0.4, place=0.25, step=0.15, evidence=0.0, test=0.2)
-"""Of what a lesson asks: what it is, where, since when, and which test tells it from what looks like it."""
+"""Weights of a lesson's questions: cause, line, first step and discriminating test."""
 
-SAID = {"cause": "what is wrong", "place": "the line", "step": "the first step", "test": "the test that tells"}
+SAID = {"cause": "cause", "place": "line", "step": "first step", "test": "discriminating test"}
 
 
 def judged(case: Scenario, given: Mapping[str, Any]) -> str:
-    """A line for each part of a diagnosis (`form.diagnosis.record()`): what was said and whether it is so.
+    """Return a line for each part of a diagnosis (`form.diagnosis.record()`): the answer, and whether it is right.
 
-    Raises UserError for a case with no fault or with several.
+    Raises UserError for a case without a fault or with several.
     """
     if len(case.specs) != 1:
-        raise UserError(f"A case with exactly one fault can be judged; {case.ticket} has {len(case.specs)}.")
+        raise UserError(f"Only a case with one fault can be graded; {case.ticket} has {len(case.specs)}.")
     [(fault, params)] = case.specs
     broken = case.source
     accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]

@@ -1,10 +1,10 @@
-"""What an exercise's cells call: hints, hypothesis, form, the two graded cells and the debrief.
+"""Functions that an exercise's cells call: hints, hypothesis, form, the two graded cells and the debrief.
 
-A score is computed in another process, which answers in JSON; a graded cell ends with a float. The repair is graded when the
-diagnosis has been handed in, by the form or by `form.hand_in`; where nbgrader grades a class it is graded in any case.
+Another process computes the score and answers in JSON; a graded cell ends with a float. The repair is graded once the
+diagnosis is handed in, by the form or by `form.hand_in`. When nbgrader grades a class, it is graded in any case.
 
-A notebook's kernel is no boundary: whoever owns it can replace this module. `bugzoo grade` reads the notebook's cells
-and never runs them in a kernel; use it where points matter.
+A notebook's kernel is not a security boundary: its owner can replace this module. `bugzoo grade` reads the notebook's
+cells and never runs them in a kernel; use it when points matter.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
 
 FIRST = (
-    "not attempted: the repair opens when your diagnosis is handed in, right or wrong. Press Hand in above, or call "
-    "form.hand_in(...)."
+    "not attempted: hand in your diagnosis first, right or wrong. Press Hand in above, or call "
+    "form.hand_in(...). Then the repair is graded."
 )
 
 
 class Points(float):
-    """What a graded cell ends with, for nbgrader. Who reads the answer above it is not shown the number once more."""
+    """The result of a graded cell, for nbgrader. The page does not show it again below the printed answer."""
 
     def _ipython_display_(self) -> None:
         pass
@@ -40,7 +40,7 @@ def __dir__() -> list[str]:
 
 
 def hints(name: str) -> Any:
-    """Show an exercise's three hints, one button after the other; each one opened is counted."""
+    """Show an exercise's three hints, one button after the other; each opened hint is counted."""
     from bugzoo.grading.exercises import load
     from bugzoo.lab import Hints
 
@@ -49,7 +49,7 @@ def hints(name: str) -> Any:
 
 
 def hypothesis(name: str) -> Any:
-    """Ask what one thinks it is, and how sure one is."""
+    """Ask for the suspected cause and the confidence."""
     from bugzoo.grading.answers import causes
     from bugzoo.grading.exercises import load
     from bugzoo.lab.hypothesis import Hypothesis
@@ -74,7 +74,7 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
     """Print what the repaired program does and return its points. Without `program`: the notebook's own cells."""
     program = _of_notebook("program") if program is None else program
     if program is None:
-        return _nothing_yet("None of the program's cells has been run in this session.")
+        return _nothing_yet("You have not run any of the program's cells in this session.")
     try:
         source = _source(program)
         ticket = _ticket(name)
@@ -87,7 +87,7 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
 
 
 def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
-    """Print how right the diagnosis is and return its points. Without `filled`: the one that was handed in last."""
+    """Print how the diagnosis was graded and return its points. Without `filled`: the one handed in last."""
     try:
         given = filled or _record(_ticket(name))
     except UserError as error:
@@ -96,9 +96,9 @@ def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
 
 
 def debrief(name: str, give_up: bool = False) -> None:
-    """Say why, show the run before and after, and what it could have been; when it is repaired, or with `give_up=True`.
+    """Explain the fault, the run before and after, and its look-alikes; after a repair, or with `give_up=True`.
 
-    Also then the diagnosis comes first.
+    In both cases the diagnosis must be handed in first.
     """
     from bugzoo.grading import debrief as page
     from bugzoo.grading.exercises import load
@@ -106,13 +106,11 @@ def debrief(name: str, give_up: bool = False) -> None:
     exercise = load(name)
     ticket = exercise.scenario.ticket
     if not diagnosed(ticket):
-        print("The debrief opens when your diagnosis is handed in and the repair has passed.")
+        print("The debrief opens once you have handed in your diagnosis and your repair passes.")
     elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
-        print(
-            f'The debrief opens when the repair has passed. Or give up: cell.debrief("{exercise.name}", give_up=True)'
-        )
+        print(f'The debrief opens once your repair passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
     else:
-        page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy one
+        page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy run
 
 
 def _ticket(name: str) -> str:
@@ -122,7 +120,7 @@ def _ticket(name: str) -> str:
 
 
 def _of_notebook(name: str) -> Any:
-    """A variable of the notebook that calls, None where there is none (yet)."""
+    """Return a variable of the calling notebook, or None if it does not exist (yet)."""
     from IPython import get_ipython
 
     shell = get_ipython()
@@ -130,21 +128,21 @@ def _of_notebook(name: str) -> Any:
 
 
 def _record(ticket: str) -> dict[str, Any] | None:
-    """The diagnosis that was handed in last, in this kernel or before it."""
+    """Return the diagnosis handed in last, in this kernel or an earlier one."""
     return record.diagnosis(ticket)
 
 
 def _nothing_yet(why: str) -> float:
     print(
         fit(
-            f"cannot be graded, which costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
+            f"cannot be graded; this costs no attempt. {why}\nRun the notebook's cells from the top, then this one again."
         )
     )
     return worth(0)
 
 
 def worth(earned: float) -> float:
-    """What a graded cell returns. nbgrader takes a cell without a visible number for one that earned everything."""
+    """Return a graded cell's result. nbgrader gives full points to a cell without a visible number."""
     return float(earned) if headless() or os.environ.get("NBGRADER_EXECUTION") else Points(earned)
 
 
@@ -152,9 +150,7 @@ def _source(program: Any) -> str:
     if isinstance(program, str):
         return program
     if not isinstance(program, Program):
-        raise UserError(
-            f"The name `program` stands for {type(program).__name__} now, no longer for the program's cells."
-        )
+        raise UserError(f"`program` was overwritten with a value of type {type(program).__name__}.")
     return program.source
 
 
@@ -163,7 +159,7 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         with at_work(question["kind"]):
             result = ask(name, question)
     except UserError as error:
-        print(fit(f"cannot be graded, which costs no attempt. {error}"))
+        print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result)
     record.attempt(name, question["kind"], result.status, result.points, result.max_points)
@@ -173,50 +169,50 @@ def _answer(name: str, question: dict[str, Any]) -> float:
 
 
 def say(result: Result) -> None:
-    """Print a result; a program that is as it was may be one whose changed cell was not run."""
+    """Print a result, with a reminder if the program is unchanged, as an edited cell may not have been run."""
     print(fit(str(result)))
     if result.message == UNCHANGED:
-        print("A cell counts as it was last run. If you have changed one, run it first, then this one again.")
+        print("A cell counts as last run. If you have changed a cell, run it first, then this one again.")
 
 
 @contextlib.contextmanager
 def at_work(kind: str) -> Iterator[None]:
-    """A line that stands in the cell while the grader works, for people only: what replaces it is the answer."""
+    """Show a line while the grader works, only for people; the answer replaces it."""
     if kind != "repair" or headless():
         yield
         return
     from IPython.display import clear_output
 
-    print("Grading: your program is run, on one seed after the other. Up to a minute on a slow machine ...", flush=True)
+    print("Grading: running your program on several seeds. This takes up to a minute on a slow machine ...", flush=True)
     try:
         yield
-    finally:  # also when it is stopped
+    finally:  # also after an interrupt
         clear_output(wait=True)
 
 
 def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
-    """Put a question to a fresh grading process (`python -m module`). Raises UserError when it gives no answer."""
+    """Ask a fresh grading process (`python -m module`) and return its result. Raises UserError without an answer."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-m", module, name], text=True, **pipes) as grader:
         try:
             said, complained = grader.communicate(json.dumps(question, default=str), timeout=600)
-        except BaseException as stopped:  # too late, or the learner's own stop button
+        except BaseException as stopped:  # a timeout, or the learner's stop button
             _end(grader)
             if isinstance(stopped, subprocess.TimeoutExpired):
-                raise UserError("The grader gave no answer within ten minutes.") from None
+                raise UserError("The grader did not answer within ten minutes. Run this cell again.") from None
             raise
     try:
         found = json.loads(said.strip().splitlines()[-1])
     except (IndexError, ValueError):
         last = (complained.strip().splitlines() or ["no message"])[-1]
-        raise UserError(f"The grader gave no answer: {last}") from None
+        raise UserError(f"The grader failed: {last}") from None
     if "error" in found:
         raise UserError(found["error"])
     return Result.from_json(found)
 
 
 def _end(grader: subprocess.Popen) -> None:
-    """Stop the grading process so that it can end its workers and take its files away; kill it when it does not."""
+    """Stop the grading process so that it ends its workers and deletes its files; kill it if it does not stop."""
     for ask_it in (lambda: grader.send_signal(signal.SIGINT), grader.kill):
         ask_it()
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What stands at an exercise's end: why, the run before and after, what it could have been, what to read, what is next."""
+"""The debrief of an exercise: explanation, run before and after, look-alikes, reading list and next exercise."""
 
 import difflib
 from typing import Any
@@ -15,7 +15,7 @@ from bugzoo.syntax import source_lines
 
 
 def show(exercise: Exercise, program: Any = None) -> None:
-    """Display it; as plain text where nobody looks. `program`: the notebook's, whose text is the run afterwards."""
+    """Display the debrief, as plain text without a front end. `program`: the notebook's, for the run afterward."""
     if headless():
         print(text(exercise))
         return
@@ -28,7 +28,7 @@ def show(exercise: Exercise, program: Any = None) -> None:
 
 
 def text(exercise: Exercise) -> str:
-    """Markdown, without the picture: what was thought, and beyond that what the fault's own file says."""
+    """Return Markdown without the picture: the learner's hypotheses, and the texts of the fault's file."""
     return f"{_why(exercise)}\n\n{_further(exercise)}"
 
 
@@ -36,7 +36,7 @@ def _why(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
     parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
     if not exercise.trap:
-        parts.append(f"In this program, though another repair may be as right:\n\n```diff\n{_done(exercise)}\n```")
+        parts.append(f"One possible repair of this program:\n\n```diff\n{_done(exercise)}\n```")
     return "\n\n".join(filter(None, parts))
 
 
@@ -44,7 +44,7 @@ def _further(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
     parts = []
     if fault.look_alikes:
-        parts.append("### What it could have been")
+        parts.append("### Look-alikes")
         parts += [_look_alike(one) for one in fault.look_alikes]
     if fault.sources:
         parts.append("### To read\n\n" + "\n".join(f"- <{source}>" for source in fault.sources))
@@ -53,16 +53,16 @@ def _further(exercise: Exercise) -> str:
 
 
 def _thought(exercise: Exercise) -> str:
-    """The guesses that were noted on the way and the diagnosis, beside what is true; "" where there are none."""
+    """Return the noted guesses and the diagnosis, beside the right cause; "" without any."""
     ticket = exercise.scenario.ticket
     guesses = [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
     guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
     true = " or ".join(f"**{word}**" for word in right(exercise).causes)
-    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nWhat is true: {true}."]) if guesses else ""
+    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nThe right cause: {true}."]) if guesses else ""
 
 
 def _done(exercise: Exercise) -> str:
-    """The lines in which the program was broken, as a diff that takes it back."""
+    """Return the diff that undoes the fault."""
     broken, healthy = (source_lines(of(exercise)) for of in (handed_out, healthy_text))
     return "\n".join(
         line
@@ -79,17 +79,17 @@ def _look_alike(one: Any) -> str:
 
 
 def after(exercise: Exercise) -> str:
-    """The exercise that comes next in the folder."""
+    """Return the next exercise in the folder."""
     names = list(exercises())
     place = names.index(exercise.name) + 1
     if place == len(names):
-        return "That was the last one. `bugzoo interview` draws a case that nobody has prepared you for."
+        return "That was the last exercise. `bugzoo interview` draws a new case for you."
     name = names[place]
     return f"`exercises/{name}.ipynb`: {exercises()[name].title}."
 
 
 def picture(exercise: Exercise, program: Any = None) -> bytes:
-    """PNG: as it was handed out, over the run of the notebook's program as it is now, else over the healthy one."""
+    """Return a PNG: the run as handed out, over the notebook's current program, else over the healthy run."""
     from bugzoo.grading import healthy
     from bugzoo.lab.summary import picture as draw
 

@@ -1,7 +1,7 @@
-"""One grader of a diagnosis (cause, place, step, evidence, discriminating test) and its three tables of weights.
+"""The grader of a diagnosis (cause, place, step, evidence, discriminating test) and its three tables of weights.
 
-It is graded apart from the repair. What is right comes from the fault's own file, wherever somebody is asked: an exercise,
-an assignment, an interview.
+The diagnosis is graded apart from the repair. The right answers come from the fault's file, in exercises, assignments
+and interviews alike.
 """
 
 import difflib
@@ -19,12 +19,12 @@ from bugzoo.grading import lenient
 from bugzoo.syntax import source_lines
 
 NEAR = 3
-"""Lines by which a place may be off and still be the place."""
+"""Lines by which a place may be off and still count."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What each part of a diagnosis is worth. A part that is worth nothing is not asked for."""
+    """Points for each part of a diagnosis. A part worth nothing is not asked for."""
 
     cause: float
     place: float
@@ -32,13 +32,13 @@ class Weights:
     evidence: float
     test: float
     later: float = 1.0
-    """Share of `evidence` where an instrument that shows it was looked at, but not first: the curve first is the usual way."""
+    """Share of `evidence` for an instrument that shows it but was not used first; the curve usually comes first."""
     looked: float = 0.0
-    """Share of `evidence` for looking at all."""
+    """Share of `evidence` for using any instrument."""
     section: float = 0.0
-    """Share of `place` for a line of the right section."""
+    """Share of `place` for a line in the right section."""
     blamed: float = 0.0
-    """What a finding that fits nothing costs, as a share of a right one."""
+    """Penalty for a finding that fits no fault, as a share of a right one."""
 
 
 EXERCISE = Weights(cause=0.4, place=0.2, step=0.1, evidence=0.15, test=0.15)
@@ -51,13 +51,13 @@ class Right:
     """The right diagnosis of one fault in one program."""
 
     causes: tuple[str, ...]
-    """Every word of the form that is true of it."""
+    """Every cause of the form that is right for it."""
     places: tuple[tuple[int, int], ...] = ()
-    """Line ranges (from 1, inclusive) of the broken text in which some accepted repair changes something; none: healthy."""
+    """Line ranges (from 1, inclusive) of the broken text that an accepted repair changes; none: healthy."""
     evidence: tuple[str, ...] = ()
-    """Instruments that show it, the most telling ones first."""
+    """Instruments that show it, the most informative first."""
     step: tuple[int, int] | None = None
-    """First and last step that count as the onset; None where it is there from the beginning, and every answer is right."""
+    """First and last step that count as the onset; None if it shows from the start and every answer is right."""
     test: Choices = field(default_factory=Choices)
 
 
@@ -75,13 +75,13 @@ class Part:
 def right(
     fault: Fault, params: Mapping[str, Any], broken: str, accepted: Sequence[str], test: Choices | None = None
 ) -> Right:
-    """What is right for `fault` in the text `broken`; `accepted` are the texts of all repairs that pass."""
+    """Return the right diagnosis of `fault` in the text `broken`; `accepted`: the texts of all passing repairs."""
     places = () if fault.trap else tuple(sorted({place for text in accepted for place in changed_lines(text, broken)}))
     return Right(causes.right(fault.id, params), places, telling(fault), onset(fault, params), test or Choices())
 
 
 def telling(fault: Fault) -> tuple[str, ...]:
-    """Instruments that show a fault: those of its evidence and effect, and what it names beside; for a trap all."""
+    """Return the instruments that show a fault: from its evidence, effect and extra list; for a trap all."""
     claims = (*fault.evidence, *([] if fault.trap else [fault.effect]))
     named = [parse(text).instrument for text in claims] + list(fault.shown_by)
     known = diagnostics.names()
@@ -89,12 +89,12 @@ def telling(fault: Fault) -> tuple[str, ...]:
 
 
 def onset(fault: Fault, params: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The steps at which a fault with a parameter `step` may be said to set in: the loss tells it a step or two later."""
+    """Return the steps accepted as the onset for a fault with a parameter `step`; the loss shows it a bit later."""
     return (int(params["step"]), int(params["step"]) + 2) if "step" in fault.params else None
 
 
 def changed_lines(before: str, after: str) -> list[tuple[int, int]]:
-    """Line ranges (from 1, inclusive) of `after` that differ from `before`; a removal counts with its neighbours."""
+    """Return line ranges (from 1, inclusive) of `after` that differ from `before`; a removal includes its neighbors."""
     found, (one, two) = [], (source_lines(before), source_lines(after))
     for kind, _, _, start, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -103,12 +103,12 @@ def changed_lines(before: str, after: str) -> list[tuple[int, int]]:
 
 
 def known_cause(given: Any) -> str:
-    """The form's word for what somebody wrote. Raises UserError, with the list, for what is no cause."""
+    """Return the form's cause for a written one. Raises UserError with the list for an unknown cause."""
     return causes.named(given)
 
 
 def judge(right: Right, given: Mapping[str, Any], weights: Weights, source: str = "") -> list[Part]:
-    """Every part that has a weight, cause first. `source`: the broken text, where its sections are to count."""
+    """Grade every part that has a weight, cause first. `source`: the broken text, to give credit for the section."""
     parts = [_cause(right, given.get("cause")), _place(right, given.get("place"), weights, source)]
     parts += [_step(right, given.get("step")), _evidence(right, given.get("evidence"), weights)]
     parts += [_test(right, given.get("test"))]
@@ -116,7 +116,7 @@ def judge(right: Right, given: Mapping[str, Any], weights: Weights, source: str 
 
 
 def worth(parts: Sequence[Part], weights: Weights) -> float:
-    """The sum of the shares times their weights."""
+    """Return the weighted sum of the shares."""
     return round(sum(getattr(weights, part.name) * part.share for part in parts), 4)
 
 
@@ -129,21 +129,21 @@ def _cause(right: Right, given: Any) -> Part:
         "cause",
         float(good),
         str(given or ""),
-        "what this run shows",
+        "the cause of this run",
     )
 
 
 def near(right: Right, line: int | None) -> bool:
-    """Does a line lie at a place where a repair may change something?"""
+    """Return whether a line is near a place that an accepted repair changes."""
     return line is not None and any(first - NEAR <= line <= last + NEAR for first, last in right.places)
 
 
 def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
     line = lenient.number(given)
-    saw = f"line {line}" if line else f"{given!r} is no line" if given else "no line"
+    saw = f"line {line}" if line else f"{given!r} is not a line" if given else "no line"
     if not right.places:
         return Part("place", float(not line), saw, "no line: nothing is wrong")
-    wanted = f"the line that has to change, give or take {NEAR}"
+    wanted = f"the line to change, within {NEAR} lines"
     if near(right, line):
         return Part("place", 1.0, saw, wanted, line)
     same = line is not None and section(source, line) in {section(source, first) for first, _ in right.places}
@@ -151,7 +151,7 @@ def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
 
 
 def section(source: str, line: int) -> str:
-    """The heading of the `# %%` section that holds a line."""
+    """Return the heading of the `# %%` section that contains a line."""
     heads = [text for text in source_lines(source)[:line] if text.startswith("# %%")]
     return heads[-1] if heads else ""
 
@@ -159,13 +159,9 @@ def section(source: str, line: int) -> str:
 def _step(right: Right, given: Any) -> Part:
     step = lenient.number(given)
     if right.step is None:
-        told = (
-            "it is there from the first step, so that any answer counts"
-            if right.places
-            else "there is none to be named"
-        )
+        told = "it shows from the first step, so any answer counts" if right.places else "there is no step to name"
         return Part("step", 1.0, told)
-    saw = f"step {step}" if step else f"{given!r} is no step" if given else "no step"
+    saw = f"step {step}" if step else f"{given!r} is not a step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]
     return Part("step", float(good), saw, "the first step at which it shows", step)
 
@@ -174,13 +170,13 @@ def _evidence(right: Right, given: Any, weights: Weights) -> Part:
     looked = lenient.names(given)
     first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
     share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
-    saw = ", ".join(looked) or "nothing was looked at"
+    saw = ", ".join(looked) or "no instrument was used"
     return Part("evidence", share, saw, "an instrument that shows it" + (", first" if weights.later < 1 else ""), share)
 
 
 def _test(right: Right, given: Any) -> Part:
     letter = lenient.letter(given, right.test.texts)
-    saw = letter or (f"{str(given)[:40]!r} is none of the letters" if given else "none")
+    saw = letter or (f"{str(given)[:40]!r} is not one of the letters" if given else "no test")
     return Part(
         "test", float(bool(letter) and letter == right.test.letter), saw, "the test that tells it from its look-alikes"
     )

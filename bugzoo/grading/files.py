@@ -1,4 +1,4 @@
-"""The notebooks on disk: built by one command, compared with what is there, put back for a learner."""
+"""The notebooks on disk: build them, compare them with the declarations, reset one for a learner."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # nothing that fails beside
 
 
 def texts() -> dict[str, str]:
-    """Path below the root -> what the builder makes of the declarations."""
+    """Return path below the root -> text that the builder creates from the declarations."""
     return {
         f"{folder}/{name}.ipynb": build_notebook(exercise, kind)
         for folder, kind in FOLDERS.items()
@@ -27,28 +27,28 @@ def texts() -> dict[str, str]:
 
 
 def build(place: Path | None = None) -> list[str]:
-    """Write every exercise and solution that differs; returns the paths that were written."""
+    """Write every exercise and solution that differs; return the written paths."""
     return notebooks.write_changed(texts(), place or root())
 
 
 def stray(place: Path | None = None) -> list[str]:
-    """What is wrong on disk: files that differ from what the builder makes, are missing, or belong to nothing."""
+    """Return the problems on disk: files that differ from the build, are missing, or have no declaration."""
     place, wanted = place or root(), texts()
     problems = notebooks.stray(wanted, place, "declaration", "bugzoo exercises build")
     for folder in FOLDERS:
         for file in sorted((place / folder).rglob("*")):
             name = file.relative_to(place).as_posix()
             if file.is_file() and name not in wanted and ".ipynb_checkpoints" not in name:
-                problems.append(f"{name} belongs to no declaration")
+                problems.append(f"{name} has no declaration")
     return problems
 
 
 def course(folder: Path) -> list[Path]:
     """Write the instructor's versions where nbgrader looks for them: `folder`/source/NAME/NAME.ipynb.
 
-    Nothing is kept of them in the repository: they hold the solutions, and the declarations make them at any time.
-    A `nbgrader_config.py` with a longer limit a cell goes with them where the course has none yet.
-    Raises UserError when the folder cannot be written.
+    The repository does not contain them: they hold the solutions and can be built at any time. A `nbgrader_config.py`
+    with a longer time limit per cell is added if the course has none.
+    Raises UserError if the folder cannot be written.
     """
     wanted = {
         folder / "source" / name / f"{name}.ipynb": build_notebook(exercise, "instructor")
@@ -62,17 +62,19 @@ def course(folder: Path) -> list[Path]:
 
 
 def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
-    """Put an exercise back as it was handed out, in `folder` (the one that holds `exercises/`); attempts are forgotten.
+    """Reset an exercise to its original in `folder` (the one that holds `exercises/`); attempts are deleted.
 
-    Returns its path, and that of what was there, which is kept beside it as `NAME.before.ipynb` (`.before2`, ...: no
-    version is lost) where it differs. Raises UserError for an unknown name or a folder that cannot be written.
+    Returns its path and that of the old version, which is kept as `NAME.before.ipynb` (`.before2`, ...: no version is
+    lost) if it differs. Raises UserError for an unknown name or a folder that cannot be written.
     """
     exercise = load(name)
     folder = folder or Path.cwd()
     target = (folder / "exercises" if (folder / "exercises").is_dir() else folder) / f"{exercise.name}.ipynb"
     text, before = build_notebook(exercise, "student"), None
     if not target.parent.is_dir():
-        raise UserError(f"There is no folder {target.parent}; `--folder DIR` names the one that holds exercises/.")
+        raise UserError(
+            f"There is no folder {target.parent}. Give the folder that holds exercises/ with `--folder DIR`."
+        )
     if target.exists() and (theirs := target.read_bytes()) != text.encode():
         tries = ["before", *(f"before{number}" for number in range(2, 1000))]
         before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())

@@ -1,4 +1,4 @@
-"""`grade`: a repaired program's text -> a result, judged by runs on several seeds."""
+"""`grade`: turns a repaired program's text into a result, by runs on several seeds."""
 
 import ast
 import contextlib
@@ -24,13 +24,13 @@ from bugzoo.syntax import parse
 
 SEEDS = (0, 1, 2)
 SECONDS = 60.0
-"""Limit of one run of a submission."""
+"""Time limit of one run of a submission, in seconds."""
 RESULT_MIB = 128
-"""What a submission may leave behind; the largest of our runs leaves a hundredth of it."""
+"""Most bytes that a submission may leave behind; our largest run leaves a hundredth of it."""
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
-"""Who fails one of these checks earns nothing for half a repair either."""
+"""A submission that fails one of these checks earns nothing for a partial repair either."""
 HALF = 0.6
-"""Share of the points that all half-repairs of a combination earn together while something is still wrong."""
+"""Share of the points that all partial repairs of a combination earn together while a fault is left."""
 
 
 def grade(
@@ -43,11 +43,11 @@ def grade(
     all_seeds: bool = False,
     attempted: bool = True,
 ) -> Result:
-    """Judge `source` as a repair of `scenario`. What a repair may need, the scenario's faults state.
+    """Grade `source` as a repair of `scenario`. The scenario's faults state what a repair may need.
 
-    One run of at most `seconds` per seed; the first failing seed ends it unless `all_seeds`. `attempted=False` answers
-    "not attempted" for the broken text itself without running it. `strict_isolation` refuses to run on a machine that has
-    no sandbox, where a self-check runs in an ordinary worker.
+    Each seed gets one run of at most `seconds`. The first failing seed ends grading unless `all_seeds`. With
+    `attempted=False` the broken text is "not attempted" without a run. With `strict_isolation` nothing runs on a machine
+    without a sandbox. Otherwise a self-check there runs in an ordinary worker.
     """
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
@@ -81,8 +81,8 @@ def grade(
                 judged += later.put_off(job, case, _run)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
-        except Exception as error:  # a submission's process can leave anything behind; it earns nothing by that
-            why = f"What its run left behind cannot be read ({type(error).__name__}: {error})"
+        except Exception as error:  # a submission's process can leave anything behind; that earns nothing
+            why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
             return Result("cannot be graded", message=why[:300], seconds=_since(started))
         found = judged if seed == seeds[0] else _worse(found, judged, seed)
         each.append(judged), cases.append(case)
@@ -104,8 +104,8 @@ def _seeded(scenario: Scenario, seed: int) -> Scenario:
 
 
 def _ahead(scenario: Scenario, seed: int) -> None:
-    """Import and make here what the first run's judge needs, while the process that runs it imports torch."""
-    with contextlib.suppress(Exception):  # told when it is needed
+    """Import and compute what the first run's checks need, while the run's process imports torch."""
+    with contextlib.suppress(Exception):  # reported when it is needed
         warm_up(clean=True)
         with trusted:
             reference.questions(_seeded(scenario, seed))
@@ -114,32 +114,32 @@ def _ahead(scenario: Scenario, seed: int) -> None:
 def grade_exercise(
     name: str, source: str, diagnosis: dict[str, Any] | None = None, *, attempted: bool = False, **options: Any
 ) -> Result:
-    """Judge a repair of an exercise; `points` are those of the repair. Raises UserError for an unknown exercise.
+    """Grade a repair of an exercise; `points` are for the repair. Raises UserError for an unknown exercise.
 
-    A case in which nothing is wrong is passed by leaving its behaviour alone and saying so, hence `diagnosis`.
+    A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`.
     """
     exercise = load(name)
     named = (diagnosis or {}).get("cause")
     if exercise.trap and not named:
-        message = "Say first what is wrong, if anything: the diagnosis is still empty."
+        message = "The diagnosis is empty. First say what is wrong, if anything."
         return Result("not attempted", message=message, max_points=exercise.points[0])
     if exercise.trap and not says(named, exercise.about_fault[0].id):
-        blamed = f"the diagnosis says “{named}”, and the run does not show it"
-        blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run bears out")
+        blamed = f"the diagnosis says “{named}”, but the run does not show it"
+        blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run confirms")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
-    asked = attempted or exercise.trap  # in a healthy case the program may stay as it is
+    asked = attempted or exercise.trap  # a healthy program may stay as it is
     usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds}
     result = grade(source, exercise.scenario, attempted=asked, **usual | options)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
 def handed_out(exercise: Exercise) -> str:
-    """The text that the learner gets."""
+    """Return the text that the learner gets."""
     return _told(exercise, exercise.scenario.source)
 
 
 def healthy_text(exercise: Exercise) -> str:
-    """The same text before anything was done to it."""
+    """Return the same text without the fault."""
     return _told(exercise, exercise.scenario.healthy().source)
 
 
@@ -149,12 +149,12 @@ def _told(exercise: Exercise, source: str) -> str:
 
 
 def tidy(source: str) -> str:
-    """A program's text as its cells give it back: without facts, one empty line before each section."""
+    """Return a program's text as its cells give it: without facts, one empty line before each section."""
     return join(split(without_facts(source)))
 
 
 def same_program(one: str, other: str) -> bool:
-    """Do two texts hold the same code? Docstring, comments and layout do not count."""
+    """Return whether two texts hold the same code; docstring, comments and layout do not count."""
     try:
         return _shape(one) == _shape(other)
     except (SyntaxError, ValueError):
@@ -182,12 +182,12 @@ def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequ
         ranks=case.ranks,
         export=("model",),
         predict=(inputs,),
-        quiet=True,  # a script that has no model is judged below
+        quiet=True,  # a script without a model is judged below
     )
 
 
 def _run(job: Job) -> Run:
-    """Raises RuntimeError where the machine, not the submission, is at fault."""
+    """Run a job. Raises RuntimeError if the machine, not the submission, is at fault."""
     run = run_worker(job)
     if run.trouble:
         raise RuntimeError(run.trouble)
@@ -215,13 +215,13 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
 
 
 def _vital(run: Run, case: Scenario) -> list[Check]:
-    # milliseconds are the machine's business as well: a slow program is told by its evidence, a share of its own steps, and by
-    # the twin that runs beside it
+    # milliseconds also depend on the machine: a slow program is detected by its evidence, a share of its own steps, and
+    # by the twin that runs beside it
     return checks.vital(run, allowances(case).ignore + checks.timed())
 
 
 def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:
-    """The checks of all seeds so far: one that fails replaces the one that passed."""
+    """Merge the checks of all seeds so far: a failed check replaces a passed one."""
     told = "" if seed is None else f" (seed {seed})"
     named = {check.name: check for check in before}
     for check in now:
@@ -246,13 +246,13 @@ def _settings_problem(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         line = (error.text or "").strip()
         if line.startswith(("%", "!")):
-            return f"Line {error.lineno}, `{line[:60]}`, is the notebook's, not Python's: give it a cell of its own."
+            return f"Line {error.lineno}, `{line[:60]}`, is a notebook command, not Python. Put it in its own cell."
         return f"The program is not valid Python: {error.msg} (line {error.lineno})."
     if "several lines" in str(error):
-        return "The grader sets `seed` for each run and needs it on one line: `seed = 0` in the Settings, as it was."
+        return "The grader sets `seed` for each run and needs it on one line. Restore `seed = 0` in the Settings."
     return (
         "The grader runs the program with several seeds and finds no `seed` to set. Put the line `seed = 0` back into the "
-        "Settings; all else may have other names, but for `model` and `metrics`."
+        "Settings. You may rename everything else except `model` and `metrics`."
     )
 
 

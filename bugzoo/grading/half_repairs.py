@@ -1,7 +1,7 @@
-"""Part of the points for part of a repair: which of several faults are gone, and is the rest no worse than it must be?
+"""Partial points for a partial repair: which of several faults are gone, and is the rest no worse than expected?
 
-A sign that is no longer seen is not enough: a run that was put to sleep shows nothing either. Whoever repaired some of
-the faults must do at least about as well as the program in which exactly those were taken out.
+A missing symptom is not enough: a disabled training shows no symptom either. A partial repair must do about as well as
+the program with exactly those faults removed.
 """
 
 import math
@@ -21,25 +21,25 @@ from bugzoo.running.reading import to_json
 from bugzoo.scenario import Scenario
 
 VALUE, LOSS, LOSS_NATS = 0.06, 1.5, 0.1
-"""Room around the half-repaired program's own numbers: wider than for a whole repair, as ill runs vary more."""
+"""Tolerance around the half-repaired program's numbers: wider than for a full repair, as broken runs vary more."""
 
 
 def shows(fault: faults.Fault, readings: Mapping[str, Reading]) -> bool:
-    """Does the evidence that the catalogue states for a fault hold on what was measured?"""
+    """Return whether the catalogue's evidence for a fault holds on these readings."""
     result = {"outcome": "", "numbers": to_json(readings)}
     return bool(fault.evidence) and all(parse(text).holds(result) for text in fault.evidence)
 
 
 def _measured(fault: faults.Fault, readings: Mapping[str, Reading]) -> bool:
-    """Was everything measured that the fault's evidence speaks of?"""
+    """Return whether every number in the fault's evidence was measured."""
     return None not in [number({"numbers": to_json(readings)}, parse(text).left) for text in fault.evidence]
 
 
 def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
-    """Ids of the faults of `case` that this run earns points for, on one seed.
+    """Return ids of the faults of `case` for which this run earns points, on one seed.
 
-    The largest set whose signs were measured and are gone, and whose run is about as good as that of the program with
-    just these repaired. Nothing is earned by a run that did not come to its end.
+    This is the largest set whose evidence was measured and is gone, and whose run is about as good as that of the
+    program with just these repaired. A run that did not finish earns nothing.
     """
     gone = [fault.id for fault, _ in case.specs if not shows(fault, run.readings) and _measured(fault, run.readings)]
     if run.outcome != "finished":
@@ -52,7 +52,7 @@ def repaired(case: Scenario, run: Run, judged: list[Check]) -> frozenset[str]:
 
 
 def without(case: Scenario, repaired: tuple[str, ...]) -> Scenario:
-    """The scenario in which these faults (ids) were repaired and the others are still there, under the same settings."""
+    """Return the scenario with these faults (ids) repaired and the others still there, same settings."""
     settings: dict[str, object] = {}
     for fault, _ in case.specs:
         settings |= fault.settings
@@ -63,7 +63,7 @@ def without(case: Scenario, repaired: tuple[str, ...]) -> Scenario:
 def _as_good(run: Run, judged: list[Check], case: Scenario, chosen: tuple[str, ...]) -> bool:
     try:
         other = reached(case, without(case, chosen).source)
-    except RuntimeError:  # with these repaired the program still does not come to its end
+    except RuntimeError:  # with these repaired the program still does not finish
         return False
     found = {check.name: check.number for check in judged}
     value, loss = found.get(task(case.program).metric), found.get("loss")
@@ -83,7 +83,7 @@ def _bound(loss: float) -> float:
 
 
 def _late(losses: Any) -> float:
-    """Mean of the last tenth of the training losses, nats; infinite where one of them is not finite."""
+    """Return the mean of the last tenth of the training losses, nats; infinite if one is not finite."""
     values = np.asarray(losses, dtype=np.float64)
     last = values[-max(len(values) // 10, 1) :]
     return float(last.mean()) if len(last) and np.isfinite(last).all() else math.inf

@@ -1,4 +1,4 @@
-"""The healthy twin of a notebook's program as numbers: run in a worker on this machine, kept, and never shown as text."""
+"""The healthy twin of a notebook's program as numbers: run in a local worker, cached, its source never shown."""
 
 import threading
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from bugzoo.running import Job, Limits, run_worker
 
 _one_at_a_time = threading.Lock()
 SECONDS = 600
-"""Limit of one run in a notebook, which can be stopped at any time."""
+"""Time limit of one run in a notebook, in seconds; it can be stopped at any time."""
 
 
 @dataclass(frozen=True)
 class Twin:
-    """Which program is the healthy one: an exercise's, or one of bugzoo's as an assignment uses it. No text is in it."""
+    """Which program is the healthy one: an exercise's or an assignment's. It does not hold the source."""
 
     exercise: str = ""
     program: str = ""
@@ -26,20 +26,20 @@ class Twin:
     _curve: list[Curve] = field(default_factory=list, repr=False, compare=False)
 
     def curve(self) -> Curve:
-        """Its steps, losses and gradient norms, the same to the last bit each time. Raises UserError if it fails."""
-        with _one_at_a_time:  # it is begun in the background, and asked for meanwhile
+        """Return its steps, losses and gradient norms, bitwise reproducible. Raises UserError if it fails."""
+        with _one_at_a_time:  # it starts in the background and may be requested meanwhile
             if not self._curve:
                 self._curve.append(recorded(*_text(self)))
         return self._curve[0]
 
 
 def job(source: str, ranks: int = 1, **more: Any) -> Job:
-    """How a notebook's program is run: the healthy one and the learner's alike, so that their numbers can be compared."""
+    """Return the job of a notebook's program, the same for healthy and learner's, so the numbers compare."""
     return Job(source, file="program.py", limits=Limits(seconds=SECONDS), ranks=ranks, **more)
 
 
 def _text(twin: Twin) -> tuple[str, int]:
-    """(text, ranks)."""
+    """Return (text, ranks)."""
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import healthy_text, tidy
     from bugzoo.scenario import Scenario
@@ -52,14 +52,14 @@ def _text(twin: Twin) -> tuple[str, int]:
 
 
 def recorded(text: str, ranks: int = 1) -> Curve:
-    """A program's run as a curve, made once on this machine. Raises UserError where it was not finished."""
+    """Return a program's run as a curve, run once on this machine. Raises UserError if it did not finish."""
     key = kept.key("curve", text, ranks, version("torch"))
     found = kept.read(key)
     if found is None:
         steps: list[dict[str, Any]] = []
         run = run_worker(job(text, ranks), on_step=steps.append)
         if run.outcome not in ("finished", "non_finite"):
-            raise UserError(f"The run that is to be drawn ended as {run.outcome}. Try again.")
+            raise UserError(f"The healthy run ended as {run.outcome}. Try again.")
         curves = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
         found = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
         kept.write(key, found)

@@ -1,6 +1,6 @@
-"""What is noted inside the submission's process, after it ran: numbers only, no judgement and no target.
+"""Recording inside the submission's process, after its run: numbers only, no verdict and no target.
 
-This module is imported before the submission's first line, so that what it notes of torch is as torch came.
+This module is imported before the submission's first line, so that it sees the unmodified torch.
 """
 
 import sys
@@ -32,7 +32,7 @@ _WATCHED = (
 
 
 def _parts() -> Iterator[tuple[str, Any]]:
-    """(name, object) of what measures: the parts of torch that are named above, all that is loaded of bugzoo."""
+    """Yield (name, object) of all that measures: the parts of torch named above, and all loaded bugzoo modules."""
     for owner, watched in _WATCHED:
         for name in watched:
             yield f"{owner.__name__}.{name}", getattr(owner, name, None)
@@ -49,23 +49,25 @@ def _parts() -> Iterator[tuple[str, Any]]:
 
 
 def _function(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A function and its code, which can be exchanged without touching the name."""
+    """Yield a function and its code, which can be replaced without touching the name."""
     inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
     if isinstance(inner, FunctionType):
         yield name, value
         yield f"{name}()", inner.__code__
 
 
-# torch wraps a class's step() when its first optimiser is made: make one, so that this is no change
+# torch wraps a class's step() when its first optimizer is created: create one, so that this does not count as a change
 for _kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD):
     _kind([torch.zeros(1, requires_grad=True)], lr=0.1)
 for _name in names():
     instrument(_name)
-_hook = register_optimizer_step_pre_hook(lambda *call: None)  # does nothing but be there, as the watch's are
+_hook = register_optimizer_step_pre_hook(
+    lambda *call: None
+)  # does nothing, but has to be there, as the watch's hooks are
 
 
 def _batches(run: Any) -> list[list[Any]]:
-    """[input rows, targets] of the batches that were kept, as sketches for numbers, as they are for tokens."""
+    """Return [input rows, targets] of the kept batches: sketches of numbers, tokens as they are."""
     found = []
     model, shape = run.namespace.get("model"), None
     inner = set(model.modules()) - {model} if isinstance(model, torch.nn.Module) else set()
@@ -76,8 +78,8 @@ def _batches(run: Any) -> list[list[Any]]:
         inputs = inputs.detach().cpu()
         shape = inputs.shape[1:] if shape is None else shape
         if inputs.is_floating_point() and inputs.shape[1:] != shape and batch.module in inner:
-            continue  # what a new head was called with, by the model that it was put into, is no data
-        # a loss that is written by hand has no node whose targets could be read
+            continue  # inputs of a new head come from the model around it, so they are not data
+        # a hand-written loss has no node from which to read targets
         targets = [] if batch.targets is None else _classes(batch.targets.detach().cpu()).reshape(-1).tolist()
         rows = inputs.tolist() if not inputs.is_floating_point() else [sketch(row.float().numpy()) for row in inputs]
         found.append([rows, targets])
@@ -85,7 +87,7 @@ def _batches(run: Any) -> list[list[Any]]:
 
 
 def _classes(targets: torch.Tensor) -> torch.Tensor:
-    """Class numbers, also of targets that are given as a probability for each class."""
+    """Return class indices, also for targets given as class probabilities."""
     if targets.is_floating_point() and targets.ndim > 1 and torch.allclose(targets.sum(-1), torch.ones(())):
         return targets.argmax(-1)
     return targets
@@ -96,7 +98,7 @@ def _hooks() -> Any:
 
 
 def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
-    """Answers of the model with each of its parameters shuffled: a model that answers from memory keeps its skill."""
+    """Return the model's outputs with shuffled parameters; outputs from a stored table would not get worse."""
     model = run.namespace["model"]
     kept = {name: value.detach().clone() for name, value in model.state_dict().items()}
     generator = torch.Generator().manual_seed(1)
@@ -112,30 +114,30 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
             answers = model(values).float()
             classes = answers.ndim > 1 and answers.shape[-1] > 1
             return (answers.argmax(-1) if classes else answers.reshape(-1)).tolist()
-    finally:  # a model that cannot be called keeps what it has learnt
+    finally:  # restore the parameters, also of a model that cannot be called
         model.load_state_dict(kept)
 
 
 def _sealed() -> Callable[..., dict[str, Reading]]:
-    """`examine`, with all that it calls of this module bound before the submission's first line."""
+    """Return `examine`, with all that it calls in this module bound before the submission's first line."""
     parts, measure, batches, shuffled, hooks = _parts, measure_all, _batches, _shuffled, _hooks
 
     def examine(
         run: Any, control: list[Any] | None = None, dtype: str = "float32", spared: list[str] | None = None
     ) -> dict[str, Reading]:
-        """Readings of all instruments but the `spared`, and under "integrity" what concerns data, budget and size."""
+        """Return readings of all instruments but the `spared`, and under "integrity" data, budget and size."""
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
         if _hook.id not in hooks():
             changed.append("torch's hooks")
         note: dict[str, Any] = {"changed": changed, "steps": len(run.trace.step), "batches": [], "control": []}
         readings = measure(run, [name for name in every if name not in (spared or ())])
-        readings |= {name: Reading(why_not="it was asked on the first seed, if at all") for name in spared or ()}
+        readings |= {name: Reading(why_not="it runs on the first seed, if at all") for name in spared or ()}
         try:
             note["batches"] = batches(run)
             if control is not None:
                 note["control"] = shuffled(run, np.asarray(control, dtype=dtype))
-        except Exception as error:  # the model may be anything; its absence is judged outside
+        except Exception as error:  # the model may be anything; a missing one is judged outside
             note["problem"] = f"{type(error).__name__}: {error}"[:300]
         return readings | {"integrity": Reading(note)}
 

@@ -1,9 +1,9 @@
-"""A fault that waits for a step, beyond the steps of the training: is it gone, or was it only put off?
+"""A fault that starts at some step, beyond the steps of the training: is it gone, or only postponed?
 
-Where a fault has a parameter `step`, a repair is run once more as if that many steps lay behind it: what counts in its text
-begins there. A condition that no training of this length reaches is met then. It is run from the numbers that the repair
-brings with it, too: `4400 <= step < 5000` is over at step 100000. The runs are as long as any and judged by the fault's own
-sign alone: a repair may count in another way, and who cannot be started later is trained for twice as long instead.
+If a fault has a parameter `step`, the repair is run again as if that many steps had passed: its counters start there. So
+a condition that this training would never reach is met. It is also run from the numbers in the repair's own text, as
+`4400 <= step < 5000` is over at step 100000. These runs have the usual length and are judged by the fault's own evidence
+only. A repair may count in another way. A program that cannot start later is trained for twice as long instead.
 """
 
 import ast
@@ -22,22 +22,22 @@ from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
 
 TRIGGER = "step"
-"""The name of the parameter by which a fault says when it sets in."""
+"""Name of the fault parameter that gives its onset."""
 LENGTH = ("epochs", "steps")
-"""Settings that say how long a program trains. A program that starts later keeps them: a condition may look at them, too."""
+"""Settings for the length of the training. A program that starts later keeps them, as a condition may use them."""
 FEW, MANY, MOST = 40, 10**7, 3
-"""A submission's own numbers between these are looked behind, and so many of them at most."""
+"""Range of the submission's own numbers from which to run again, and the most of them to try."""
 
 
 def waiting(case: Scenario) -> list[Fault]:
-    """The faults of a case that set in after some steps."""
+    """Return the faults of a case that start after some steps."""
     return [fault for fault, _ in case.specs if TRIGGER in fault.params]
 
 
 def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
-    """Run the submission's `job` from later steps on; nothing where no fault waits for a step.
+    """Run the submission's `job` from later steps on; returns nothing if no fault starts at a step.
 
-    Raises RuntimeError where the machine fails.
+    Raises RuntimeError if the machine fails.
     """
     faults = waiting(case)
     if not faults:
@@ -50,18 +50,18 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
         for where, text in _texts(job.source, start, longer=start == first):
             found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
             if any(shows(fault, found.readings) for fault in faults):
-                saw = f"what was wrong shows {where}: {_seen(named, found)}"
+                saw = f"the original fault shows {where}: {_seen(named, found)}"
                 return [Check("later steps", "wrong", saw, "it is gone at every step", float(start))]
             if found.outcome == "finished" and len(found.trace.step):
-                passed = passed or Check("later steps", "passed", f"nothing of what was wrong shows {where}", "", 0.0)
+                passed = passed or Check("later steps", "passed", f"the original fault does not show {where}", "", 0.0)
                 break
-    return [passed] if passed else []  # a program that ends after so many steps, or that is written in another way
+    return [passed] if passed else []  # a program that ends after so many steps, or is written in another way
 
 
 def own_numbers(source: str, handed_out: str) -> list[int]:
-    """Whole numbers of a submission that the text handed out has not: where its own counts may wait for something.
+    """Return whole numbers that the submission adds to the original text, as its own conditions may wait for them.
 
-    They only say from where to run once more; what is judged is what the run shows. The largest ones, a few. `100 * 44` is one.
+    They only say where to start another run; the run itself is judged. Only the largest few; `100 * 44` counts as one.
     """
     found = [_numbers(text) for text in (source, handed_out)]
     return sorted(found[0] - found[1], reverse=True)[:MOST]
@@ -76,7 +76,7 @@ def _numbers(source: str) -> set[int]:
 
 
 def _folded(node: ast.expr) -> float | None:
-    """The value of a number, or of a sum or a product of numbers."""
+    """Return the value of a number, or of a sum or product of numbers."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return node.value
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Mult):
@@ -92,7 +92,7 @@ def _seen(named: set[str], run: Run) -> str:
 
 
 def _texts(source: str, first: int, longer: bool) -> Iterator[tuple[str, str]]:
-    """(where it is looked, text), the most telling one first. `longer`: also that of a training of twice the length."""
+    """Yield (description, text), the most informative first. `longer`: also a training of twice the length."""
     behind = f"when the program counts from step {first} on"
     try:
         for change in (("names", "lists", "loops"), ("names", "loops"), ("names",)):
@@ -110,7 +110,7 @@ def _texts(source: str, first: int, longer: bool) -> Iterator[tuple[str, str]]:
 
 
 def _budget(source: str) -> dict[str, int]:
-    """Twice the program's own settings of how long it trains."""
+    """Return the program's settings for its length, doubled."""
     found = {}
     for node in parse(source).body:
         if (
@@ -133,10 +133,10 @@ def _with(source: str, settings: Mapping[str, int]) -> str:
 
 
 def started_later(source: str, first: int, change: tuple[str, ...]) -> str | None:
-    """`source` as if `first` steps lay behind it; None where nothing in it counts.
+    """Return `source` as if `first` steps had passed; None if nothing in it counts steps.
 
-    names: what begins at 0 and grows by 1; lists: what begins empty and is appended to in the training loop; loops: the
-    numbers of the `for` around `.backward()`. Raises SyntaxError.
+    names: variables that start at 0 and grow by 1; lists: lists that start empty and are appended to in the training
+    loop; loops: the numbers of the `for` around `.backward()`. Raises SyntaxError.
     """
     tree = parse(source)
     mover = _Later(tree, first, change)
@@ -145,7 +145,7 @@ def started_later(source: str, first: int, change: tuple[str, ...]) -> str | Non
 
 
 def _name(node: ast.AST) -> str:
-    """`step` of `step`, `passes` of `self.passes`."""
+    """Return `step` for `step`, `passes` for `self.passes`."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
@@ -174,7 +174,7 @@ class _Later(ast.NodeTransformer):
             self.lists |= {_name(f.value) for f in appended if isinstance(f, ast.Attribute)}
 
     def _begin(self, target: ast.AST, value: ast.expr) -> ast.expr:
-        """The value that a name begins with, later."""
+        """Return the later initial value of a name."""
         if "names" in self.change and _name(target) in self.counted and _is(value, 0):
             self.moved = True
             return ast.Constant(self.first)

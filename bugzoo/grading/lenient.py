@@ -1,4 +1,4 @@
-"""Answers as people write them: spaces, capitals, a full stop, a number in quotes, the letter of a test in brackets."""
+"""Lenient parsing of answers: spaces, capitals, a full stop, a number in quotes, a test's letter in brackets."""
 
 import re
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def words(text: Any) -> str:
-    """Small letters, single spaces, nothing around them."""
+    """Return lower-case words with single spaces, stripped."""
     return " ".join(str(text or "").lower().split()).strip(" .,;:!\"'")
 
 
 def number(given: Any) -> int | None:
-    """A whole number out of 57, 57.0, "57", "line 57" or [57, 58]; None where there is none."""
+    """Return a whole number from 57, 57.0, "57", "line 57" or [57, 58]; None without one."""
     if isinstance(given, list | tuple):
         return number(given[0]) if given else None
     if isinstance(given, bool) or given is None:
@@ -23,18 +23,18 @@ def number(given: Any) -> int | None:
 
 
 def names(given: Any) -> list[str]:
-    """Names of instruments, in their order; one alone need not be a list."""
+    """Return names of instruments, in order; a single one need not be a list."""
     listed = re.split(r"[,;]", given) if isinstance(given, str) else given if isinstance(given, list | tuple) else []
     tidy = (re.sub(r"[\s-]+", "_", words(name).strip("`")) for name in listed)
     return [name for name in tidy if name]
 
 
 def letter(given: Any, texts: Sequence[str]) -> str:
-    """The letter of a test out of "b", "(B)", "test B", "B: the text" or the text itself; "" where it is none of them."""
+    """Return the letter of a test from "b", "(B)", "test B", "B: the text" or the text itself; else ""."""
     said = words(given)
     for index, text in enumerate(texts):
         if said == words(text):
             return "ABCDEFG"[index]
     found = re.match(r"(?:test |answer )?\W*([a-g])(?:\W|$)", said)
-    # a sentence that begins with "A" is no letter
+    # a sentence that begins with "A" is not a letter
     return found[1].upper() if found and not re.match(r"a [a-z]", said) else ""

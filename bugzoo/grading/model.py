@@ -1,4 +1,4 @@
-"""What grading works with: an exercise's declaration, a check's answer and the result of one submission."""
+"""The records of grading: an exercise's declaration, a check and the result of one submission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from bugzoo.plain import plain
 from bugzoo.scenario import Scenario
 
 STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
-"""What a check can answer. "cannot be graded" is the machine's or the file's fault and costs no attempt."""
+"""Possible results of a check. "cannot be graded" is due to the machine or the file and costs no attempt."""
 
 
-UNCHANGED = "The program is as it was handed out."
+UNCHANGED = "The program is unchanged."
 QUIET = "no alarm from this instrument"
-"""What an instrument that fires should have given."""
+"""The expected result of an instrument that fires."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: what was seen, what was expected, and the number behind it."""
+    """One check: what was seen, what was expected, and the number."""
 
     name: str
     status: str
@@ -40,7 +40,7 @@ class Check:
 
 @dataclass
 class Result:
-    """The outcome of one submission. `share` is the part of the points that it earns, 0 to 1."""
+    """The result of one submission. `share` is the part of the points that it earns, 0 to 1."""
 
     status: str
     share: float = 0.0
@@ -55,7 +55,7 @@ class Result:
         return self.status == "passed"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, any JSON reader takes them: numbers that are not finite become text."""
+        """Return plain values for any JSON reader; non-finite numbers become text."""
         checks = [
             {"name": c.name, "status": c.status, "saw": c.saw, "expected": c.expected, "number": plain(c.number)}
             for c in self.checks
@@ -81,43 +81,41 @@ class Result:
         return "\n".join(lines + self._rest())
 
     def _rest(self) -> list[str]:
-        """What the list does not say: which checks stand there, and which do not."""
+        """Return a note on which checks are not in the list."""
         if self.status == "your code raised":
-            return ["Nothing else was judged: the run did not come to its end."]
+            return ["Nothing else was graded, as the run did not finish."]
         if any(check.expected == QUIET for check in self.checks):
-            return [
-                "The instruments that are not listed here raised no alarm, or had nothing to measure in this program."
-            ]
+            return ["Instruments that are not listed did not fire, or had nothing to measure in this program."]
         return []
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A story, a scenario and a small policy; one file each, named as the notebook is.
+    """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    Everything that is asked about the fault stands in the fault's own file: repairs, pretences, hints, evidence, tests.
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests.
     """
 
     title: str
     story: str
-    """What the learner is told: the symptom, in Markdown, without a word on the cause."""
+    """The symptom as told to the learner, in Markdown, without the cause."""
     program: str
     fault: str
-    """The fault's spec. It is read by the grader and the builder only."""
+    """The fault's spec, read only by the grader and the builder."""
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (7.0, 3.0)
-    """For the repair and for the diagnosis."""
+    """Points for the repair and for the diagnosis."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
     about: str = ""
-    """The docstring of the program as it is handed out, where its own one says too much."""
+    """The docstring of the program as handed out, if its own docstring says too much."""
     name: str = ""
     """The stem of the declaring file, set by the loader."""
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Program and fault, under the exercise's settings and seed."""
+        """The program with its fault, under the exercise's settings and seed."""
         return Scenario(self.program, (self.fault,), self.settings, self.seed)
 
     @property
@@ -133,5 +131,5 @@ class Exercise:
 
     @property
     def hints(self) -> tuple[str, str, str]:
-        """From a nudge to the place."""
+        """Three hints, from a nudge to the line."""
         return self.about_fault[0].hints

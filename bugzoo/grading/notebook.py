@@ -1,7 +1,7 @@
-"""From a declaration to notebooks: the student's, the solution, and the instructor's for nbgrader.
+"""Building notebooks from a declaration: the student's, the solution, and the instructor's for nbgrader.
 
-The order is that of a diagnosis: ticket, a look at the run, a hypothesis, the code (folded), more evidence, the diagnosis, the
-repair, the debrief. Nothing here is edited by hand afterwards; the same declaration gives the same bytes.
+The order follows a diagnosis: ticket, run, hypothesis, code (folded), more evidence, diagnosis, repair, debrief. The
+notebooks are not edited by hand; the same declaration gives the same bytes.
 """
 
 from typing import Any, Protocol
@@ -15,20 +15,20 @@ from bugzoo.notebooks import notebook as of_cells
 
 KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
-"""What stands where a solution was: nothing that fails beside a form that is filled in. `nbgrader_config.py` says the same."""
+"""The stub in place of a solution; it must not raise next to a filled-in form. Also in `nbgrader_config.py`."""
 _DIAGNOSIS = (
-    "## Your diagnosis\n\nFill in the form and press Hand in; you can do so again. If you find nothing wrong, say so: blaming a "
-    "healthy program earns nothing. The form's last question asks which test would tell your cause from the one that looks most "
-    "like it.\n\n*Only where a class is graded:* hand in by code, in the cell below the form: "
+    "## Your diagnosis\n\nFill in the form and press Hand in. You can hand in again. If nothing is wrong, say so: a fault named "
+    "in a healthy program earns nothing. The form's last question asks which test tells your cause from its closest "
+    "look-alike.\n\n*Only for a graded class:* hand in by code, in the cell below the form: "
     '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`. '
-    "`form.causes` and `form.tests` list what can be chosen; the first test is A."
+    "`form.causes` and `form.tests` list the choices. The first test is A."
 )
 FOLDED = {"jupyter": {"source_hidden": True}}
-"""JupyterLab shows such a cell as a bar; a click on it opens it."""
+"""JupyterLab shows such a cell as a bar; click it to open the cell."""
 
 
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
-    """The notebook as JSON text, without outputs. `source`, `answer`: another program and another filled-in form."""
+    """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
     name = exercise.name
     own = {
@@ -46,7 +46,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
 
 
 class Asked(Protocol):
-    """What the notebook around a program says of it: an exercise, or an assignment."""
+    """What a notebook needs to know: an exercise or an assignment."""
 
     @property
     def title(self) -> str: ...
@@ -57,10 +57,10 @@ class Asked(Protocol):
 
 
 def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any] | None = None) -> str:
-    """The notebook around a program's text.
+    """Return the notebook around a program's text.
 
-    `own`: cell id -> its text, where the template has none; a cell of those that is not in it is left out, with the text
-    above it. `about` joins the notebook's metadata.
+    `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
+    above it. The metadata gets `about`.
     """
     sections = split(source)
     program = [
@@ -102,47 +102,47 @@ _SETUP = """%load_ext bugzoo.grading.workbench
 from bugzoo.grading import cell"""
 
 _GRADER = "from bugzoo.grading import cell"
-"""Graded cells stand alone, so that one that is run first says what to do."""
+"""Graded cells import for themselves, so that one that is run first says what to do."""
 
 _HOW = (
-    "Look at the run first, then say what you think it is and how sure you are; then read the code, hand in a diagnosis, and "
-    "repair the program. Perhaps nothing is wrong. Run the next cell to begin."
+    "Look at the run first. Then say what you think is wrong and how sure you are. Read the code, hand in a diagnosis, and "
+    "repair the program. The program may also be healthy. Run the next cell to begin."
 )
 
 _LOOK = (
-    "## Look\n\n`program.run()` trains the program in a process of its own, drawn over a healthy run of it; Stop ends it. "
-    "`program.numbers()` prints it in ten parts. `program.instruments()` lists the instruments with their questions, and "
-    "`program.instrument(name)` gives numbers, what is usual, and a picture: what they mean is for you to say, until your "
-    "diagnosis is handed in. The notebook notes what you look at."
+    "## Look\n\n`program.run()` trains the program in its own process and plots it over a healthy run. Stop ends it. "
+    "`program.numbers()` prints the run in ten parts. `program.instruments()` lists the instruments with their questions. "
+    "`program.instrument(name)` gives numbers, usual values and a picture. You interpret them; verdicts come after you hand "
+    "in your diagnosis. The notebook records which instruments you use."
 )
 
 _HYPOTHESIS = (
-    "## What do you think?\n\nBefore you look further: what is it, and how sure are you? It is noted with what you have seen "
-    "so far. Change it whenever the evidence changes your mind."
+    "## What do you think?\n\nBefore you look further: what is wrong, and how sure are you? The notebook records your answer "
+    "with the evidence so far. Change it whenever the evidence changes your mind."
 )
 
 _CODE = (
-    "## The program\n\nIts code stands in the cells below, folded: a click on the bar opens one. Running such a cell keeps its "
-    "text; `program.run()` above is what trains it, always from the beginning."
+    "## The program\n\nThe cells below hold its code, folded. Click a bar to open a cell. Running such a cell saves its "
+    "text. `program.run()` above trains the program, always from the start."
 )
 
-_MORE = "## More evidence\n\nWhich instrument would show something else if you were wrong? Ask as many as you like."
+_MORE = "## More evidence\n\nWhich instrument would contradict you if you were wrong? Use as many as you like."
 
 _HINTS = (
-    "## Hints\n\nThree of them, from a nudge to the place. They take no points: the price on the button is there so that you "
-    "think once more before you press it, and the form notes how many you opened. Skip this cell if you want none."
+    "## Hints\n\nThere are three hints, from a nudge to the line. They cost no points. The price on the button asks you to "
+    "think again first, and the form records how many you opened. Skip this cell if you want no hints."
 )
 
 GRADING = (
-    "## Repair\n\nIt opens with your diagnosis, right or wrong. Change the program's cells above and run them; `program.run()` "
-    "shows what came of it. Then the first cell below judges it: it is run on several seeds in a process of its own, by what it "
-    "does: its instruments, its result on data that it never saw, and that budget, data and size are what they were. Write it "
-    "as you like; three names are asked for and have to stay: `seed`, `model` and `metrics`."
+    "## Repair\n\nHand in your diagnosis first, right or wrong. Change the program's cells above and run them; "
+    "`program.run()` shows the effect. Then the first cell below grades the repair on several seeds in its own process. It "
+    "checks the instruments, the result on unseen data, and that budget, data and model size are unchanged. Write the code "
+    "as you like, but keep three names: `seed`, `model` and `metrics`."
 )
-"""Above the graded cells."""
+"""Text above the graded cells."""
 
 _DEBRIEF = (
-    "## Debrief\n\nWhy, the run before and after, what it could have been, and what comes next. It opens with a repair that "
+    "## Debrief\n\nThe explanation, the run before and after, look-alikes, and the next exercise. It opens once your repair "
     "passes."
 )
 
@@ -156,7 +156,7 @@ def _answer(right: dict[str, Any], kind: str) -> str:
 
 
 def _asked(name: str, points: float | None = None) -> dict[str, Any]:
-    """nbgrader's metadata: of a cell that grades where there are points, else of one that is to be filled in."""
+    """Return nbgrader's metadata: for a graded cell if there are points, else for a cell to fill in."""
     graded = points is not None
     about = {
         "schema_version": 3, "grade": graded, "grade_id": name, "locked": graded, "solution": not graded, "task": False,
@@ -167,4 +167,4 @@ def _asked(name: str, points: float | None = None) -> dict[str, Any]:
         "nbgrader": about | {"points": points},
         "editable": False,
         "deletable": False,
-    }  # as nbgrader's release has them
+    }  # as in nbgrader's release versions

@@ -1,9 +1,9 @@
-"""Further runs of a submission, where one run cannot tell: is it reproducible, does it go on from its checkpoint?
+"""Further runs of a submission, when one run is not enough: is it reproducible, does it resume from its checkpoint?
 
-How many runs a program's result needs stands in its facts (`runs`, 1 where they do not say), and what the others are:
-`second = "again"` runs the same text once more, `second = "resume"` stops it half way and starts it again in the folder that it
-left (`running.resume`). A fault whose evidence is an instrument that re-runs the script asks for the same by itself. All
-runs are made in the sandbox, and the instrument judges their traces out here.
+A program's facts say how many runs its result needs (`runs`, default 1) and how to start the second. With
+`second = "again"` the same text runs again. With `second = "resume"` it stops half-way and restarts in the folder that
+it left (`running.resume`). A fault whose evidence comes from an instrument that re-runs the script needs this too. All
+runs happen in the sandbox, and the instrument judges their traces outside it.
 """
 
 from dataclasses import replace
@@ -15,16 +15,16 @@ from bugzoo.running import Job, Reading, Run
 from bugzoo.scenario import Scenario
 
 BY = {"again": "determinism", "resume": "resumption"}
-"""What judges the runs of a text, by how the second one is started."""
+"""How the second run is started -> the instrument that judges the runs."""
 
 
 def judges(case: Scenario) -> tuple[str, ...]:
-    """Instruments that look at several runs of this case; empty where one run tells everything."""
+    """Return instruments that need several runs of this case; empty if one run is enough."""
     facts = case.facts
     runs, second = int(facts.get("runs", 1)), facts.get("second", "again")
     if runs > 2 or second not in BY:
         raise UserError(
-            f"{case.program}: runs = {runs}, second = {second!r} in its facts is not known; runs is 1 or 2, and second is "
+            f"{case.program}: its facts say runs = {runs}, second = {second!r}. Allowed: runs is 1 or 2, and second is "
             f"{' or '.join(map(repr, BY))}."
         )
     named = {parse(text).instrument for fault, _ in case.specs for text in fault.evidence}
@@ -33,7 +33,7 @@ def judges(case: Scenario) -> tuple[str, ...]:
 
 
 def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
-    """Readings of all runs together: `run`, which `job` made, and the others. Raises RuntimeError where the machine fails."""
+    """Return readings over all runs: `run` of this `job`, and the others. Raises RuntimeError if the machine fails."""
     found: dict[str, Reading] = {}
     for name in judges(case):
         if run.outcome != "finished":

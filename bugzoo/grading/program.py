@@ -1,6 +1,6 @@
-"""A program's text as cells: taken apart into its sections, and put together again.
+"""A program's text as cells: split into sections, and joined again.
 
-The kept sections are put together in the order of a program, whatever order the cells were run in.
+Sections are joined in the program's order, whatever order the cells were run in.
 """
 
 import re
@@ -9,32 +9,31 @@ from collections.abc import Iterable, Mapping
 from bugzoo.errors import UserError
 
 SECTIONS = ("Head", "Settings", "Data", "Model", "Training", "Evaluation")
-"""What every program has. Others, such as the Ranks of one that runs on several, stand where they stand."""
+"""Sections of every program. Others, such as the Ranks of a program on several ranks, keep their place."""
 
 
 def split(source: str) -> dict[str, str]:
-    """A percent script as section -> text, in its order; what stands before the first `# %%` is the Head.
+    """Return a percent script as section -> text, in order; the part before the first `# %%` is the Head.
 
-    Raises UserError for two sections of one name: nothing would tell their cells apart.
+    Raises UserError for two sections of one name, as their cells could not be told apart.
     """
     pieces = re.split(r"^# %% *([^\n]*?) *\n", source, flags=re.MULTILINE)
     names = ["Head", *pieces[1::2]]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UserError(f"Two sections of the program are called {twice[0]!r} (`# %% {twice[0]}`); name them apart.")
+        raise UserError(f"Two sections of the program have the name {twice[0]!r} (`# %% {twice[0]}`). Rename one.")
     return {name: text.strip("\n") for name, text in zip(names, [pieces[0], *pieces[2::2]], strict=True)}
 
 
 def join(sections: Mapping[str, str], after: Mapping[str, str] | None = None) -> str:
-    """The percent script again. The sections that every program has stand in their order, whatever order they come in;
-    any other behind the one that `after` names, else behind the one that it comes behind. Raises UserError when one is
-    missing.
+    """Return the percent script again. The sections of every program come in their usual order. Any other section comes
+    after the one that `after` names, else after its predecessor. Raises UserError if one is missing.
     """
     before = dict(zip(list(sections)[1:], sections, strict=False)) | dict(after or {})
     missing = [name for name in (*SECTIONS, *(after or {}).values()) if name not in sections]
     if missing:
         raise UserError(
-            f"The program is not whole: the cell `%%program {missing[0]}` has not been run. Run the program's cells from "
-            "the top; if one was deleted, `bugzoo exercises reset` brings it back."
+            f"The program is incomplete: the cell `%%program {missing[0]}` was not run. Run the program's cells from "
+            "the top. If you deleted a cell, restore it with `bugzoo exercises reset`."
         )
     order: list[str] = list(SECTIONS)
     for name in sections:
@@ -45,7 +44,7 @@ def join(sections: Mapping[str, str], after: Mapping[str, str] | None = None) ->
 
 
 def cell_heads(sections: Iterable[str]) -> dict[str, str]:
-    """Section -> the first line of its cell; one whose place is not told by its name says what it comes behind."""
+    """Return section -> first line of its cell; a section without a fixed place names its predecessor."""
     usual: dict[str, str] = dict(zip(SECTIONS[1:], SECTIONS, strict=False))
     found, last = {}, None
     for name in sections:
@@ -55,6 +54,6 @@ def cell_heads(sections: Iterable[str]) -> dict[str, str]:
 
 
 def cell_name(head: str) -> tuple[str, str]:
-    """(section, the one that it comes behind or "") of a cell's first line, without its `%%program`."""
+    """Return (section, its predecessor or "") from a cell's first line, without its `%%program`."""
     name, _, before = head.strip().partition(" after ")
     return name.strip(), before.strip()

@@ -1,6 +1,6 @@
-"""A verdict in one run where it is clear, in three where the draw of random numbers may have decided: for proofs and interviews.
+"""A verdict from one run if it is clear, else from three seeds: for proofs and interviews.
 
-A right repair may draw its random numbers in another order and so miss the band of one seed in ten or twenty.
+A right repair may draw random numbers in another order, and so miss the band on one seed in ten or twenty.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from bugzoo.scenario import Scenario
 
 
 def quick(source: str, scenario: Scenario, **options: Any) -> Result:
-    """Judge `source` on the scenario's own seed, and on two more where nothing but a band was missed there."""
+    """Grade `source` on the scenario's own seed, and on two more if it only missed a band there."""
     result = grade(source, scenario, seeds=(scenario.seed,), **options)
     failed = {check.name for check in result.checks if not check.passed}
     if result.status != "wrong" or not failed <= {task(scenario.program).metric, "loss", "training loss"}:

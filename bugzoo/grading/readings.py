@@ -1,7 +1,7 @@
-"""What an instrument's reading looks like in an exercise: question, numbers, what is usual, a picture.
+"""Display of an instrument's reading in an exercise: question, numbers, usual values, a picture.
 
-Before the diagnosis is handed in nothing else is said; afterwards the verdict stands below, with the cause in words. An
-instrument names its numbers in `SHOWN`, without a word that gives a cause away; one that does not is shown by its keys.
+The verdict and the cause are shown only after the diagnosis is handed in. An instrument labels its numbers in `SHOWN`,
+without naming a cause; without `SHOWN` the keys are shown.
 """
 
 import math
@@ -14,16 +14,16 @@ from bugzoo.frontend import fit, headless
 from bugzoo.running import Reading, Run
 
 PLAIN = ("loss_curve", "gradient_health", "overfit_one_batch", "step_timeline")
-"""Instruments whose own picture shows curves and numbers and says nothing of them."""
+"""Instruments whose own picture shows curves and numbers without a verdict."""
 COUNT = 10
-"""A whole number above it counts something. On one axis with shares and losses it would be all that is seen."""
+"""A whole number above this is a count. On one axis with shares and losses it would dwarf them."""
 
 Row = tuple[str, Any, str]
-"""(what it is, its value, what is usual)."""
+"""(label, value, usual value)."""
 
 
 def rows(name: str, numbers: Mapping[str, Any]) -> list[Row]:
-    """The numbers that are shown, in the instrument's own order; those that it did not measure are left out."""
+    """Return the numbers to show, in the instrument's order; unmeasured ones are left out."""
     told = getattr(instrument(name), "SHOWN", None)
     if told is None:
         told = {key: (key.replace("_", " "), "") for key in instrument(name).judge(numbers).numbers}
@@ -32,7 +32,7 @@ def rows(name: str, numbers: Mapping[str, Any]) -> list[Row]:
 
 
 def show(name: str, reading: Reading, run: Run, verdict: bool) -> dict[str, Any]:
-    """Print a reading, with a picture where somebody looks; returns what each number is called -> its value."""
+    """Print a reading, with a picture if there is a front end; return label -> value."""
     print(fit(f"{name}: {question(name)}"))
     if not reading.applies:
         print(fit(f"  nothing to measure: {reading.why_not}"))
@@ -42,7 +42,7 @@ def show(name: str, reading: Reading, run: Run, verdict: bool) -> dict[str, Any]
     for label, value, usual in found:
         print(f"  {label:{width}}  {_text(value):>10}" + (f"   usual: {usual}" if usual else ""))
     if not found:
-        print("  nothing of that was seen in this run")
+        print("  not seen in this run")
     if verdict:
         _say_verdict(name, reading)
     if not headless():
@@ -54,7 +54,7 @@ def _say_verdict(name: str, reading: Reading) -> None:
     judged = instrument(name).judge(reading.numbers)
     print(fit(f"  {'ALARM' if judged.fired else 'no alarm'}: {judged.message}"))
     for word in dict.fromkeys(cause(suspect.cause).word for suspect in judged.suspects if judged.fired):
-        print(f"  speaks for: {word}")
+        print(f"  suggests: {word}")
 
 
 def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: bool) -> None:
@@ -70,16 +70,16 @@ def _display(name: str, reading: Reading, run: Run, found: list[Row], verdict: b
         run.readings = {**run.readings, name: reading}
         plots.draw(name, run, ax)
     elif values:
-        prepare(ax, "")  # the question stands above it, and may be longer than the picture is wide
-        bars(ax, values)  # from zero and in proportion: twice as long is twice as much
+        prepare(ax, "")  # the question is above it, and may be wider than the picture
+        bars(ax, values)  # bars start at zero: twice as long is twice as much
         ax.set_xlim(right=1.15 * max(1.0, *values.values()))
     else:
         return
-    lab.picture(figure)  # as PNG: a kernel that never loaded pyplot shows a bare figure as its repr
+    lab.picture(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
 
 
 def drawn(found: list[Row]) -> dict[str, float]:
-    """The numbers that are drawn as bars beside each other: not what is counted, and nothing where it is all zero."""
+    """Return the numbers to draw as bars: no counts, and nothing if all are zero."""
     numbers = {label: float(value) for label, value, _ in found if isinstance(value, int | float)}
     kept = {
         label: one for label, one in numbers.items() if math.isfinite(one) and not (one > COUNT and one == int(one))

@@ -1,4 +1,4 @@
-"""The trusted side: the reference model built from the grader's own text, its twin's numbers, and scores of weights."""
+"""The trusted side: the reference model from the grader's own text, the twin's numbers, and scores of weights."""
 
 import contextlib
 import json
@@ -19,14 +19,14 @@ from bugzoo.scenario import Scenario
 
 FIRST = "weights before training"
 CONTROL = 100_000
-"""Numbers, at most, but for 32 rows of whatever size."""
+"""Most numbers, except for 32 rows of any size."""
 
 
 @lru_cache(maxsize=16)
 def space(source: str, program: str) -> dict[str, Any]:
-    """The objects of a reference program up to its model: everything before `# %% Training`, executed here.
+    """Return the objects of a reference program up to its model, by executing everything before `# %% Training`.
 
-    A program of several ranks is alone in its group here, and `model` is what DDP wraps.
+    A program with several ranks is alone in its process group here, and `model` is the module that DDP wraps.
     """
     from bugzoo.running.torch_state import preserved
 
@@ -42,7 +42,7 @@ def space(source: str, program: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """A process group of one, as torchrun would start it."""
+    """Set up a process group of one, as torchrun would start it."""
     import torch.distributed as dist
 
     with socket.socket() as found:
@@ -75,19 +75,19 @@ def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -
 
 
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
-    """The grader's inputs and their targets, which stay here."""
+    """Return the grader's inputs and targets; the submission never gets the targets."""
     names = space(healthy_text(scenario), scenario.program)
     with _one_thread():
         return evaluation.held_out(names, scenario.program, scenario.seed)
 
 
 def control(inputs: np.ndarray) -> np.ndarray:
-    """The first of the grader's inputs, those that a model with shuffled weights is asked: numbers for a JSON text."""
+    """Return the first of the grader's inputs, for the model with shuffled weights, as numbers for JSON."""
     return inputs[: max(32, CONTROL // inputs[0].size)]
 
 
 def epoch(scenario: Scenario) -> int | None:
-    """Optimiser steps of the reference program's first epoch; None where it has no loader."""
+    """Return the optimizer steps in the reference program's first epoch; None if it has no loader."""
     loader = space(healthy_text(scenario), scenario.program).get("train_loader")
     return None if loader is None else len(loader) // scenario.ranks
 
@@ -108,19 +108,19 @@ def shapes(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 
 
 def never_moved(scenario: Scenario, weights: dict[str, np.ndarray]) -> int:
-    """Elements of the parameters that are, to the bit and as a whole, what the reference model begins with."""
+    """Count elements of parameters that are bitwise equal, as a whole, to the reference model's initial ones."""
     first = space(healthy_text(scenario), scenario.program)[FIRST]
     same = (value for name, value in first.items() if name in weights and np.array_equal(value.numpy(), weights[name]))
     return sum(value.numel() for value in same)
 
 
 def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
-    """Are these weights the reference model's, by name and shape?"""
+    """Return whether these weights fit the reference model, by name and shape."""
     return {name: tuple(value.shape) for name, value in weights.items()} == shapes(scenario)
 
 
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
-    """What the reference model answers with somebody's weights, in single precision."""
+    """Return the reference model's outputs with a submission's weights, in float32."""
     model = space(healthy_text(scenario), scenario.program)["model"]
     with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
         own = _constants(model)
@@ -131,18 +131,20 @@ def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarra
 
 
 def _constants(model: torch.nn.Module) -> set[str]:
-    """Buffers of the program's own modules, such as a mask: nothing learns them, and a repair may leave one unused."""
+    """Return buffers of the program's own modules, such as a mask: not learned, and a repair may drop one."""
     return {
         f"{path}.{name}" if path else name
         for path, module in model.named_modules()
-        if not type(module).__module__.startswith("torch.")  # BatchNorm's running averages are results of the training
+        if not type(module).__module__.startswith(
+            "torch."
+        )  # BatchNorm's running statistics are results of the training
         for name, _ in module.named_buffers(recurse=False)
     }
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small models: threads that wait for one another beside two trainings cost more than they bring."""
+    """Use one thread: for small models, threads that wait for each other cost more than they save."""
     usual = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -152,7 +154,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> Score:
-    """What these weights are worth on the submission's own validation data."""
+    """Return the score of these weights on the submission's own validation data."""
     names = space(healthy_text(scenario), scenario.program)
     answers, targets = [], []
     for inputs, wanted in evaluation.validation(names, scenario.program, scenario.seed):

@@ -1,4 +1,4 @@
-"""The repairs and the pretences that a fault's file names, made in one program's broken text."""
+"""The repairs and pretences from a fault's file, applied to one program's broken text."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ Params = Mapping[str, float | int]
 
 
 def made(source: str, edits: Written, params: Params) -> str | None:
-    """`source` with these edits made; None where they do not fit this program."""
+    """Return `source` with these edits applied; None if they do not fit this program."""
     try:
         return change(source, edits, params).broken
     except UserError:
@@ -18,16 +18,16 @@ def made(source: str, edits: Written, params: Params) -> str | None:
 
 
 def all_made(source: str, named: Mapping[str, Written], params: Params) -> dict[str, str]:
-    """Name -> text, for those that fit."""
+    """Return name -> text, for those that fit."""
     texts = {title: made(source, edits, params) for title, edits in named.items()}
     return {title: text for title, text in texts.items() if text is not None}
 
 
 def repairs(source: str, fault: Fault, params: Params) -> dict[str, str]:
-    """Name -> text: what is right beside the healthy text. `source` is the broken one."""
+    """Return name -> text of right repairs besides the healthy text. `source` is the broken one."""
     return all_made(source, fault.repairs, params)
 
 
 def pretences(source: str, fault: Fault, params: Params) -> dict[str, str]:
-    """Name -> text: what looks like a repair of this fault and is none."""
+    """Return name -> text of fake repairs of this fault."""
     return all_made(source, fault.pretences, params)

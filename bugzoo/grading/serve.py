@@ -1,4 +1,4 @@
-"""What the grading processes share: a question as JSON on stdin, the result as one line of JSON on stdout."""
+"""Protocol of the grading processes: a question as JSON on stdin, the result as one line of JSON on stdout."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from bugzoo.grading.model import Result
 
 
 def serve(answer: Callable[[str, dict[str, Any]], Result]) -> None:
-    """Answer the question about what the first argument names; a user's mistake is an answer, too: {"error": ...}."""
+    """Answer the question about the first argument; a user's mistake is answered with {"error": ...}."""
     try:
         result = answer(sys.argv[1], json.load(sys.stdin))
     except UserError as error:

@@ -1,6 +1,6 @@
-"""How long a repair takes, where slowness is the fault: beside a healthy twin that runs at the same time.
+"""The duration of a repair, if slowness is the fault: relative to a healthy twin that runs at the same time.
 
-Seconds alone say as much about the machine as about the program. Whatever else the machine does, it does to both.
+Seconds alone say as much about the machine as about the program. Other load on the machine affects both runs.
 """
 
 from dataclasses import replace
@@ -12,24 +12,24 @@ from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
 
 SLOWER = 1.6
-"""How many times as long as the twin a repair may take: healthy ones took 0.9 to 1.2 times, a starved loader 2.3 times, and
-1.95 times where four other programs wanted two processors."""
+"""How many times as long as the twin a repair may take. Healthy ones took 0.9 to 1.2 times, a starved loader 2.3 times,
+and 1.95 times while four other programs shared two processors."""
 PAIRS = 2
-"""A pair may be disturbed unevenly: one that is in order is enough."""
+"""Most pairs of runs: a pair may be disturbed unevenly, so one good pair is enough."""
 
 
 def about_time(case: Scenario) -> bool:
-    """Is one of the faults that a run is slow? What compiles takes longer here than the training: that one is counted."""
+    """Return whether one of the faults is a slow run. A compile fault is counted instead, as compiling dominates."""
     return any(fault.symptom == "slow" and not fault.needs.compile for fault, _ in case.specs)
 
 
 def beside(job: Job, case: Scenario) -> Check:
-    """Run the submission's `job` and the healthy text under the same conditions, both at once.
+    """Run the submission's `job` and the healthy text at once, under the same conditions.
 
-    The time is the supervisor's, from outside. Raises RuntimeError where the machine fails.
+    The supervisor measures the time from outside. Raises RuntimeError if the machine fails.
     """
     least = float("inf")
-    # what is measured afterwards takes both as long, and would make any two more alike
+    # measurements after the run take both equally long, and would make the two look more alike
     bare = replace(job, after=None, after_args={}, export=(), predict=())
     for _ in range(PAIRS):
         ours, usual = run_all(run_worker, [bare, replace(bare, source=case.healthy().source)], workers=2)

@@ -1,6 +1,6 @@
-"""What an instrument saw, for whoever repairs: the symptom as a number, and no word on what makes it.
+"""An instrument's reading for a learner who repairs: the symptom as a number, without its cause.
 
-An instrument's own message may name the cause; whoever is told it has nothing left to find.
+An instrument's own message may name the cause and would leave nothing to find.
 """
 
 import math
@@ -13,10 +13,10 @@ Numbers = Mapping[str, Any]
 
 
 def symptom(name: str, numbers: Numbers) -> str:
-    """One sentence with the numbers of an instrument that fires; its bare numbers where none is written here."""
+    """Return a sentence with the numbers of an instrument that fires; bare numbers if it has no sentence here."""
     try:
         told = _SENTENCES[name](numbers) if name in _SENTENCES else ""
-    except (KeyError, TypeError, ValueError):  # a submission's process may leave any numbers behind
+    except (KeyError, TypeError, ValueError):  # a submission's process may return any numbers
         told = ""
     return told or _bare(name, numbers)
 
@@ -30,20 +30,20 @@ def _fresh_gradient(n: Numbers) -> str:
     if n.get("never_stepped"):
         return f"backward() ran {n['backwards']:.0f} times, and 0 steps were made"
     if n.get("empty_share", 0) > 0:
-        return f"at {n['empty_share']:.0%} of the steps the optimiser found a gradient of 0, or none (usual: 0%)"
+        return f"at {n['empty_share']:.0%} of the steps the optimizer found a gradient of 0, or no gradient (usual: 0%)"
     return f"at {n['stale_share']:.0%} of the steps the gradient was not 0 when backward() began (usual: 0%)"
 
 
 def _double_normalisation(n: Numbers) -> str:
     if n.get("sigmoid_before_loss"):
-        return "what the loss makes of its inputs lies between 0.50 and 0.73 (usual: between 0 and 1)"
+        return "the loss maps its inputs to values from 0.50 to 0.73 (usual: 0 to 1)"
     spread = n.get("log_prob_spread", math.nan)
-    more = f", and the loss tells its classes apart by {spread:.2f} nats at most" if math.isfinite(spread) else ""
+    more = f", and the loss separates its classes by at most {spread:.2f} nats" if math.isfinite(spread) else ""
     return f"the rows that enter the loss sum to 1.00{more}"
 
 
 def _non_finite(n: Numbers) -> str:
-    return f"the first number that is not finite comes at step {n['step']:.0f}"
+    return f"the first non-finite number is at step {n['step']:.0f}"
 
 
 def _initial_loss(n: Numbers) -> str:
@@ -58,12 +58,12 @@ def _loss_curve(n: Numbers) -> str:
 
 def _handover(n: Numbers) -> str:
     if n["left_out_share"] > 0:
-        return f"{n['left_out_share']:.0%} of what was trained before is held by no optimiser (usual: 0%)"
+        return f"{n['left_out_share']:.0%} of the pretrained parameters are in no optimizer (usual: 0%)"
     if math.isfinite(n["rate_ratio"]):
         return (
-            f"what was trained before goes on at {n['rate_ratio']:.2g} times the rate of what is new (usual: about 0.1)"
+            f"the pretrained parameters move at {n['rate_ratio']:.2g} times the pace of the new ones (usual: about 0.1)"
         )
-    return f"{n['frozen_share']:.0%} of what was trained before is what it was"
+    return f"{n['frozen_share']:.0%} of the pretrained parameters did not change"
 
 
 def _memory_audit(n: Numbers) -> str:
@@ -71,12 +71,12 @@ def _memory_audit(n: Numbers) -> str:
 
 
 def _step_timeline(n: Numbers) -> str:
-    return f"{n['data_ms']:.3g} ms of a step, {n['data_share']:.0%}, pass before its forward pass begins"
+    return f"{n['data_ms']:.3g} ms of a step, {n['data_share']:.0%}, pass before the forward pass begins"
 
 
 def _rank_check(n: Numbers) -> str:
     if n.get("hung"):
-        return f"one rank made {n['steps_fewest']:.0f} steps, another {n['steps_most']:.0f}, and then none made any"
+        return f"one rank made {n['steps_fewest']:.0f} steps, another {n['steps_most']:.0f}, and then all ranks stopped"
     return f"after the run the parameters of the ranks differ by {n['parameter_spread']:.2g} of their size (usual: 0)"
 
 
@@ -91,7 +91,7 @@ def _gradient_health(n: Numbers) -> str:
 
 def _scale_watch(n: Numbers) -> str:
     lost, skipped = n["underflow_share"], n["skipped_share"]
-    return f"{lost:.0%} of the gradient's elements come out as 0, and {skipped:.0%} of the steps are skipped"
+    return f"{lost:.0%} of the gradient's elements are 0, and {skipped:.0%} of the steps are skipped"
 
 
 def _overfit_one_batch(n: Numbers) -> str:
@@ -103,10 +103,10 @@ def _overfit_one_batch(n: Numbers) -> str:
 def _mode_watch(n: Numbers) -> str:
     if n.get("eval_in_train_mode"):
         which = f"{n['eval_in_train_mode']:.0f} of {n['evaluations']:.0f} evaluations"
-        return f"the answers of {which} depend on a draw of random numbers, or on the rest of the batch (usual: 0)"
+        return f"the outputs of {which} depend on random numbers, or on the rest of the batch (usual: 0)"
     if n.get("train_in_eval_share"):
-        return f"in {n['train_in_eval_share']:.0%} of the training passes nothing is dropped or normalised by the batch"
-    return "asked 2 times for its evaluation, the model answers differently"
+        return f"in {n['train_in_eval_share']:.0%} of the training passes nothing is dropped or normalized by the batch"
+    return "the model was evaluated 2 times, with different outputs"
 
 
 def _parameter_audit(n: Numbers) -> str:
@@ -114,12 +114,12 @@ def _parameter_audit(n: Numbers) -> str:
     still = min(1.0, sum(n.get(key, 0.0) for key in keys))
     if not still and n.get("frozen_share"):
         return f"{n['frozen_share']:.0%} of the parameters get no update at the end of the training (usual: 0%)"
-    return f"{still:.0%} of the parameters are after the training what they were before it (usual: 0%)"
+    return f"{still:.0%} of the parameters are the same before and after the training (usual: 0%)"
 
 
 def _dependency(n: Numbers) -> str:
     if n.get("nan_output"):
-        return "to a batch of finite numbers the model answers NaN at least 1 time"
+        return "on a batch of finite numbers the model returns NaN at least 1 time"
     told = {
         "future_leak": "changing later positions moves earlier outputs by {:.2g} of the usual movement (0 is right)",
         "padding_leak": "cutting off a sample's padding moves its output by {:.2g} of the samples' spread (0 is right)",
@@ -131,7 +131,7 @@ def _dependency(n: Numbers) -> str:
 def _data_inspection(n: Numbers) -> str:
     if n.get("outer_broadcast"):
         return "the loss compares an output with more than 1 target"
-    same = f"neighbours share their target in {n['neighbour_agreement']:.0%} (by chance: {n['chance_agreement']:.0%})"
+    same = f"neighbors share their target in {n['neighbour_agreement']:.0%} (by chance: {n['chance_agreement']:.0%})"
     return f"{same}, and the loss ends at {n['final_loss']:.3g}"
 
 

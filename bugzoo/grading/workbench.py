@@ -1,11 +1,11 @@
-"""`program` and `%%program Section` in a notebook: a cell is kept as text, and `program.run()` is the way to run it.
+"""`program` and `%%program Section` in a notebook: a cell is saved as text, and `program.run()` runs it.
 
 %load_ext bugzoo.grading.workbench
-program.begin("01_flat_loss")        # the program as it was handed out
+program.begin("01_flat_loss")        # the program as handed out
 view = program.run()                 # a fresh process, a live plot
 
 %%program Training
-...                                  # kept; nothing is trained in this kernel
+...                                  # saved; this kernel trains nothing
 """
 
 import base64
@@ -27,25 +27,25 @@ PARTS = 10
 
 
 class Program:
-    """What the cells have kept so far, what came of it when it was run, and its ticket."""
+    """The saved cells, their latest run and the ticket."""
 
     def __init__(self) -> None:
         self.sections: dict[str, str] = {}
         self.after: dict[str, str] = {}
         self.ranks = 1
-        """Processes that the program runs on."""
+        """Number of processes that the program runs on."""
         self.ticket = ""
         self._forms: tuple[str, ...] = ()
-        """Tickets of the forms that ask for it, where they are several."""
+        """Tickets of the forms that ask for it, if there are several."""
         self._handed: dict[str, str] = {}
         self._twin: healthy.Twin | None = None
         self._view: Any = None
         self._measured: dict[tuple[str, str], Any] = {}
 
-    # ---- begun by the notebook's first cell
+    # ---- called by the notebook's first cell
 
     def begin(self, name: str) -> None:
-        """Take an exercise's program as it was handed out, unless its cells were run already. Raises UserError."""
+        """Load an exercise's program as handed out, unless its cells were already run. Raises UserError."""
         from bugzoo.grading.exercises import load
         from bugzoo.grading.grade import handed_out
 
@@ -58,7 +58,7 @@ class Program:
     def hand_out(
         self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
     ) -> None:
-        """The same for an assignment's, whose packed text the notebook carries; `program` names its healthy twin."""
+        """Load an assignment's program from the notebook's packed text; `program` names its healthy twin."""
         twin = healthy.Twin("", program, seed, size)
         self._start(
             ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program}
@@ -72,23 +72,23 @@ class Program:
         self.sections = {**self._handed, **self.sections}
         if not record.notes(ticket, "started"):
             record.note(ticket, "started", about)
-        if not headless():  # so that it is there when the first plot is asked for
+        if not headless():  # so that it is ready for the first plot
             threading.Thread(target=_quietly, args=(twin.curve,), name="bugzoo-healthy", daemon=True).start()
 
-    # ---- what a learner calls
+    # ---- called by the learner
 
     @property
     def source(self) -> str:
-        """The program's text, from the cells as they were last run. Raises UserError when a part is missing."""
+        """The program's text, from the cells as last run. Raises UserError if a part is missing."""
         return join(self.sections, self.after)
 
     @property
     def diagnosed(self) -> bool:
-        """Whether a diagnosis of this ticket was handed in: then instruments give verdicts, and the repair is graded."""
+        """Whether a diagnosis of this ticket was handed in; if so, instruments give verdicts and repairs are graded."""
         return diagnosed(self.ticket)
 
     def run(self) -> Any:
-        """Train the program in a fresh process, drawn live beside the healthy run; returns the view, with a Stop button."""
+        """Train the program in a fresh process, plotted live over the healthy run; return the view with a Stop button."""
         from bugzoo import lab
 
         text = self.source
@@ -101,7 +101,7 @@ class Program:
         return self._view
 
     def numbers(self) -> None:
-        """Print the latest run in ten parts, and how it ended, beside the healthy one. Waits for the run to end."""
+        """Wait for the latest run; print it in ten parts, and how it ended, beside the healthy run."""
         run = self._latest()
         twin = self._twin.curve() if self._twin else None
         print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin)))
@@ -114,22 +114,22 @@ class Program:
             print(f"{number:4d}  {line}")
 
     def instruments(self) -> None:
-        """Print the instruments, each with the question that it answers."""
+        """Print the instruments with their questions."""
         from bugzoo.diagnostics import names, question
 
         width = max(map(len, names()))
         for name in names():
-            lines = textwrap.wrap(question(name), 96 - width)  # a page is that wide: a longer line is cut within a word
+            lines = textwrap.wrap(question(name), 96 - width)  # the width of a page: a longer line breaks within a word
             print("\n".join(f"{head:{width}}  {line}" for head, line in zip_longest([name], lines, fillvalue="")))
 
     def instrument(self, name: str) -> dict[str, Any]:
-        """Run the program once and print one instrument's question, numbers and what is usual; returns the numbers.
+        """Run the program once and print one instrument's question, numbers and usual values; return the numbers.
 
-        What was looked at is noted for the diagnosis. Verdicts come when that was handed in. Raises UserError.
+        The use is recorded for the diagnosis. Verdicts come after the diagnosis is handed in. Raises UserError.
         """
         from bugzoo.diagnostics import names
 
-        if name not in names():  # told before anything runs
+        if name not in names():  # reported before anything runs
             raise unknown("instrument", name, names(), "program.instruments()")
         key = (self.source, name)
         if key not in self._measured:
@@ -139,7 +139,7 @@ class Program:
             record.note(ticket, "looked", {"instrument": name})
         return readings.show(name, reading, run, self.diagnosed)
 
-    # ---- behind it
+    # ---- internal
 
     def _measure(self, name: str) -> tuple[Any, Any]:
         from bugzoo.diagnostics import measure_all, reruns
@@ -148,32 +148,32 @@ class Program:
         how: dict[str, Any] = {"names": [name], "most_reruns": reruns(name)}
         job = healthy.job(self.source, self.ranks, after="bugzoo.diagnostics:measure_all", after_args=how)
         run = run_worker(job)
-        if self.ranks > 1:  # what compares the ranks can only be asked when all of them are back
+        if self.ranks > 1:  # ranks can only be compared once all of them are back
             known = {name: reading for name, reading in run.readings.items() if reading.applies}
             run.readings = measure_all(run, names=[name], max_cost=0) | known
         return run, run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
 
     def _latest(self) -> Any:
         if self._view is None:
-            raise UserError("The program has not been run yet: view = program.run() does.")
+            raise UserError("The program has not run yet. Run it with view = program.run().")
         return self._view.result
 
     def _which(self) -> str:
         changed = [name for name, text in self.sections.items() if text.strip() != self._handed.get(name, "").strip()]
         if not self._handed:
-            return "the program as its cells were last run"
-        return f"the program with your {', '.join(changed)}" if changed else "the program as it was handed out"
+            return "the program from its cells as last run"
+        return f"the program with your {', '.join(changed)}" if changed else "the program as handed out"
 
     def _keep(self, name: str, before: str, cell: str) -> str:
-        """Keep a cell's text; a sentence on it. Raises UserError for a section that there is not, SyntaxError for a slip."""
+        """Save a cell's text and return a sentence. Raises UserError for an unknown section, SyntaxError for bad code."""
         if name not in SECTIONS and not before:
-            raise UserError(f"%%program {name}: there is no such section; it is one of {', '.join(SECTIONS)}.")
-        self.sections[name] = cell  # also one with a slip: what is graded is what stands in the cell
+            raise UserError(f"%%program {name}: there is no such section. Use one of {', '.join(SECTIONS)}.")
+        self.sections[name] = cell  # also with a syntax error: the cell's text is what is graded
         if before:
             self.after[name] = before
         compile(cell, f"the cell {name}", "exec", dont_inherit=True)
         new = cell.strip() != self._handed.get(name, cell).strip()
-        return f"{name}: kept{', with your change' if new else ''}; run it with program.run()"
+        return f"{name}: saved{', with your change' if new else ''}. Run it with program.run()"
 
     def __dir__(self) -> list[str]:
         return [
@@ -182,36 +182,36 @@ class Program:
         ]  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<program {self.ticket}: {', '.join(self.sections) or 'nothing kept yet'}>"
+        return f"<program {self.ticket}: {', '.join(self.sections) or 'nothing saved yet'}>"
 
 
 def diagnosed(ticket: str) -> bool:
-    """Whether the record has a diagnosis of a ticket, or of one of the forms that ask for it."""
+    """Return whether the record has a diagnosis for a ticket, or for one of its forms."""
     return any(record.diagnosis(one) for one in (ticket, *forms(ticket)))
 
 
 def forms(ticket: str) -> tuple[str, ...]:
-    """The tickets of an assignment's three forms."""
+    """Return the tickets of an assignment's three forms."""
     return tuple(f"{ticket}/{number}" for number in (1, 2, 3))
 
 
 def packed(text: str) -> str:
-    """A program's text as `hand_out` takes it."""
+    """Return a program's text packed for `hand_out`."""
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def report(points: list[Any], outcome: str, metrics: Any, twin: Any = None) -> list[str]:
-    """The lines of `program.numbers()`: what a ticket says of a run stands here. `twin`: the healthy curve."""
+    """Return the lines of `program.numbers()`; tickets quote numbers from here. `twin`: the healthy curve."""
     lines = [*table(points, twin.points if twin else []), _ending("this run", outcome, metrics)]
     return lines + ([_ending("healthy", "finished", twin.metrics)] if twin else [])
 
 
 def table(points: list[Any], twin: list[Any]) -> list[str]:
-    """Means over ten parts of a run, one line each: steps, loss, gradient norm, and the healthy loss."""
+    """Return means over ten parts of a run, one line each: steps, loss, gradient norm and the healthy loss."""
     import numpy as np
 
     if not points:
-        return ["no step was made"]
+        return ["no optimizer step was made"]
     lines = [f"{'steps':>11}  {'loss':>8}  {'grad norm':>9}" + (f"  {'healthy loss':>12}" if twin else "")]
     for part in np.array_split(np.arange(len(points)), min(PARTS, len(points))):
         steps, losses, norms = zip(*(points[i] for i in part), strict=True)
@@ -233,19 +233,19 @@ def _ending(who: str, outcome: str, metrics: Any) -> str:
 def _quietly(call: Any) -> None:
     try:
         call()
-    except Exception:  # told when it is asked for again
+    except Exception:  # reported when it is requested again
         return
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext`: adds the magic and a variable named `program`.
 
-    What a cell raises is shown once, without our own frames; the magic raises it again so that the cell counts as failed.
+    A cell's error is shown once, without bugzoo's frames; the magic raises it again so that the cell counts as failed.
     """
     from bugzoo import lab  # noqa: F401  its import makes a mistake of the user's one message
 
     program = Program()
-    show, shown = shell._showtraceback, []  # both of the shell's ways to show an error, a syntax error's too, end there
+    show, shown = shell._showtraceback, []  # the shell shows every error through it, also a syntax error
 
     def once(kind: Any, error: Any, lines: Any) -> None:
         if any(error is one for one in shown):

@@ -1,7 +1,7 @@
-"""Edits -> broken source: structural edits of Python text, their composition, conflicts and diff.
+"""Apply faults to source code: structural edits of Python text, their combination, conflicts and diff.
 
-Every edit is found in the same starting text, so that the order of faults does not matter and two faults that touch
-one place are noticed. Nothing is formatted anew: bytes outside an edit stay as they are.
+Every edit is located in the same original text, so the order of faults does not matter, and two faults at one place are
+detected. Nothing is reformatted: bytes outside an edit stay unchanged.
 """
 
 import difflib
@@ -23,7 +23,7 @@ __all__ = ["Edit", "Injection", "change", "check_syntax", "diff", "inject", "mis
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace `source[start:end]` by `text` (offsets in characters). `claim`: the whole place that it belongs to."""
+    """Replace `source[start:end]` by `text` (offsets in characters). `claim`: the whole place of this edit."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Injection:
-    """A text, the edits made to it and what came out."""
+    """A source text, the edits to it and the result."""
 
     original: str
     edits: tuple[Edit, ...]
@@ -48,8 +48,8 @@ class Injection:
         return text
 
     def undo(self, broken: str) -> str:
-        """`broken` with this injection's edits taken back. Raises ValueError when the text is not what was injected."""
-        for edit in self.edits:  # in order, so that everything before `start` is restored already
+        """Return `broken` without this injection's edits. Raises ValueError if the text was changed at an edit."""
+        for edit in self.edits:  # in order, so that everything before `start` is already restored
             found = broken[edit.start : edit.start + len(edit.text)]
             if found != edit.text:
                 raise ValueError(f"line {edit.line} no longer holds what {edit.owner} put there: {found!r}")
@@ -58,18 +58,18 @@ class Injection:
 
 
 Step = tuple[Swap | Change, Place, dict[str, str]]
-"""One edit, the place that was chosen for it, and what the places that it is given lend it."""
+"""One edit, its chosen place, and the names that other places provide."""
 
 
 class _Misfit(Exception):
-    """No place, or several: `several` are those to choose from, `sought` what was looked for, in words or as a pattern."""
+    """No place, or several. `several`: places to choose from. `sought`: descriptions or patterns of the wanted place."""
 
     def __init__(self, several: list[Place], sought: list[str]) -> None:
         self.several, self.sought = several, sought
 
 
 def _find(script: Script, edit: Swap | Change) -> tuple[list[Place], list[Place]]:
-    """Every place where an edit could be made, and those that are meant."""
+    """Return every place where an edit is possible, and the best ones."""
     if isinstance(edit, Swap):
         where = (edit.where,) if isinstance(edit.where, str) else edit.where
         found = script.pattern(edit.before, where)
@@ -79,7 +79,7 @@ def _find(script: Script, edit: Swap | Change) -> tuple[list[Place], list[Place]
 
 
 def _has_all(edit: Change, place: Place) -> bool:
-    """Whether a place has the metavariables that are rewritten, and those of one of the texts each."""
+    """Return whether a place has the metavariables to rewrite, and for each those of one of its texts."""
     for name, texts in edit.texts:
         if name and name not in place.pieces:
             return False
@@ -89,7 +89,7 @@ def _has_all(edit: Change, place: Place) -> bool:
 
 
 def places(source: str, edit: Swap | Change | Idiom) -> list[Place]:
-    """Where an edit could be made in a text, or where an idiom's place is: the likeliest first, the others behind."""
+    """Return the places of an edit or an idiom in a source text, the most likely first."""
     script = read(source)
     if isinstance(edit, Idiom):
         found = edit.found(script)
@@ -100,12 +100,12 @@ def places(source: str, edit: Swap | Change | Idiom) -> list[Place]:
 
 
 def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[Step]:
-    """The edits to make for one entry, each with its place. Raises _Misfit."""
+    """Return the edits for one entry, each with its place. Raises _Misfit."""
     if isinstance(edit, Either):
         failed: list[_Misfit] = []
         for alternative in edit.alternatives:
             if not alternative and any(misfit.several for misfit in failed):
-                break  # the place is there, more than once
+                break  # the place exists more than once
             try:
                 return [step for one in alternative for step in _plan(script, one, at)]
             except _Misfit as misfit:
@@ -126,19 +126,19 @@ def _plan(script: Script, edit: Swap | Change | Either, at: int | None) -> list[
         there = idiom.best(script, idiom.found(script))
         if not there:
             raise _Misfit([], [idiom.words])
-        if there[0].node.kind() in LOOPS:  # a loop's names are known within it
+        if there[0].node.kind() in LOOPS:  # a loop's names are known only inside it
             there = [loop for loop in there if any(_holds(loop, place) for place in found)] or there
             found, best = ([place for place in some if _holds(there[0], place)] for some in (found, best))
         lent = _told(script, idiom, there[0]) | lent
     if len(best) == 1:
         return [(edit, best[0], lent)]
-    # what stands in the script, for the user who looks for it
+    # shown to the user, who looks for it in the script
     sought = "`" + " ; ".join(edit.before.split("\n")) + "`" if isinstance(edit, Swap) else edit.place.words
     raise _Misfit(best, [sought])
 
 
 def _told(script: Script, idiom: Idiom, place: Place) -> dict[str, str]:
-    """What a place tells other edits: its metavariables, and as `$STEP_STATEMENT` the statement that it belongs to."""
+    """Return the names that a place provides: its metavariables, and its statement as `$STEP_STATEMENT`, for example."""
     span = statement(place.node).range()
     return place.names() | {f"{idiom.name}_STATEMENT": script.source[span.start.index : span.end.index]}
 
@@ -162,9 +162,7 @@ def _refuse(misfit: _Misfit, source: str, owner: str, label: str, at: int | None
             f"Choose one with --at LINE, for example --at {misfit.several[0].line}."
         )
     where = f" at line {at}" if at is not None else ""
-    return UserError(
-        f"{owner} does not fit {label}: what it changes is found in 0 places{where}, 1 is needed. Looked for: {sought}."
-    )
+    return UserError(f"{owner} does not fit {label}: the code that it changes is missing{where}. Looked for: {sought}.")
 
 
 def _edits(
@@ -190,12 +188,12 @@ def _edits(
 
 
 def _in_order(source: str, edits: list[Edit], label: str) -> tuple[Edit, ...]:
-    """Sorted by place. Raises UserError where two faults change one place."""
+    """Return the edits sorted by place. Raises UserError if two faults change one place."""
     edits = sorted(edits, key=lambda edit: (edit.start, edit.end))
     for one, two in pairwise(edits):
         if two.start < one.end or (two.start, two.end) == (one.start, one.end):
             _conflict(one, two, label)
-    for one in edits:  # a place belongs to one fault, also where the other writes a different part of it
+    for one in edits:  # a place belongs to one fault, even if another fault writes a different part of it
         for two in edits:
             if one.owner < two.owner and one.claim[0] < two.claim[1] and two.claim[0] < one.claim[1]:
                 _conflict(one, two, label)
@@ -205,7 +203,7 @@ def _in_order(source: str, edits: list[Edit], label: str) -> tuple[Edit, ...]:
 def _conflict(one: Edit, two: Edit, label: str) -> None:
     raise UserError(
         f"{one.owner} and {two.owner} both change line {max(one.line, two.line)} of {label}; "
-        "they cannot be combined there. Take one of them, or another program."
+        "they cannot be combined there. Use only one of them, or another program."
     )
 
 
@@ -215,9 +213,9 @@ def inject(
     label: str = "this script",
     at: int | None = None,
 ) -> Injection:
-    """All edits of all faults, found in `source` and made together.
+    """Find all edits of all faults in `source` and apply them together.
 
-    `at` (a line) chooses the place where an edit fits several.
+    `at` (a line number) chooses the place if an edit fits several.
     Raises UserError for a syntax error in `source`, an edit that does not fit exactly once, or two faults at one place.
     """
     check_syntax(source, label)
@@ -227,21 +225,19 @@ def inject(
     for fault, _ in faults:
         own = [edit for edit in edits if edit.owner == fault.id]
         if all(source[edit.start : edit.end] == edit.text for edit in own):
-            raise UserError(
-                f"{fault.id} would change nothing in {label}: line {own[0].line} is already as it would leave it."
-            )
+            raise UserError(f"{fault.id} would change nothing in {label}: line {own[0].line} already has this fault.")
     result = Injection(source, _in_order(source, edits, label))
     owners = sorted({edit.owner for edit in edits})
     try:
         _check_compiles(result.broken, f"{label} after {', '.join(owners)}")
-    except UserError as error:  # the place is written in a way that the edit does not take
+    except UserError as error:  # the place is written in a style that the edit cannot handle
         sought = "; ".join(str(one) for fault, _ in faults for one in together(fault.edits))
         raise UserError(f"{error} Nothing was changed. Looked for: {sought}.") from None
     return result
 
 
 def misfit(source: str, fault: Fault, label: str) -> str:
-    """Why a fault does not fit a text, as `inject` would say it; empty when every edit finds its place. Writes nothing."""
+    """Return why a fault does not fit a text, in the words of `inject`. Empty if every edit fits. Changes nothing."""
     for entry in together(fault.edits):
         try:
             _plan(read(source), entry, None)
@@ -258,7 +254,7 @@ def change(
     label: str = "this program",
     at: int | None = None,
 ) -> Injection:
-    """The edits of a repair or a pretence made in a (broken) text. Raises UserError as `inject` does."""
+    """Apply the edits of a repair or a pretence to a (broken) text. Raises UserError as `inject` does."""
     check_syntax(source, label)
     made = _edits(read(source), edits, params or {}, owner, label, at)
     result = Injection(source, _in_order(source, made, label))
@@ -267,14 +263,14 @@ def change(
 
 
 def check_syntax(source: str, label: str) -> None:
-    """Raises UserError with line and reason when the text is not Python."""
+    """Raise UserError with line and reason if the text is not Python."""
     if wrong := _not_python(source):
         raise UserError(f"{label} is not valid Python: {wrong}.")
 
 
 @lru_cache(maxsize=256)
 def _not_python(source: str) -> str:
-    """Why the text is not Python; empty where it is. Many edits are tried in one text, so that the answer is remembered."""
+    """Return why the text is not Python, empty if it is. Cached, because many edits are tried in one text."""
     try:
         parse(source)
     except (SyntaxError, ValueError) as error:
@@ -284,10 +280,10 @@ def _not_python(source: str) -> str:
 
 
 def _check_compiles(source: str, label: str) -> None:
-    """As check_syntax; it also finds what only the compiler does, such as an argument given twice."""
+    """Check like check_syntax, including errors that only the compiler finds, such as a repeated argument."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the script's own, such as an invalid escape
+            warnings.simplefilter("ignore")  # the script's own warnings, such as an invalid escape
             compile(source, label, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UserError(f"{label} is not valid Python: {error.msg} (line {error.lineno}).") from None
@@ -296,7 +292,7 @@ def _check_compiles(source: str, label: str) -> None:
 
 
 def diff(before: str, after: str, label: str = "train.py") -> str:
-    """Unified diff, the answer key of every scenario."""
+    """Return the unified diff, the answer key of every scenario."""
     lines = difflib.unified_diff(
         source_lines(before, keepends=True),
         source_lines(after, keepends=True),

@@ -1,4 +1,4 @@
-"""A place and what is to become of it -> edits of the text. Bytes outside an edit stay as they are."""
+"""Turn a place and its change into text edits. Bytes outside an edit stay unchanged."""
 
 import ast
 import re
@@ -11,20 +11,20 @@ from bugzoo.faults.script import Place, Script, fill, metavariables, statement
 from bugzoo.syntax import parse
 
 Cut = tuple[int, int, str]
-"""Replace `source[start:end]` by the text."""
+"""(start, end, text): replace `source[start:end]` by the text."""
 
 _PARAM = re.compile(r"\$([a-z_][a-z0-9_]*)")
 _FOLD = re.compile(r"(?<![\w.])fold\(([^()]*)\)")
 _ONE = re.compile(r"\$[A-Z_][A-Z0-9_]*")
 _SAME = re.compile(r"^([\w.]+) = \1\n", re.MULTILINE)
-"""A line that the names at this place make empty: `outputs = outputs`."""
+"""A line without effect after the names are filled in: `outputs = outputs`."""
 _WRAPPED = re.compile(r"(?<![\w\])])\(\$([A-Z_][A-Z0-9_]*)\)")
 _SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict)
 
 
 def write(text: str, names: Mapping[str, str], params: Mapping[str, object]) -> str:
-    """`text` with metavariables and parameters filled in and `fold(...)` worked out."""
-    parts = _FOLD.split(text)  # every second one stood between the parentheses
+    """Return `text` with metavariables and parameters filled in and `fold(...)` evaluated."""
+    parts = _FOLD.split(text)  # every second part was between the parentheses
     written = [_number(_filled(_ONE.sub(r"(\g<0>)", part), names, params)) for part in parts[1::2]]
     parts[::2] = [_filled(part, names, params) for part in parts[::2]]
     parts[1::2] = written
@@ -38,7 +38,7 @@ def _filled(text: str, names: Mapping[str, str], params: Mapping[str, object]) -
 
 
 def render_swap(script: Script, place: Place, swap: Swap, params: Mapping[str, object]) -> list[Cut]:
-    """The edit for one match of a swap: its `after`, indented like the statement that it replaces."""
+    """Return the edit for one match of a swap: its `after`, indented like the statement that it replaces."""
     after = write(swap.after.strip("\n"), place.names(), params)
     if after:
         return [(place.start, place.end, _indented(after, _margin(script.source, place.start)))]
@@ -48,7 +48,7 @@ def render_swap(script: Script, place: Place, swap: Swap, params: Mapping[str, o
 def render_change(
     script: Script, place: Place, change: Change, shared: Mapping[str, str], params: Mapping[str, object]
 ) -> list[Cut]:
-    """The edits for one change of a place. `shared`: metavariables of the fault's other places."""
+    """Return the edits for one change of a place. `shared`: metavariables of the fault's other places."""
     names = {**shared, **place.names()}
     if change.how == "remove":
         return _removed(script, place, names)
@@ -67,7 +67,7 @@ def render_change(
 
 
 def _margin(source: str, at: int) -> str:
-    """The white space that the line begins with."""
+    """Return the indentation of the line."""
     return re.match(r"[ \t]*", source[source.rfind("\n", 0, at) + 1 :])[0]  # type: ignore[index]
 
 
@@ -82,7 +82,7 @@ def _line_end(source: str, at: int) -> int:
 
 
 def _neighbour(node: SgNode, way: str) -> SgNode | None:
-    """The next statement before or after in the same block; comments are none."""
+    """Return the next or previous statement in the same block, skipping comments."""
     other = getattr(node, way)()
     while other is not None and (not other.is_named() or other.kind() == "comment"):
         other = getattr(other, way)()
@@ -108,7 +108,7 @@ def _after(source: str, node: SgNode, text: str) -> list[Cut]:
         margin += "    "
     stop = _line_end(source, end)
     following = _neighbour(node, "next")
-    if following is not None and following.range().start.index < stop:  # behind a semicolon
+    if following is not None and following.range().start.index < stop:  # after a semicolon
         begin = following.range().start.index
         return [*cuts, (end, begin, f"\n{margin}{_indented(text, margin)}\n{margin}")]
     end += len(source[end:stop]) - len(source[end:stop].lstrip("; \t")) if source[end:stop].strip(" \t;") == "" else 0
@@ -117,7 +117,7 @@ def _after(source: str, node: SgNode, text: str) -> list[Cut]:
 
 
 def _one_line_block(source: str, node: SgNode) -> bool:
-    """`if condition: statement`: the block begins in the line of its header."""
+    """Return whether the block begins on its header's line: `if condition: statement`."""
     first = node
     while (earlier := _neighbour(first, "prev")) is not None:
         first = earlier
@@ -126,7 +126,7 @@ def _one_line_block(source: str, node: SgNode) -> bool:
 
 
 def _own_line(source: str, node: SgNode, margin: str, text: str = "") -> Cut:
-    """Break the line in front of a statement that shares it, with `text` in between."""
+    """Move a statement that shares its line to a line of its own, with `text` before it."""
     start = node.range().start.index
     if _one_line_block(source, node):
         margin += "    "
@@ -160,7 +160,7 @@ def _removed(script: Script, place: Place, names: Mapping[str, str]) -> list[Cut
 
 
 def _whole_statement(place: Place, left: str) -> bool:
-    """The place is a statement of its own, or `x = x.method()`, of which `x = x` would be left."""
+    """Return whether the place is a whole statement, or `x = x.method()`, which would leave `x = x`."""
     whole = statement(place.node).range()
     if (whole.start.index, whole.end.index) == (place.start, place.end):
         return True
@@ -171,7 +171,7 @@ def _whole_statement(place: Place, left: str) -> bool:
 
 
 def _unwrapped(source: str, item: SgNode) -> list[Cut]:
-    """A `with` without one of its items, or its block without the `with`."""
+    """Remove one item of a `with`, or the whole `with` around its block."""
     clause = item.parent()
     others = [one for one in clause.children() if one.kind() == "with_item"] if clause is not None else []
     span = item.range()
@@ -199,7 +199,7 @@ def _unwrapped(source: str, item: SgNode) -> list[Cut]:
 
 
 def _without(source: str, place: Place) -> Cut:
-    """Nothing is left: take the line away, or leave `pass` where the block would be empty."""
+    """Remove the place: delete the line, or leave `pass` if the block would be empty."""
     line_start = source.rfind("\n", 0, place.start) + 1
     line_end = _line_end(source, place.end)
     alone = not source[line_start : place.start].strip() and re.match(r"[ \t]*(#.*)?$", source[place.end : line_end])
@@ -209,7 +209,7 @@ def _without(source: str, place: Place) -> Cut:
 
 
 def _is_statement(source: str, place: Place) -> bool:
-    """Or part of an expression: `optimizer.zero_grad() if step % 4 == 0 else None`, the body of a lambda."""
+    """Return whether the place is a statement, not part of an expression such as `zero_grad() if ... else None`."""
     try:
         parse(f"{source[: place.start]}pass{source[place.end :]}")
     except SyntaxError:
@@ -218,7 +218,7 @@ def _is_statement(source: str, place: Place) -> bool:
 
 
 def _only_statement(place: Place) -> bool:
-    """Nothing else stands in its block."""
+    """Return whether the place is the only statement in its block."""
     block = statement(place.node).parent()
     if block is None or block.kind() != "block":
         return False
@@ -234,7 +234,7 @@ def _needs_no_parentheses(text: str) -> bool:
 
 
 def _number(expression: str) -> str:
-    """`0.001 * 100` -> `0.1`: an expression of literals is worked out, any other stays."""
+    """Evaluate an expression of literals, `0.001 * 100` -> `0.1`. Any other expression stays."""
     try:
         tree = parse(expression.strip(), mode="eval")
     except SyntaxError:

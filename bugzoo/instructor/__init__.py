@@ -1,10 +1,10 @@
-"""Assignments that nobody has the answer to yet: made, proved solvable, handed out, and graded for a whole class.
+"""Assignments: build one, prove that it can be solved, hand it out, and grade a whole class.
 
     draft = Assignment("mini_transformer", ("loop/stale_gradients", "loss/double_softmax"), seed=7, title="Week 3")
     proof = prove(draft)             # real runs: every fault shows, and the grader tells the repairs apart
-    write(proof, Path("week_3"))     # raises Refused when one fault hides the other
+    write(proof, Path("week_3"))     # raises Refused when one fault masks another
 
-`bugzoo assign` and `bugzoo grade` are these on the command line.
+`bugzoo assign` and `bugzoo grade` do the same on the command line.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The grading process of an assignment's cells."""
+"""The process that grades an assignment's cells."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from bugzoo.scenario import Scenario
 
 
 def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
-    """Judge by the key where there is one at or above `folder`, else the program as a whole. Raises UserError."""
+    """Grade by the answer key at or above `folder`; without a key, the program as a whole. Raises UserError."""
     home = upwards(name, folder)
     if home is None:
         return without_key(question)
@@ -28,10 +28,10 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
 
 
 def without_key(question: dict[str, Any]) -> Result:
-    """A student's own look: is the program healthy, all or nothing? The diagnosis is for the instructor's grader."""
+    """Check without a key whether the program is healthy, all or nothing. The instructor grades the diagnosis."""
     if question["kind"] == "diagnosis":
         given = [record for record in question["records"] if record.get("cause")]
-        said = f"{len(given)} finding{'' if len(given) == 1 else 's'} noted; it is judged when you have handed in."
+        said = f"{len(given)} finding{'' if len(given) == 1 else 's'} saved. Your instructor grades the diagnosis."
         return Result("not attempted", message=said)
     scenario = Scenario(question["program"])
     result = grade(question["source"], scenario, seeds=GRADING_SEEDS)
@@ -39,7 +39,7 @@ def without_key(question: dict[str, Any]) -> Result:
 
 
 def _student(folder: Path, home: Path) -> str:
-    """Whose notebook runs in `folder`: nbgrader works in `autograded/<student>/<assignment>` below the course."""
+    """Return whose notebook runs in `folder`. nbgrader uses `autograded/<student>/<assignment>` below the course."""
     parts = folder.relative_to(home).parts
     return parts[1] if len(parts) >= 2 else ""
 

@@ -1,9 +1,9 @@
-"""What the graded cells of an assignment call: the score is computed in another process and comes back as a number.
+"""Functions that an assignment's graded cells call. Another process computes the score and returns a number.
 
-Where the answer key lies at or above the working folder, as it does when nbgrader grades, the key decides, with points
-for a part of the repair. A student has no key: there the program is judged as a whole, by what it does.
+With an answer key at or above the working folder, as under nbgrader, a partial repair earns points. A student has no
+key: the program is then graded as a whole, by what it does.
 
-A notebook's kernel is no boundary. `bugzoo grade` never runs these cells; use it where points matter.
+A notebook's kernel is not a security boundary. `bugzoo grade` never runs these cells; use it when points matter.
 """
 
 import os
@@ -22,7 +22,7 @@ def __dir__() -> list[str]:
 
 
 def hypothesis(ticket: str) -> Any:
-    """Ask what one thinks it is, and how sure one is: of every cause that there is, as several may be true."""
+    """Ask for the suspected cause and how sure the student is. All causes are offered, as several may be true."""
     from bugzoo.diagnostics.causes import words
     from bugzoo.lab.hypothesis import Hypothesis
 
@@ -30,7 +30,7 @@ def hypothesis(ticket: str) -> Any:
 
 
 def forms(ticket: str) -> tuple[Any, Any, Any]:
-    """A form for each finding, always three, so that their number tells nothing; the first one is shown."""
+    """Return one form per finding and show the first. There are always three, so the number gives nothing away."""
     from bugzoo.lab import DiagnosisForm
 
     first, second, third = (DiagnosisForm(one) for one in workbench.forms(ticket))
@@ -38,10 +38,10 @@ def forms(ticket: str) -> tuple[Any, Any, Any]:
 
 
 def repair(name: str, program: Any, reference: str) -> float:
-    """Print what the repaired program does and return its points. `reference` names the program without faults."""
+    """Print what the repaired program does and return its points. `reference` is the program without faults."""
     source = program if isinstance(program, str) else getattr(program, "source", None)
     if not isinstance(source, str):
-        print("cannot be graded. The name `program` no longer stands for the program's cells; run them again.")
+        print("cannot be graded. `program` was overwritten. Run the program's cells again.")
         return worth(0)
     if not (getattr(program, "diagnosed", True) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         print(fit(FIRST))
@@ -50,11 +50,11 @@ def repair(name: str, program: Any, reference: str) -> float:
 
 
 def diagnosis(name: str, *forms: Any) -> float:
-    """Print how right the findings are and return their points."""
+    """Print how the findings were graded and return their points."""
     try:
         records = [form.diagnosis.record() for form in forms]
     except AttributeError:
-        print("cannot be graded. The forms' names stand for something else; run the cell that makes them again.")
+        print("cannot be graded. The forms' names were overwritten. Run the cell that creates them again.")
         return worth(0)
     return _points(name, {"kind": "diagnosis", "records": records})
 

@@ -1,4 +1,4 @@
-"""Combinations that an instructor or an interviewer would choose: what is often seen together, or hides one another."""
+"""Combinations that an instructor or interviewer would choose: faults often seen together, or that mask each other."""
 
 COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "mlp": (
@@ -83,4 +83,4 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("loop/scheduler_never_stepped", "modes/eval_mode_missing", "freezing/frozen_layers"),
     ),
 }
-"""Program -> what stands together in it."""
+"""Program -> the combinations of faults on it."""

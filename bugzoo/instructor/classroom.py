@@ -1,6 +1,6 @@
-"""A whole class: each submission by itself in the sandbox, its result kept as it comes.
+"""Grading a whole class: each submission runs alone in the sandbox, and each result is saved at once.
 
-Whatever is in a submission, the others are graded. Stopped half-way, the next call goes on where this one was.
+A broken submission does not stop the others. After an interruption, the next call continues where this one stopped.
 """
 
 from collections.abc import Callable
@@ -32,12 +32,12 @@ def grade_class(
     trust: bool = False,
     executor: Executor | None = None,
 ) -> list[Record]:
-    """Grade every submission in `folder`; records in alphabetical order, those who handed nothing in at the end.
+    """Grade every submission in `folder`. Return records in alphabetical order, missing submissions last.
 
-    `results` keeps one JSON file a student, written as each is done; what is there already, for the same file and the same
-    key, is not graded again unless `fresh`. `trust` grades on where there is no sandbox.
+    `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
+    reused unless `fresh`. With `trust` it grades even without a sandbox.
     `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError for a folder
-    that holds no submission, and where the sandbox cannot be set up. Ctrl-C ends what is running and raises.
+    without a submission, or when the sandbox cannot be set up. Ctrl-C ends the running jobs and raises.
     """
     found = _submissions(folder, task)
     if not trust:
@@ -50,7 +50,7 @@ def grade_class(
     if progress:
         progress(len(records), len(found))
 
-    def tell(_: int, record: Record) -> None:  # after Ctrl-C no more: a run that it ended says nothing about its author
+    def tell(_: int, record: Record) -> None:  # not after Ctrl-C: a run that it ended says nothing about the student
         store.keep(results, record)
         records[record.student] = record
         if progress:
@@ -65,16 +65,16 @@ def grade_class(
 
 def _submissions(folder: Path, task: Task) -> list[Submission]:
     if not folder.is_dir():
-        raise UserError(f"{folder} is no folder; name the one that holds the submissions.")
+        raise UserError(f"{folder} is not a folder. Name the folder that holds the submissions.")
     if (folder / FOLDER / FILE).exists():
         raise UserError(
-            f"{folder} is the assignment itself, with its answer key; name the folder in which the class handed in, such as "
+            f"{folder} is the assignment itself, with its answer key. Name the folder of submissions, such as "
             f"{folder / 'submitted'}."
         )
     found = handed_in.find(folder, task.name)
     if not found:
         raise UserError(
-            f"{folder} holds no submission: no folder of a student and no .ipynb file. nbgrader's layout is "
+            f"{folder} has no submissions: no student folder and no .ipynb file. nbgrader's layout is "
             f"<student>/{task.name}/{task.name}.ipynb."
         )
     original = task.original()
@@ -82,7 +82,7 @@ def _submissions(folder: Path, task: Task) -> list[Submission]:
 
 
 def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
-    """Never raises for what is in a submission."""
+    """Grade one submission. Nothing in it makes this raise."""
     record = Record(one.student, UNGRADED, None, task.max_points, one.problem, list(one.notes), by=by)
     record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
     if one.problem:
@@ -95,7 +95,7 @@ def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble
         repair = task.repair(owner, join(one.sections), records, strict)
-    except Exception as error:  # a file can be strange in ways that nobody thought of; the class goes on
+    except Exception as error:  # a file can be odd in ways that no test foresaw; the class continues
         record.message = f"the grader failed: {type(error).__name__}: {error}"[:300]
         return record
     record.repair, record.diagnosis = repair.to_json(), diagnosis.to_json()
@@ -107,7 +107,7 @@ def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
 
 
 def _state(repair: str, diagnosis: str) -> str:
-    """The repair's own state; without one, "not attempted" only when nothing was said either."""
+    """Return the repair's state; "not attempted" only when the diagnosis was not attempted either."""
     if repair != "not attempted" or diagnosis == "not attempted":
         return repair
     return "wrong"

@@ -1,7 +1,7 @@
-"""Combinations that somebody would choose, and what was measured of each: does every fault in it show beside the others?
+"""Combinations of faults, and what was measured of each: does every fault still show when the others are there?
 
-`chosen_combinations` is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. What hides
-what is written down as well: such a combination is no mistake of the list, and `bugzoo assign` refuses it without a run.
+`chosen_combinations` is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. The
+ledger also records which fault masks which. `bugzoo assign` refuses such a combination without a run.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,14 +21,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Combination:
-    """One of them, and what the ledger says of it. `problems`: who hides whom, in numbers; empty when all can be seen."""
+    """One combination and its ledger entry. `problems`: which fault masks which, in numbers; empty if all show."""
 
     program: str
     faults: tuple[str, ...]
     known: bool = False
     problems: list[str] = field(default_factory=list)
     hidden: dict[str, list[str]] = field(default_factory=dict)
-    """Fault that cannot be seen -> the others that hide it."""
+    """Masked fault -> the faults that mask it."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -39,19 +39,19 @@ class Combination:
         return " + ".join(self.faults)
 
     def _said(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The texts of all seeds, and what each fault claims."""
+        """Return the source texts of all seeds, and each fault's claims."""
         cases = [Scenario(self.program, self.faults, seed=seed) for seed in SEEDS]
         return [case.source for case in cases], [(f.id, f.evidence, f.effect) for f, _ in cases[0].specs]
 
     @property
     def key(self) -> str:
-        """Of the ledger: what it is about, and the code that runs and measures."""
+        """Key in the ledger: what was proved, and the code that runs and measures."""
         names = code.everything().union(*(named(fault) for fault, _ in Scenario(self.program, self.faults).specs))
         by = code_of("bugzoo.instructor.visible:_sight")
         return code.keyed(self._said(), (code.core(), by, code.instruments(names)))
 
     def read(self) -> "Combination":
-        """With what the ledger says, where that is of the same faults and texts."""
+        """Return it with its ledger entry, if that entry is about the same faults and texts."""
         entry = ledger.read(KIND, self.program).get(self.name, {})
         self.known = code.about(entry.get("key", "")) == code.about(code.keyed(self._said(), ()))
         if self.known:
@@ -65,7 +65,7 @@ class Combination:
 def listed(
     only: Iterable[str] = (), programs: Iterable[str] = (), progress: Progress | None = None
 ) -> list[Combination]:
-    """Those of the list that hold all faults of `only`, on `programs` (all by default), with what the ledger says."""
+    """Return the listed combinations with all faults of `only`, on `programs` (default: all), with ledger entries."""
     wanted, places = set(only), set(programs)
     every = (Combination(program, faults) for program, found in COMBINATIONS.items() for faults in found)
     chosen = [one for one in every if wanted <= set(one.ids) and (not places or one.program in places)]
@@ -77,7 +77,7 @@ def listed(
 
 
 def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh: bool = False) -> list[Combination]:
-    """Measure what the ledger does not know of the chosen ones, and write each down as soon as it is known."""
+    """Measure the chosen combinations that the ledger lacks, and save each result at once."""
     chosen = list(chosen)
     for done, one in enumerate(chosen):
         if progress:
@@ -99,7 +99,7 @@ def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh
 
 
 def hides(program: str, specs: Iterable[str]) -> list[str]:
-    """What the ledger says against these faults together on this program, with the same parameters; no run is made."""
+    """Return the ledger's problems with these faults on this program, same parameters; nothing is run."""
     asked = {_settled(spec) for spec in specs}
     inside = [one for one in COMBINATIONS.get(program, ()) if {_settled(spec) for spec in one} <= asked]
     return [problem for faults in inside for problem in Combination(program, faults).read().problems]

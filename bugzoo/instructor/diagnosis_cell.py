@@ -1,4 +1,4 @@
-"""The diagnosis cell of a submission, run in the sandbox with forms that only write down what they are handed."""
+"""The diagnosis cell of a submission, run in the sandbox with forms that only record what they are given."""
 
 import json
 from typing import Any
@@ -38,9 +38,9 @@ print(%(mark)r + json.dumps(_said, default=str))
 
 
 def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
-    """(one record for each form, why the cell failed or "").
+    """Return (one record for each form, why the cell failed or "").
 
-    Raises RuntimeError where the machine fails, and, if `strict`, where it has no sandbox.
+    Raises RuntimeError if the machine fails and, if `strict`, if it has no sandbox.
     """
     if text.strip() in ("", STUB):
         return [], ""
@@ -54,11 +54,11 @@ def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
         said = json.loads(lines[-1].removeprefix(_MARK))
         return [_plain(record) for record in said["records"]], str(said["problem"])
     except (IndexError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [], f"the cell did not come to its end ({run.outcome})"
+        return [], f"the cell did not finish ({run.outcome})"
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """The fields that are judged, each of its own type or left out."""
+    """Return the fields that are graded; a field of the wrong type is left out."""
     evidence = record.get("evidence")
     evidence = [evidence] if isinstance(evidence, str) else evidence
     return {
@@ -71,13 +71,13 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_sandbox() -> None:
-    """Raises UserError where other people's code cannot be kept apart on this machine."""
+    """Raise UserError if this machine cannot isolate other people's code."""
     try:
         why = sandbox.missing()
     except RuntimeError as error:
         why = str(error)
     if why:
         raise UserError(
-            f"{why} Submissions would run with your own rights. Grade on a machine that allows user namespaces, or, if you "
-            "trust everybody in the class, say --trust."
+            f"{why} Submissions would run with your own permissions. Grade on a machine that allows user namespaces. "
+            "If you trust every student, add --trust."
         )

@@ -1,4 +1,4 @@
-"""A diagnosis of several findings, laid on several faults; each finding is judged as a diagnosis always is."""
+"""Grading a diagnosis of several findings against several faults, each finding as a single diagnosis would be."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ from bugzoo.instructor.key import Answer
 
 
 def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Result:
-    """Judge the records of the forms: each fits at most one fault, and they are laid on the faults as well as they go.
+    """Grade the forms' records: each matches at most one fault, in the assignment that earns most.
 
-    The checks say "finding 1", "finding 2": what is printed for a learner names nothing that was not found.
+    The checks are called "finding 1", "finding 2": the printed text names no fault that the student missed.
     """
     given = [record for record in records if isinstance(record, dict) and str(record.get("cause") or "").strip()]
     if not given:
@@ -26,7 +26,7 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
     for number, record in enumerate(given):
         answer = next((answers[i] for i, j in matched if j == number), None)
         earned = _worth(answer, record) if answer else 0.0
-        said = _said(_judged(answer, record)) if answer else "nothing in this program fits it"
+        said = _said(_judged(answer, record)) if answer else "it matches no fault in this program"
         share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
         checks.append(
@@ -36,14 +36,14 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
         )
     missing = len(answers) - len(matched)
     if missing:
-        checks.append(Check("all of them", "wrong", f"{len(matched)} of what is wrong was found", "everything"))
+        checks.append(Check("all of them", "wrong", f"{len(matched)} faults found, some are missing", "all faults"))
     share = round(max(0.0, share / len(answers)), 4)
     status = "passed" if share == 1.0 and not missing and len(given) == len(answers) else "wrong"
     return Result(status, share, checks, points=round(share * most, 4), max_points=most)
 
 
 def _match(answers: Sequence[Answer], given: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
-    """(answer, record) pairs that earn most together; only pairs in which the record hits the fault."""
+    """Return the (answer, record) pairs that earn most together; in each pair the record matches the fault."""
     earned = np.zeros((len(answers), len(given)))
     for (i, j), _ in np.ndenumerate(earned):
         earned[i, j] = _worth(answers[i], given[j])
@@ -56,17 +56,17 @@ def _judged(answer: Answer, record: dict[str, Any]) -> list[Part]:
 
 
 def _worth(answer: Answer, record: dict[str, Any]) -> float:
-    """Share of this finding, 0 to 1; nothing where the cause is another one."""
+    """Return the share of points for this finding, 0 to 1; 0 when the cause is wrong."""
     parts = _judged(answer, record)
-    if answer.cause in ("", OTHER):  # the form has no word for it: the line tells
+    if answer.cause in ("", OTHER):  # the form has no entry for this cause: the line decides
         hit = near(answer.right, lenient.number(record.get("place")))
         return worth(parts[1:], ASSIGNMENT) + ASSIGNMENT.cause if hit else 0.0
     return worth(parts, ASSIGNMENT) if parts[0].share else 0.0
 
 
 def _said(parts: list[Part]) -> str:
-    """What was seen of a finding whose cause is right."""
+    """Describe a finding whose cause is right."""
     place, evidence = (next(part for part in parts if part.name == name) for name in ("place", "evidence"))
-    found = "right" if place.share == 1 else "not where it has to change"
+    found = "right" if place.share == 1 else "not the line to change"
     seen = "an instrument" if evidence.share == 1 else "no instrument"
     return f"the cause is right; {place.saw} is {found}; {seen} that shows it was looked at"

@@ -1,4 +1,4 @@
-"""What an assignment's folder holds, as far as it can be told without torch: so that a broken one is told at once."""
+"""Checks of an assignment's folder that need no torch, so that a broken folder is reported at once."""
 
 import json
 from pathlib import Path
@@ -12,24 +12,24 @@ _PARTS = {
     "assignment": str, "title": str, "story": str, "program": str, "faults": list, "seed": int, "size": str,
     "points": dict, "grading": dict, "handed_out": str, "answers": list, "made_with": dict,
 }  # fmt: skip
-"""What a key holds, and of which kind."""
+"""Fields of a key and their types."""
 
 
 def key(folder: Path) -> dict[str, Any]:
-    """`key.json` as it stands there. Raises UserError where there is none, or none that this bugzoo can read."""
+    """Return `key.json` as it is. Raises UserError if it is missing or this bugzoo cannot read it."""
     path = folder / FOLDER / FILE
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(
-            f"{folder} holds no answer key ({FOLDER}/{FILE}). `bugzoo assign ... {folder}` makes an assignment."
+            f"{folder} has no answer key ({FOLDER}/{FILE}). Create an assignment with `bugzoo assign ... {folder}`."
         ) from None
     except OSError as error:
         raise UserError(f"{path} could not be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} could not be read: it is no JSON ({error}). {_cure(folder)}") from None
+        raise UserError(f"{path} could not be read: it is not JSON ({error}). {_cure(folder)}") from None
     if not isinstance(found, dict) or "format" not in found:
-        raise UserError(f"{path} could not be read: it is no answer key. {_cure(folder)}")
+        raise UserError(f"{path} could not be read: it is not an answer key. {_cure(folder)}")
     if found["format"] != FORMAT:
         raise UserError(f"{path} has the format {found['format']!r}; this bugzoo reads {FORMAT}.")
     wrong = [name for name, kind in _PARTS.items() if not isinstance(found.get(name), kind)]
@@ -40,11 +40,11 @@ def key(folder: Path) -> dict[str, Any]:
 
 
 def _cure(folder: Path) -> str:
-    return f"Take it from a copy, or let `bugzoo assign ... {folder} --force` write it again from the same words."
+    return f"Restore it from a copy, or write it again with the same `bugzoo assign ... {folder} --force`."
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """`manifest.json` of an assignment's folder; empty where it cannot be read."""
+    """Return `manifest.json` of an assignment's folder; empty if it cannot be read."""
     try:
         found = json.loads((folder / FOLDER / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def upwards(name: str, start: Path) -> Path | None:
-    """The folder of an assignment of this name, at or above `start`: nbgrader runs notebooks somewhere below it."""
+    """Return the folder of the assignment `name`, at or above `start`; nbgrader runs notebooks below it."""
     for folder in (start, *start.parents):
         path = folder / FOLDER / FILE
         try:
@@ -65,14 +65,16 @@ def upwards(name: str, start: Path) -> Path | None:
 
 
 def check_place(out: Path, force: bool = False) -> None:
-    """Raises UserError when `out` is taken: found out before anything is proved, which takes a while."""
+    """Raise UserError if `out` is taken. Called before the proof, which is slow."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UserError(f"{out} is no folder; name one that is not there yet.")
+        raise UserError(f"{out} is not a folder. Choose a new folder.")
     if not out.is_dir() or not any(out.iterdir()):
         return
     ours = bool(manifest(out).get("files"))
     if force and ours:
         return
     if ours:
-        raise UserError(f"{out} holds an assignment already. Name another folder, or say --force to replace its files.")
-    raise UserError(f"{out} is not empty, and what is in it was not made by `bugzoo assign`. Name another folder.")
+        raise UserError(
+            f"{out} already holds an assignment. Choose another folder, or add --force to replace its files."
+        )
+    raise UserError(f"{out} is not empty, and its files are not from `bugzoo assign`. Choose another folder.")

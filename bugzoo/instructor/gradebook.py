@@ -14,9 +14,9 @@ COLUMNS = (
 
 
 def nbgrader(records: Sequence[Record], assignment: str, people: dict[str, dict[str, Any]]) -> str:
-    """CSV as `nbgrader export` writes it: numbers as floats, and 0.0 without a time for who handed nothing in.
+    """Return CSV as `nbgrader export` writes it: floats, and 0.0 without a time for a missing submission.
 
-    Who could not be graded has empty scores: that is no zero. Unlike nbgrader's, what holds a comma is quoted.
+    A student who could not be graded has empty scores, not zero. Unlike nbgrader, it quotes text with a comma.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -1,7 +1,7 @@
-"""The notebooks of an assignment, made by the exercises' builder: the student's, the solution, the instructor's.
+"""The notebooks of an assignment, from the exercises' builder: the student's, the solution, the instructor's.
 
-Apart from the program's own cells and the ticket, the student's notebook is the same whatever is wrong in it: that is
-checked each time one is made (`leaks`).
+Apart from the program's own cells and the ticket, the student's notebook is the same for every fault. The function
+`leaks` checks this each time a notebook is built.
 """
 
 import json
@@ -23,21 +23,21 @@ from bugzoo.instructor import cell"""
 
 _DIAGNOSIS = """## Your diagnosis
 
-Perhaps one thing is wrong, perhaps two or three: there is a form for each, and those that you do not need stay empty.
-`second.show()` opens the next one. A finding counts when its cause is right; the line (as `program.lines()` prints it for
-the program as you got it) and an instrument that shows it make it whole. Blaming what is healthy costs half of
-a finding.
+The program may have one, two or three faults. There are three forms; leave those that you do not need empty.
+`second.show()` opens the next form. A finding earns points when its cause is right. For full points it also needs the
+line and an instrument that shows it. Take the line from `program.lines()`, for the program as you got it. A wrong
+finding costs half of a finding.
 
-The forms are for you. What is handed in is the cell below them, one call for each finding:
+The forms are for your own use. You hand in the cell below them, with one call per finding:
 
 `first.hand_in(cause="...", place=<line>, evidence=["first instrument", ...])`"""
 
-_LOCKED = """The next two cells belong to the grader; what you change in them does not count. Here they tell you whether the
-program is whole again, all or nothing; the instructor's grader also gives points for a part of the repair."""
+_LOCKED = """The next two cells belong to the grader. Changes in them do not count. Here they show whether the whole program
+is healthy, all or nothing. The instructor's grader also gives points for a partial repair."""
 
 
 def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[str, Any] | None = None) -> str:
-    """The notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
+    """Return the notebook as JSON text. `kind` is student, solution or instructor; `about` joins `metadata.bugzoo`."""
     name, ticket = assignment.name, assignment.scenario.ticket
     source = assignment.solution if kind == "solution" else assignment.source
     own = {
@@ -55,7 +55,7 @@ def build(assignment: Assignment, kind: str, answers: list[Answer], about: dict[
 
 
 def _text(assignment: Assignment) -> str:
-    """The cell that gives the notebook the program as it is handed out, so that it can be run before its code is read."""
+    """Return the cell with the program as handed out, so that it can be run before its code is read."""
     lines = "\n".join(textwrap.wrap(packed(assignment.source), 100))
     case = assignment.scenario
     return (
@@ -78,36 +78,36 @@ def _answer(answers: list[Answer], kind: str) -> str:
 
 
 def leaks(student: str, assignment: Assignment) -> list[str]:
-    """What in a student's notebook gives the faults away; empty when nothing does.
+    """Return what in a student's notebook gives the faults away; empty if nothing does.
 
-    No id and no name of any fault of the catalogue stands anywhere, in whatever spelling. The title and the story, which
-    the instructor wrote, do not name a family either. Everything else is what it would be around the healthy program.
+    The notebook must not contain the id or name of any fault, in any spelling. The instructor's title and story must
+    not name a fault's family either. Everything else must equal the notebook around the healthy program.
     """
     found = []
     plain = _words(student)
     for fault_id in faults.catalogue():
         stem = fault_id.rsplit("/", 1)[-1]
         if f" {_words(stem)} " in f" {plain} " or fault_id in student:
-            found.append(f"the name of {fault_id} stands in it")
+            found.append(f"it contains the name of {fault_id}")
     said = _words(f"{assignment.title} {assignment.story}").split()
     for fault, _ in assignment.scenario.specs:
         if fault.family in said:
-            found.append(f"title or story say {fault.family!r}, the family of {fault.id}")
+            found.append(f"title or story contain {fault.family!r}, the family of {fault.id}")
     if _around(student) != _around(build(_healthy_twin(assignment), "student", [], _about(student))):
-        found.append("apart from the program it differs from the same notebook around a healthy program")
+        found.append("it differs from the notebook around the healthy program, not only in the program's cells")
     return found
 
 
 def refuse_leaks(student: str, assignment: Assignment) -> None:
-    """Raises UserError when a student's notebook says what is wrong."""
+    """Raise UserError if a student's notebook gives the faults away."""
     if found := leaks(student, assignment):
         raise UserError(
-            f"The student's notebook would give the answer away: {'; '.join(found)}. Choose another --title or --story."
+            f"The student's notebook gives the answer away: {'; '.join(found)}. Choose another --title or --story."
         )
 
 
 class _Healthy(Assignment):
-    """The same assignment with the healthy program in it."""
+    """The same assignment with the healthy program."""
 
     @property
     def source(self) -> str:
@@ -120,7 +120,7 @@ def _healthy_twin(assignment: Assignment) -> Assignment:
 
 
 def _words(text: str) -> str:
-    """Lower-case words, whatever joined them: `double_softmax`, `Double softmax` and `double-softmax` are alike."""
+    """Return lower-case words, however joined: `double_softmax`, `Double softmax`, `double-softmax` are equal."""
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
@@ -131,7 +131,7 @@ def _about(text: str) -> dict[str, Any]:
 
 
 def _around(text: str) -> str:
-    """A notebook without the program's own cells."""
+    """Return a notebook without the program's own cells."""
     made = json.loads(text)
     made["cells"] = [one for one in made["cells"] if not one["id"].startswith("program-")]
     return json.dumps(made, sort_keys=True)

@@ -1,6 +1,6 @@
-"""The answer key: what is wrong, where, what shows it, and everything that grading needs. It never leaves the instructor.
+"""The answer key: each fault, its lines, the instruments that show it, and all that grading needs.
 
-It lies outside the notebooks, since nbgrader's feedback pages show hidden tests.
+Only the instructor has it. It is outside the notebooks, since nbgrader's feedback pages show hidden tests.
 """
 
 import hashlib
@@ -27,21 +27,21 @@ class Answer:
     cause: str
     places: list[tuple[int, int]]
     evidence: list[str]
-    """Instruments that show it in the combination, measured."""
+    """Instruments that were measured to fire for it in the combination."""
     why: str = ""
     fix: str = ""
     causes: list[str] = field(default_factory=list)
-    """Every word of the form that is true of it, `cause` among them."""
+    """Every cause of the form that is right for it, `cause` included."""
 
     @property
     def right(self) -> diagnosis.Right:
-        """As the grader of a diagnosis takes it."""
+        """Return it in the form that the diagnosis grader takes."""
         places = tuple((first, last) for first, last in self.places)
         return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(self.evidence))
 
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
-    """One answer a fault. `telling`: fault id -> instruments that were seen to fire for it."""
+    """Return one answer per fault. `telling`: fault id -> instruments that were seen to fire for it."""
     found = []
     for (fault, params), spec in zip(assignment.scenario.specs, assignment.faults, strict=True):
         broken, mended = assignment.source, tidy(assignment.half(fault.id).source)
@@ -57,18 +57,18 @@ def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None)
 
 @dataclass(frozen=True)
 class Key:
-    """`key.json`, read back. `students` maps an id to the seed and specs of that student's own variant."""
+    """`key.json`, read back. `students` maps an id to the seed and specs of that student's variant."""
 
     assignment: Assignment
     answers: list[Answer]
     seconds: float
-    """Limit of one run of a submission."""
+    """Time limit of one run of a submission, in seconds."""
     seeds: tuple[int, ...]
     students: dict[str, dict[str, Any]]
     max_points: float
 
     def of(self, student: str) -> tuple[Assignment, list[Answer]]:
-        """Assignment and answers of one student: their own variant, or everybody's."""
+        """Return assignment and answers for one student: their own variant, or the shared one."""
         own = self.students.get(student)
         if own is None or "seed" not in own:
             return self.assignment, self.answers
@@ -85,7 +85,7 @@ def digest(text: str) -> str:
 
 
 def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict[str, Any]:
-    """What `key.json` holds."""
+    """Return the content of `key.json`."""
     return {
         "format": files.FORMAT,
         "assignment": assignment.name,
@@ -106,7 +106,7 @@ def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict
 
 
 def read(folder: Path) -> Key:
-    """The key of an assignment's folder. Raises UserError where there is none, or where the program has changed since."""
+    """Return the key of an assignment's folder. Raises UserError if it is missing or the program has changed."""
     path, found = folder / files.FOLDER / files.FILE, files.key(folder)
     try:
         points = (found["points"]["repair"], found["points"]["diagnosis"])
@@ -126,8 +126,8 @@ def read(folder: Path) -> Key:
         raise UserError(f"{path} could not be read: {error}.") from None
     if digest(assignment.source) != handed_out:
         raise UserError(
-            f"{path} was made with bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
-            "have changed since. Grade with that version, or assign again."
+            f"{path} is from bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
+            "have changed since. Grade with that version, or run `bugzoo assign` again."
         )
     students = files.manifest(folder).get("students", {})
     return Key(assignment, kept, seconds, seeds, students, sum(points))

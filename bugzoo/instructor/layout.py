@@ -1,4 +1,4 @@
-"""An assignment on disk: laid out as nbgrader wants it, written beside its place and moved there whole."""
+"""An assignment on disk, in nbgrader's layout; written to a temporary folder and then moved into place."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ MANIFEST = f"{FOLDER}/manifest.json"
 
 
 def texts(proof: Proof, students: Sequence[Own] = ()) -> dict[str, str]:
-    """Path below the folder -> text, all of an assignment but the manifest. Raises UserError when a notebook leaks."""
+    """Return path -> text for all files but the manifest. Raises UserError if a notebook gives a fault away."""
     assignment, name = proof.assignment, proof.assignment.name
     answers = key.answers(assignment, proof.telling())
     instructor = handout.build(assignment, "instructor", answers)
@@ -53,10 +53,10 @@ def _student(assignment: Assignment, answers: list[key.Answer], about: dict[str,
 
 
 def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = False) -> Path:
-    """Write everything to `out`. Raises Refused for a proof that failed, UserError for a place that is taken.
+    """Write everything to `out`. Raises Refused if the proof failed, UserError if the folder is taken.
 
-    A folder that is not there or empty is filled in one move. With `force` the files of an earlier assignment are
-    replaced; what anybody changed in them is kept beside, and nothing else in the folder is touched.
+    A missing or empty folder is filled in one move. With `force` the files of an earlier assignment are replaced. A
+    copy of each edited file is kept, and nothing else in the folder is touched.
     """
     refuse(proof)
     check_place(out, force)
@@ -71,7 +71,7 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
             (temporary / path).parent.mkdir(parents=True, exist_ok=True)
             (temporary / path).write_text(text, encoding="utf-8")
         os.chmod(temporary, 0o755)
-        os.chmod(temporary / FOLDER, 0o700)  # the key is the instructor's alone
+        os.chmod(temporary / FOLDER, 0o700)  # only the instructor may read the key
         if not out.exists() or not any(out.iterdir()):
             with contextlib.suppress(FileNotFoundError):
                 out.rmdir()
@@ -81,7 +81,7 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
             _replace(temporary, out, found)
     except OSError as error:
         raise UserError(
-            f"{out} could not be written: {error.strerror}. Nothing that was there has been lost."
+            f"{out} could not be written: {error.strerror}. The files that were there are unchanged."
         ) from None
     finally:
         if temporary:
@@ -90,14 +90,14 @@ def write(proof: Proof, out: Path, students: Sequence[Own] = (), force: bool = F
 
 
 def _replace(temporary: Path, out: Path, found: dict[str, str]) -> None:
-    """Put the new files in place of the old ones; an old one that somebody changed is kept as NAME.before."""
+    """Replace the old files; an old file that was edited is kept as NAME.before."""
     before = manifest(out).get("files", {})
     for path in sorted(
         {*before, *found}, key=lambda path: path == MANIFEST
-    ):  # the manifest last: it says what is whole
+    ):  # the manifest last: it marks the folder as complete
         target = out / path
         if not target.resolve().is_relative_to(out.resolve()):
-            continue  # a manifest that somebody wrote by hand
+            continue  # a manifest written by hand
         if target.is_file() and path != MANIFEST and _hash(target.read_bytes()) != before.get(path):
             target.replace(_free(target))
         if path in found:
@@ -108,12 +108,12 @@ def _replace(temporary: Path, out: Path, found: dict[str, str]) -> None:
 
 
 def _free(target: Path) -> Path:
-    """A name beside `target` that nothing has yet."""
+    """Return an unused file name beside `target`."""
     for number in range(1, 10_000):
         other = target.with_name(f"{target.stem}.before{'' if number == 1 else number}{target.suffix}")
         if not other.exists():
             return other
-    raise OSError(17, "no free name to keep the old file under")
+    raise OSError(17, "no unused name for the copy of the old file")
 
 
 def _manifest(found: dict[str, str], students: Sequence[Own]) -> dict[str, Any]:

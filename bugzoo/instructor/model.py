@@ -1,4 +1,4 @@
-"""An assignment: a program with one or more faults in it, from which notebooks, key and proof are made."""
+"""An assignment: a program with one or more faults, from which notebooks, key and proof are built."""
 
 import re
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from bugzoo.grading.half_repairs import without
 from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3
-"""Faults in one assignment: the notebook has a form for each, and always as many forms, so that it does not tell."""
+"""Most faults in one assignment. The notebook always has this many forms, so the number gives nothing away."""
 GRADING_SEEDS = (0, 1, 2)
 STORY = (
-    "You take over a program from somebody who has left. It runs to its end, and nobody is content with it. Perhaps one "
-    "thing is wrong, perhaps more; whoever repairs one of them sees the others better."
+    "You take over a program from a colleague who has left. It finishes, but its results are bad. It may have one fault "
+    "or several. Once you repair one, the others are easier to see."
 )
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What an instructor asks for. `faults` are spec texts with parameters; `points` are for repair and diagnosis.
+    """An instructor's request. `faults` are specs with parameters; `points` are for repair and diagnosis.
 
-    Construction checks that everything fits: names, parameters, two faults at one place, and whether a class's repairs
-    could be graded by what they do. Whether one fault hides the other is measured by `proof.prove`.
+    Construction checks names, parameters, two faults at one place, and whether repairs can be graded by what they do.
+    `proof.prove` measures whether one fault masks another.
     """
 
     program: str
@@ -43,18 +43,20 @@ class Assignment:
         object.__setattr__(self, "points", (float(self.points[0]), float(self.points[1])))
         if not 1 <= len(self.faults) <= MOST:
             raise UserError(
-                f"{len(self.faults)} faults were given; an assignment holds from 1 to {MOST} (--fault SPEC)."
+                f"{len(self.faults)} faults were given. An assignment has 1 to {MOST} faults (--fault SPEC)."
             )
         if not 0 <= self.seed < 2**31:
-            raise UserError(f"seed {self.seed} is not allowed; it is a whole number from 0 to {2**31 - 1}.")
+            raise UserError(f"seed {self.seed} is not allowed. Give a whole number from 0 to {2**31 - 1}.")
         if not all(0 < value <= 1000 for value in self.points):
-            raise UserError(f"points {self.points} are not allowed; each is a number above 0, at most 1000.")
+            raise UserError(f"points {self.points} are not allowed. Give numbers above 0, up to 1000.")
         if not self.name:
-            raise UserError(f"The title {self.title!r} holds no letter and no digit; files are named after it.")
-        programs.load(self.program)  # an unknown name is said before what does not fit it
+            raise UserError(
+                f"The title {self.title!r} has no letter and no digit. Files are named after it, so add one."
+            )
+        programs.load(self.program)  # report an unknown program before anything that does not fit it
         ids = [parse_spec(spec)[0] for spec in self.faults]
         if twice := [name for name in ids if ids.count(name) > 1]:
-            raise UserError(f"{twice[0]} was given twice; the faults of an assignment are different ones.")
+            raise UserError(f"{twice[0]} was given twice. Choose different faults.")
         for fault, _ in self.scenario.specs:
             if why := ungradable(fault):
                 raise UserError(f"{fault.id} cannot be assigned: {why}. `bugzoo list faults` shows the others.")
@@ -62,12 +64,12 @@ class Assignment:
 
     @property
     def name(self) -> str:
-        """The title as nbgrader and file systems take it: `week_3_two_at_once`."""
+        """The title as a name for nbgrader and file systems: `week_3_two_at_once`."""
         return re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:60].strip("_")
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Program and all faults, under the assignment's own seed."""
+        """The program with all faults, under the assignment's own seed."""
         return Scenario(self.program, self.faults, seed=self.seed, size=self.size)
 
     @cached_property
@@ -85,27 +87,27 @@ class Assignment:
         return tidy(self.scenario.healthy().source)
 
     def half(self, fault_id: str, seed: int | None = None) -> Scenario:
-        """The scenario in which one fault is repaired and the others are still there."""
+        """Return the scenario with one fault repaired and the others still there."""
         case = self.scenario if seed is None else self.at(seed)
         return without(case, (fault_id,))
 
     def at(self, seed: int) -> Scenario:
-        """The same under another seed."""
+        """Return the same scenario under another seed."""
         return Scenario(self.program, self.faults, seed=seed, size=self.size)
 
 
 def ungradable(fault: Fault) -> str:
-    """Why repairs of this fault cannot be graded for a class; empty when they can."""
+    """Return why repairs of this fault cannot be graded for a class; empty if they can."""
     if fault.trap:
-        return "it is a trap: nothing is wrong, so that there is nothing to repair (an exercise with one is 07_second_opinion)"
-    if replace(fault.needs, ranks=1):  # the ranks are the program's
-        return f"it shows only under conditions that the grader's sandbox does not make ({fault.needs})"
+        return "it is a trap: nothing is wrong, so there is nothing to repair (exercise 07_second_opinion has one)"
+    if replace(fault.needs, ranks=1):  # the program sets the ranks
+        return f"it shows only under conditions that the grader's sandbox cannot provide ({fault.needs})"
     if not fault.evidence:
-        return "it states no evidence"
+        return "it declares no evidence"
     for text in fault.evidence:
         name = parse(text).instrument
         if name == "outcome":
-            return f"a program that ends with `{text}` has no result of which a part could be judged"
+            return f"a program that ends with `{text}` has no result, so a partial repair cannot be graded"
         if name not in diagnostics.names():
-            return f"its evidence `{text}` is not the number of an instrument"
+            return f"its evidence `{text}` is not an instrument's number"
     return ""

@@ -1,8 +1,8 @@
-"""The proof that goes with an assignment: each fault can be seen, and the grader tells the repairs apart.
+"""The proof of an assignment: each fault can be seen, and the grader tells the repairs apart.
 
-As handed out the program earns nothing; with one fault repaired and the others still there it earns a part; whole it
-earns everything. So does each other repair that a fault's file names; a pretence of it beside a repair of the rest does
-not, nor does an attack. All by runs, through the grader that will grade the class; `bugzoo check` tries the whole list.
+The program earns nothing as handed out, a part with one fault repaired, and everything with all repaired. Alternative
+repairs from the fault's file earn everything too; fake repairs and attacks do not. All this is measured by runs through
+the grader that will grade the class. `bugzoo check` tries the whole list.
 """
 
 import time
@@ -25,31 +25,31 @@ from bugzoo.proving.attacks import attacks
 from bugzoo.running.pool import run_all
 
 TRIED = 1
-"""Repairs and pretences of each fault that are graded here, of those that its file names and `bugzoo check` proves."""
+"""How many repairs and pretences of each fault are graded here; `bugzoo check` proves all that its file names."""
 ATTACKS = ("a report written by hand", "answers sharpened")
 
 
 class Refused(UserError):
-    """This combination makes no assignment; nothing was written."""
+    """This combination cannot be an assignment; nothing was written."""
 
 
 @dataclass
 class Step:
-    """One text that was put to the grader. `fault` is the one that was repaired, or seemed to be; empty for the whole."""
+    """One graded text. `fault` is the fault that was repaired, or seemed to be; empty for the whole program."""
 
     kind: str
     fault: str
     result: Result
     name: str = ""
-    """Of the repair, the pretence or the attack, as its file has it."""
+    """Name of the repair, pretence or attack, as in its file."""
 
     def __str__(self) -> str:
-        """What was handed in, in a few words."""
+        """Return what was handed in, in a few words."""
         named = {
             "full": "everything repaired",
             "broken": "as handed out",
             "half": f"only {self.fault} repaired",
-            "repair": f"{self.fault} repaired by {self.name!r}, the rest as it should be",
+            "repair": f"{self.fault} repaired by {self.name!r}, the rest as in the solution",
             "pretence": f"{self.name!r} instead of a repair of {self.fault}",
             "attack": f"{self.name!r} instead of a repair",
         }
@@ -65,7 +65,7 @@ class Step:
 
 @dataclass
 class Proof:
-    """What was measured. `problems` is empty when the assignment may be handed out."""
+    """The measurements. `problems` is empty if the assignment may be handed out."""
 
     assignment: Assignment
     seeds: tuple[int, ...]
@@ -73,10 +73,10 @@ class Proof:
     steps: list[Step] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     from_ledger: bool = False
-    """Refused without a run: the ledger says which of them hides which."""
+    """Refused without a run: the ledger records which fault masks which."""
     seconds: float = 0.0
     run_seconds: float = 5.0
-    """The slowest run of a whole program, sandbox included: limits are set by it."""
+    """Seconds of the slowest run of a whole program, sandbox included; limits follow from it."""
 
     @property
     def ok(self) -> bool:
@@ -84,11 +84,11 @@ class Proof:
 
     @property
     def limit(self) -> float:
-        """Seconds that one run of a submission may take: ten times what it takes here, within 20 to 300."""
+        """Seconds that one run of a submission may take: ten times the time here, from 20 to 300."""
         return min(max(20.0, 10 * self.run_seconds), 300.0)
 
     def telling(self) -> dict[str, list[str]]:
-        """fault id -> instruments that fire for it in the combination and fall silent with it."""
+        """Fault id -> instruments that fire for it in the combination and are quiet once it is repaired."""
         return {sight.fault: sight.instruments for sight in self.sights}
 
     def to_json(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Proof:
         lines = ["Each fault shows while the others are there:"]
         for sight in self.sights:
             for sign in sight.signs:
-                numbers = f"{_mean(sign.together)} with all of them, {_mean(sign.repaired)} with it alone repaired"
+                numbers = f"{_mean(sign.together)} with all faults, {_mean(sign.repaired)} with only this one repaired"
                 lines.append(f"  {'no ' if sight.problem else 'yes'} {sight.fault}: `{sign.claim}`: {numbers}")
         lines += [f"      {sight.problem}" for sight in self.sights if sight.problem]
         if self.steps:
@@ -134,14 +134,14 @@ def _mean(values: Sequence[float | str | None]) -> str:
 
 
 def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool = False) -> Proof:
-    """Measure whether every fault shows, then grade what a class will hand in. The proof may fail: see `problems`.
+    """Measure whether every fault shows, then grade what a class may hand in. The proof may fail: see `problems`.
 
-    Raises UserError when title or story give the answer away.
+    Raises UserError if title or story give the answer away.
 
-    `progress(done, of)` counts runs of the first part and graded texts of the second together.
+    `progress(done, of)` counts the runs of the first part and the graded texts of the second.
     """
     started = time.perf_counter()
-    handout.refuse_leaks(handout.build(assignment, "student", []), assignment)  # quick, so it comes first
+    handout.refuse_leaks(handout.build(assignment, "student", []), assignment)  # first, as it is quick
     if not fresh and (known := combinations.hides(assignment.program, assignment.faults)):
         return Proof(assignment, visible.seeds_of(assignment), [], problems=known, from_ledger=True)
     texts = _texts(assignment)
@@ -181,7 +181,7 @@ def _taken(assignment: Assignment) -> list[tuple[str, ...]]:
 
 
 def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
-    """(kind, fault, program, name): the whole first, so that a program the grader rejects is noticed soon."""
+    """Return (kind, fault, program, name); the whole solution first, to notice soon if the grader rejects it."""
     ids = assignment.ids
     halves = ids if len(ids) > 1 else ()
     texts = [
@@ -199,22 +199,24 @@ def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
 
 
 def problems(steps: Sequence[Step]) -> list[str]:
-    """Every way in which the grader does not tell these repairs apart."""
+    """Return every way in which the grader fails to tell these repairs apart."""
     found = []
     for step in steps:
         status, failed = step.result.status, _failed(step.result)
         if step.kind == "broken" and (step.share > 0 or status == "passed"):
-            found.append(f"as it is handed out the program earns {step.share:.0%} of the points already")
+            found.append(f"the program as handed out already earns {step.share:.0%} of the points")
         if step.kind == "full" and not (status == "passed" and step.share == 1.0):
-            found.append(f"repaired as a whole it is {status} all the same ({failed})")
+            found.append(f"the fully repaired program is still {status} ({failed})")
         if step.kind == "repair" and not (status == "passed" and step.share == 1.0):
-            found.append(f"{step} it is {status} all the same ({failed})")
+            found.append(f"{step}: still {status} ({failed})")
         if step.kind in ("pretence", "attack") and (status == "passed" or (step.kind == "attack" and step.share)):
-            found.append(f"{step} earns {step.share:.0%} of the points")
+            found.append(f"{step}: earns {step.share:.0%} of the points")
         if step.kind == "half" and status == "passed":
-            found.append(f"with {step.fault} alone repaired it passes: what is left does no harm that the grader sees")
+            found.append(f"with only {step.fault} repaired it passes: the grader sees no harm in the remaining faults")
         elif step.kind == "half" and not 0 < step.share < 1:
-            found.append(f"with {step.fault} alone repaired it earns {step.share:.0%}, a part was expected ({failed})")
+            found.append(
+                f"with only {step.fault} repaired it earns {step.share:.0%}, not a part of the points ({failed})"
+            )
     kinds = [step.kind for step in steps]
     if kinds.count("full") != 1 or kinds.count("broken") != 1:
         found.append("not everything was graded")
@@ -227,7 +229,7 @@ def _failed(result: Result) -> str:
 
 
 def refuse(proof: Proof) -> None:
-    """Raises Refused for a proof that failed, saying which fault hides which and what to try."""
+    """Raise Refused if the proof failed, with which fault masks which and what to try."""
     if proof.ok:
         return
     hidden = [sight for sight in proof.sights if sight.problem]
@@ -236,6 +238,6 @@ def refuse(proof: Proof) -> None:
     )  # fmt: skip
     said = "\n".join(f"  - {problem}" for problem in proof.problems)
     raise Refused(
-        f"{head}\n{said}\nTake another partner or another program, or make a fault louder by its parameters (`bugzoo show "
+        f"{head}\n{said}\nChoose another fault or program, or make a fault easier to see with its parameters (`bugzoo show "
         f"{(hidden[0].fault if hidden else proof.assignment.ids[0])}`). Nothing was written."
     )

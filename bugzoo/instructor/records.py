@@ -1,4 +1,4 @@
-"""What came of a student's submission, one JSON file each: written whole as it is done, read again by the next call."""
+"""The result of each student's submission in a JSON file: written whole once graded, read by the next call."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ MISSING = "not handed in"
 
 @dataclass
 class Record:
-    """One student's outcome. `points` is None where nothing could be graded: that is no zero and costs no attempt."""
+    """One student's result. `points` is None if it could not be graded: that is not zero and costs no attempt."""
 
     student: str
     state: str
@@ -31,11 +31,11 @@ class Record:
     timestamp: str = ""
     digest: str = ""
     by: str = ""
-    """Fingerprint of the grader and the key: a result of another one is not used again."""
+    """Fingerprint of the grader and the key; a result with another fingerprint is not reused."""
 
 
 def _file(results: Path, student: str) -> Path:
-    """A file name for any student's name."""
+    """Return the file for a student, whatever the name."""
     plain = re.sub(r"[^A-Za-z0-9._@-]", "_", student)[:80]
     if plain != student:
         plain += "-" + hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -43,7 +43,7 @@ def _file(results: Path, student: str) -> Path:
 
 
 def kept(results: Path, one: Submission, by: str) -> Record | None:
-    """The result of an earlier call for this very file; what could not be graded then is tried again."""
+    """Return an earlier result for this exact file; a file that could not be graded is tried again."""
     try:
         record = Record(**json.loads(_file(results, one.student).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -53,7 +53,7 @@ def kept(results: Path, one: Submission, by: str) -> Record | None:
 
 
 def keep(results: Path, record: Record) -> None:
-    """Whole or not at all. Raises UserError; what was graded before is kept."""
+    """Write a result, whole or not at all. Raises UserError; earlier results are kept."""
     write_atomic(_file(results, record.student), json.dumps(asdict(record), indent=1, default=str))
 
 
@@ -62,5 +62,5 @@ def make(results: Path) -> None:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"{results} could not be made: {error.strerror}. Choose another folder with --results."
+            f"{results} could not be created: {error.strerror}. Choose another folder with --results."
         ) from None

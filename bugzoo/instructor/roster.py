@@ -1,4 +1,4 @@
-"""Who is in the class: a CSV with a header, as nbgrader and most offices export it."""
+"""The class roster: a CSV file with a header, as nbgrader and most student offices export it."""
 
 import csv
 import re
@@ -13,7 +13,7 @@ _SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$")
 
 @dataclass(frozen=True)
 class Student:
-    """One row. `id` names folders, so it holds letters, digits and `. _ @ -` only."""
+    """One row. `id` names folders, so it has only letters, digits and `. _ @ -`."""
 
     id: str
     last_name: str = ""
@@ -22,7 +22,7 @@ class Student:
 
 
 def read(path: Path) -> list[Student]:
-    """The students of a roster, in its order. Raises UserError, with the line, for what cannot be used."""
+    """Return the students of a roster, in its order. Raises UserError with the line of an invalid entry."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -36,22 +36,22 @@ def read(path: Path) -> list[Student]:
     if key is None:
         raise UserError(
             f"{path} has no column for the student's id; its first line is {', '.join(map(str, columns)) or 'empty'}. "
-            f"One of the columns is called {', '.join(_IDS[:-1])} or {_IDS[-1]}."
+            f"Name one column {', '.join(_IDS[:-1])} or {_IDS[-1]}."
         )
     found: dict[str, Student] = {}
     for line, row in enumerate(rows, 2):
         name = str(row[key] or "").strip()
         if not _SAFE.match(name):
             raise UserError(
-                f"{path}, line {line}: {name!r} cannot be a student's id; folders are named after it, so it holds "
-                "letters, digits and . _ @ - and begins with a letter or a digit."
+                f"{path}, line {line}: {name!r} cannot be a student's id. Folders are named after it: use only "
+                "letters, digits and . _ @ -, starting with a letter or a digit."
             )
         if name in found:
-            raise UserError(f"{path}, line {line}: {name} is there twice.")
+            raise UserError(f"{path}, line {line}: {name} appears twice.")
         other = {
             field: str(row.get(named.get(field, "")) or "").strip() for field in ("last_name", "first_name", "email")
         }
         found[name] = Student(name, **other)
     if not found:
-        raise UserError(f"{path} names no student.")
+        raise UserError(f"{path} has no students.")
     return list(found.values())

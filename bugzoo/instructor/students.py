@@ -1,4 +1,4 @@
-"""Everybody's own variant, proved to show its faults before it is handed out."""
+"""One variant per student, proved to show its faults before it is handed out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ATTEMPTS = 8
 
 @dataclass(frozen=True)
 class Own:
-    """One student's variant. `attempt` is how many draws before it did not show every fault."""
+    """One student's variant. `attempt` is how many earlier draws did not show every fault."""
 
     student: Student
     assignment: Assignment
@@ -44,10 +44,10 @@ def draw_all(
     secret: str,
     progress: Progress | None = None,
 ) -> list[Own]:
-    """A variant for each student, in the order of the roster. `specs` are the faults with the parameters left open.
+    """Draw a variant for each student, in the roster's order. `specs` are the faults with open parameters.
 
-    Each is run once: every fault's evidence must hold under the student's own seed and parameters; where it does not, the
-    next draw of the same student is taken. Raises UserError when none of several does.
+    Each is run once: every fault's evidence must hold under the student's own seed and parameters. If it does not, the
+    student gets the next draw. Raises UserError if all draws fail.
     """
     waiting = [(student, 0) for student in students]
     found: dict[str, Own] = {}
@@ -68,8 +68,8 @@ def draw_all(
                 waiting.append((own.student, own.attempt + 1))
             else:
                 raise UserError(
-                    f"{ATTEMPTS} variants were drawn for {own.student.id}, and in none of them every fault shows, the last "
-                    f"one being {', '.join(own.assignment.faults)} with seed {own.assignment.seed}. Leave less open. "
+                    f"{ATTEMPTS} variants were drawn for {own.student.id}, and each hides at least one fault. The last was "
+                    f"{', '.join(own.assignment.faults)} with seed {own.assignment.seed}. Narrow the open parameters. "
                     "Nothing was written."
                 )
     if progress:

@@ -1,6 +1,6 @@
-"""What somebody handed in, read as data: the program's cells, the diagnosis cell, and what is odd about the file.
+"""A submission read as data: the program's cells, the diagnosis cell, and notes on what is odd about the file.
 
-Nothing of it runs here. The grader's own cells do not count, so that editing them changes nothing.
+Nothing in it is run here. The grader's own cells are ignored, so editing them changes nothing.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _MAGIC = re.compile(r"^\s*%%program[ \t]+([^\r\n]*)\r?\n?")
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's file. `problem` says why it cannot be graded; empty when it can."""
+    """One student's file. `problem` says why it cannot be graded; empty if it can."""
 
     student: str
     path: Path | None = None
@@ -35,23 +35,23 @@ class Submission:
     """Text of the diagnosis cell."""
     notes: tuple[str, ...] = ()
     tag: str = ""
-    """The variant that the notebook says it is; empty where there are none."""
+    """The variant named in the notebook; empty without variants."""
     digest: str = ""
     timestamp: str = ""
 
 
 def find(folder: Path, name: str) -> list[Submission]:
-    """Who handed in, in alphabetical order; the files are not opened yet.
+    """Return the submissions in alphabetical order; the files are not opened yet.
 
-    Knows nbgrader's layout (`<student>/<assignment>/<notebook>`), a folder with one notebook for each student, and
-    `<student>.ipynb` side by side. Links are not followed: they could lead anywhere on the grader's machine.
+    Accepts nbgrader's layout (`<student>/<assignment>/<notebook>`), one folder with a notebook per student, and
+    `<student>.ipynb` files side by side. Links are not followed: they could lead anywhere on the grader's machine.
     """
     found = []
     for entry in sorted(folder.iterdir(), key=lambda path: path.name):
         if entry.name.startswith(".") or entry.name == "__pycache__":
             continue
         if entry.is_symlink():
-            found.append(Submission(shown(entry.stem), None, "it is a link; hand in the file itself"))
+            found.append(Submission(shown(entry.stem), None, "it is a link; submit the file itself"))
         elif entry.is_dir():
             found.append(_in_folder(entry, name))
         elif entry.suffix == ".ipynb":
@@ -60,23 +60,23 @@ def find(folder: Path, name: str) -> list[Submission]:
 
 
 def shown(name: object) -> str:
-    """The name of a file or a student as any table, file or terminal takes it: what is no printable text is escaped.
+    """Return a file's or student's name with unprintable characters escaped, for tables, files and terminals.
 
-    Names on Linux are bytes, and Python keeps those that are no UTF-8 as lone surrogates, which nothing can print or encode.
+    Names on Linux are bytes. Python keeps bytes that are not UTF-8 as lone surrogates, which cannot be printed or encoded.
     """
     text = os.fsencode(str(name)).decode("utf-8", "backslashreplace")
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def once_each(found: list[Submission]) -> list[Submission]:
-    """One entry a student: whose folder and file both lie there cannot be graded, as nobody says which one counts."""
+    """Return one entry per student. A student with both a folder and a file cannot be graded: which one counts?"""
     by_name: dict[str, list[Submission]] = {}
     for one in found:
         by_name.setdefault(one.student, []).append(one)
     return [
         several[0]
         if len(several) == 1
-        else Submission(name, None, f"there are both a folder {name} and a file {name}.ipynb; keep the one that counts")
+        else Submission(name, None, f"there is a folder {name} and a file {name}.ipynb; keep the one that counts")
         for name, several in by_name.items()
     ]
 
@@ -94,14 +94,12 @@ def _in_folder(folder: Path, name: str) -> Submission:
         return Submission(shown(folder.name), None, f"there is no notebook {name}.ipynb in the folder")
     if len(chosen) > 1:
         names = ", ".join(shown(path.relative_to(folder)) for path in chosen[:4])
-        return Submission(
-            shown(folder.name), None, f"there are several notebooks ({names}) and none is to be preferred"
-        )
+        return Submission(shown(folder.name), None, f"there are several notebooks ({names}); keep the one that counts")
     return Submission(shown(folder.name), chosen[0])
 
 
 def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
-    """`one` with its file read. `original` is the notebook as handed out, `name` the assignment's."""
+    """Return `one` with its file read. `original` is the notebook as handed out, `name` the assignment's."""
     if one.problem or one.path is None:
         return one
     facts: dict[str, Any] = {}
@@ -114,7 +112,7 @@ def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
         return Submission(one.student, one.path, str(why), **facts)
     except OSError as error:
         return Submission(one.student, one.path, f"the file could not be read: {error.strerror}", **facts)
-    except Exception as error:  # a file can be malformed in ways that nobody thought of; the class goes on
+    except Exception as error:  # a file can be malformed in ways that no test foresaw; the class continues
         return Submission(
             one.student, one.path, f"the file is malformed ({type(error).__name__}: {error})"[:300], **facts
         )
@@ -127,7 +125,7 @@ class Unreadable(Exception):
 def _bytes(path: Path) -> bytes:
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
-        raise Unreadable("it is no plain file")
+        raise Unreadable("it is not a regular file")
     if found.st_size > MOST_BYTES:
         raise Unreadable(
             f"the file has {found.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs"
@@ -143,14 +141,14 @@ def _notebook(data: bytes) -> dict[str, Any]:
     try:
         json.dumps(made, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
-        raise Unreadable("the file holds characters that are no text (lone surrogates, as of a half emoji)") from None
+        raise Unreadable("the file has invalid characters (lone surrogates, such as half an emoji)") from None
     if not isinstance(made, dict) or not isinstance(made.get("cells"), list):
         raise Unreadable("the file is not a notebook of format 4: it has no cells")
     return made
 
 
 def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    """(kind, text, nbgrader's metadata) of each cell; whatever is malformed counts as empty."""
+    """Return (kind, text, nbgrader's metadata) of each cell; a malformed one counts as empty."""
     found = []
     for one in made["cells"]:
         one = one if isinstance(one, dict) else {}
@@ -163,7 +161,7 @@ def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple[dict[str, str], str, list[str], str]:
-    """Sections, diagnosis cell, notes and variant. Raises Unreadable where it is not clear what would be graded."""
+    """Return sections, diagnosis cell, notes and variant. Raises Unreadable if it is unclear what to grade."""
     about = made.get("metadata", {}).get("bugzoo", {}) if isinstance(made.get("metadata"), dict) else {}
     about = about if isinstance(about, dict) else {}
     wanted = original["metadata"]["bugzoo"]
@@ -179,30 +177,28 @@ def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple
     if count == 0:
         raise Unreadable(f"the cell {ANSWER!r} is missing; copy it, with its metadata, from the notebook as handed out")
     if count > 1:
-        raise Unreadable(f"{count} cells say that they are {ANSWER!r}, through copying or splitting; keep one of them")
+        raise Unreadable(f"{count} cells are marked as {ANSWER!r}, after copying or splitting; keep one of them")
     texts = {str(grader["grade_id"]): text for _, text, grader in cells if "grade_id" in grader}
     notes += filter(None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED))
     usual_order = list(_found([text for kind, text, _ in cells_of(original) if kind == "code"]))
     sections = _sections([text for kind, text, _ in cells if kind == "code"], usual_order)
     if list(sections) != usual_order:
-        notes.append("the program's cells stand in another order; they were put in theirs")
+        notes.append("the program's cells were out of order; they were sorted")
     tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
     return {section: sections[section] for section in usual_order}, texts[ANSWER], notes, str(tag)
 
 
 def _locked(count: int, text: str, usual: str, name: str) -> str:
-    """What is odd about one of the grader's own cells. It holds no work of the student's, so nothing depends on it."""
+    """Return what is odd about one of the grader's cells. It holds no student work, so no score depends on it."""
     if count == 0:
         return f"the graded cell {name!r} is missing; that does not count here (nbgrader would refuse the notebook)"
     if count > 1:
-        return (
-            f"{count} cells say that they are {name!r}; that does not count here (nbgrader would refuse the notebook)"
-        )
+        return f"{count} cells are marked as {name!r}; that does not count here (nbgrader would refuse the notebook)"
     return "" if text.strip() == usual.strip() else f"the graded cell {name!r} was changed; that does not count"
 
 
 def _found(texts: list[str]) -> dict[str, str]:
-    """Section -> text of every cell that is one, in the notebook's order."""
+    """Return section -> text of each section's cell, in the notebook's order."""
     found: dict[str, str] = {}
     for text in texts:
         match = _MAGIC.match(text)
@@ -216,18 +212,18 @@ def _found(texts: list[str]) -> dict[str, str]:
 
 
 def _sections(texts: list[str], wanted: list[str]) -> dict[str, str]:
-    """The sections that the program has as handed out, in the notebook's order."""
+    """Return the sections of the program as handed out, in the notebook's order."""
     found = {section: text for section, text in _found(texts).items() if section in wanted}
     missing = [section for section in wanted if section not in found]
     if missing:
-        raise Unreadable(f"the program is not whole: no cell begins with `%%program {missing[0]}`")
+        raise Unreadable(f"the program is incomplete: no cell begins with `%%program {missing[0]}`")
     if sum(map(len, found.values())) > MOST_PROGRAM:
         raise Unreadable(f"the program is longer than {MOST_PROGRAM // 2**20} MiB")
     return found
 
 
 def _when(path: Path) -> str:
-    """When it was handed in: nbgrader's timestamp.txt beside it, else the file's own time."""
+    """Return when it was handed in: nbgrader's timestamp.txt beside it, else the file's own time."""
     noted = path.with_name("timestamp.txt")
     try:
         if noted.is_file() and not noted.is_symlink() and noted.stat().st_size < 200:

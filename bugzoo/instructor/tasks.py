@@ -1,4 +1,4 @@
-"""What a class was asked: an assignment's folder with its key, or one of the exercises. Both are graded alike."""
+"""The task of a class: an assignment's folder with its key, or one of the exercises. Both are graded alike."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from bugzoo.instructor import findings, handout, key
 from bugzoo.proving.code import grading
 
 _VARIANT = ("tag", "seed", "faults")
-"""What a student's score depends on; names and addresses are not of it."""
+"""The parts that a student's score depends on; names and addresses are not among them."""
 
 
 class Task(Protocol):
@@ -26,18 +26,18 @@ class Task(Protocol):
     name: str
     max_points: float
     people: dict[str, dict[str, Any]]
-    """student -> names and e-mail, where a roster was given."""
+    """Student -> names and e-mail, if a roster was given."""
 
     def fingerprint(self) -> str:
-        """Changes with anything that a score depends on, but the submission."""
+        """Return a hash of everything that a score depends on, except the submission."""
         ...
 
     def original(self) -> dict[str, Any]:
-        """The notebook as handed out."""
+        """Return the notebook as handed out."""
         ...
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
-        """(whose variant this is, a note when it is not the student's own)."""
+        """Return (whose variant this is, a note if it is not the student's own)."""
         ...
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
@@ -68,8 +68,8 @@ class AssignmentTask:
             return student, ""
         whose = [name for name, facts in self.key.students.items() if facts.get("tag") == tag]
         if not whose:
-            return student, "its variant is nobody's in the manifest"
-        return whose[0], f"it is the notebook that was drawn for {whose[0]}"
+            return student, "its variant is not in the manifest"
+        return whose[0], f"it is the variant of {whose[0]}"
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         mine, _ = self.key.of(owner)
@@ -86,7 +86,7 @@ class AssignmentTask:
 
 @dataclass
 class ExerciseTask:
-    """One of the exercises that bugzoo brings."""
+    """One of the exercises that come with bugzoo."""
 
     exercise: Exercise
 
@@ -111,21 +111,21 @@ class ExerciseTask:
 
 
 def _one(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """An exercise has one form."""
+    """Return the record of an exercise's single form."""
     return next((record for record in records if record.get("cause")), {})
 
 
 def load(given: str) -> Task:
-    """The task of `--assignment`: a folder, or an exercise by name or number. Raises UserError."""
+    """Return the task of `--assignment`: a folder, or an exercise by name or number. Raises UserError."""
     path = Path(given)
     if path.is_dir():
         return AssignmentTask(key.read(path))
     if "/" in given or path.exists():
-        raise UserError(f"--assignment {given}: there is no such folder. `bugzoo assign` makes one.")
+        raise UserError(f"--assignment {given}: there is no such folder. `bugzoo assign` creates one.")
     try:
         return ExerciseTask(load_exercise(given))
     except UserError:
         raise UserError(
-            f"--assignment {given}: there is neither a folder nor an exercise of that name. The exercises are "
+            f"--assignment {given}: there is no folder and no exercise of that name. The exercises are "
             f"{', '.join(exercises())}."
         ) from None

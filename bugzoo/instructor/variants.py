@@ -1,10 +1,9 @@
-"""A notebook of their own for each student: HMAC(course secret, assignment, student) chooses seed and parameters.
+"""One notebook variant per student: HMAC(course secret, assignment, student) chooses seed and parameters.
 
-The derivation is versioned and takes nothing but the secret and three words, so that the same student gets the same
-variant years later, on any machine and under any Python. Version 1 is frozen: a test holds its values. A change is a
-new version beside it.
+The derivation is versioned and depends only on the secret and three words. The same student gets the same variant years
+later, on any machine and Python. Version 1 is frozen: a test holds its values. A change needs a new version beside it.
 
-A spec may leave a parameter open: `numerics/log_at_step?step=40..60&eps=0`. Without students the middle is taken.
+A spec may leave a parameter open: `numerics/log_at_step?step=40..60&eps=0`. Without students the middle is used.
 """
 
 import hashlib
@@ -19,13 +18,13 @@ from typing import TYPE_CHECKING
 from bugzoo import faults
 from bugzoo.errors import UserError
 
-if TYPE_CHECKING:  # the assignment itself takes torch; a secret that is too short is told before
+if TYPE_CHECKING:  # the assignment imports torch; a secret that is too short is reported before that
     from bugzoo.instructor.model import Assignment
 
 VERSION = 1
 SEEDS = 10_000
 SHORTEST = 16
-"""Characters of a course secret: shorter ones can be guessed, and with them everybody's variant."""
+"""Fewest characters of a course secret: a shorter one can be guessed, and with it every variant."""
 _RANGE = re.compile(r"^(?P<low>.+?)\.\.(?P<high>.+)$")
 
 Pick = Callable[[str, float, float, bool], float]
@@ -34,46 +33,46 @@ Pick = Callable[[str, float, float, bool], float]
 
 @dataclass(frozen=True)
 class Draw:
-    """A stream of choices that belongs to one student and one assignment."""
+    """A stream of choices for one student and one assignment."""
 
     key: bytes
 
     @property
     def tag(self) -> str:
-        """Twelve hexadecimal digits for the notebook's metadata: they tell whose it is to whoever holds the manifest."""
+        """Twelve hexadecimal digits for the notebook's metadata; with the manifest they identify the student."""
         return hmac.new(self.key, b"tag", hashlib.sha256).hexdigest()[:12]
 
     def share(self, label: str) -> float:
-        """A number in [0, 1) for this label, the same at every call."""
+        """Return a number in [0, 1) for this label, the same at every call."""
         digest = hmac.new(self.key, label.encode(), hashlib.sha256).digest()
         return int.from_bytes(digest[:6], "big") / 2**48
 
     def pick(self, label: str, low: float, high: float, whole: bool) -> float:
-        """A value from `low` to `high`: any whole number alike, or four significant digits."""
+        """Return a value from `low` to `high`: a uniform whole number, or four significant digits."""
         if whole:
             return int(low) + int(self.share(label) * (int(high) - int(low) + 1))
         return min(max(float(f"{low + self.share(label) * (high - low):.4g}"), low), high)
 
 
 def draw(secret: str, assignment: str, student: str, attempt: int = 0, version: int = VERSION) -> Draw:
-    """The choices of one student. `attempt` counts up where a variant does not show its faults.
+    """Return the choices of one student. `attempt` counts up when a variant does not show its faults.
 
     Raises UserError for a version that this bugzoo does not know.
     """
     if version != 1:
-        raise UserError(f"Variants of version {version} are not known to this bugzoo; it knows version 1. Update it.")
+        raise UserError(f"This bugzoo does not know variants of version {version}, only version 1. Update bugzoo.")
     words = ["bugzoo-variant", 1, assignment, student, attempt]
     message = json.dumps(words, ensure_ascii=True, separators=(",", ":"))
     return Draw(hmac.new(secret.encode(), message.encode(), hashlib.sha256).digest())
 
 
 def middle(label: str, low: float, high: float, whole: bool) -> float:
-    """What stands for everybody where there are no students."""
+    """Return the middle value, for an assignment without students."""
     return (int(low) + int(high)) // 2 if whole else (low + high) / 2
 
 
 def settle(spec: str, pick: Pick = middle) -> str:
-    """`spec` with every open parameter given a value. Raises UserError for a range that is none."""
+    """Return `spec` with a value for every open parameter. Raises UserError for an invalid range."""
     name, mark, rest = spec.strip().partition("?")
     if ".." not in rest:
         return spec.strip()
@@ -88,7 +87,7 @@ def settle(spec: str, pick: Pick = middle) -> str:
                 raise UserError(f"{spec}: {key}={value} runs backwards; write {key}={match['high']}..{match['low']}.")
             least, most = fault.params[key].low, fault.params[key].high
             if not least <= low <= high <= most:  # both ends, though only the middle is proved first
-                raise UserError(f"{spec}: {key}={value} is not allowed; {key} lies between {least:g} and {most:g}.")
+                raise UserError(f"{spec}: {key}={value} is not allowed; {key} must be from {least:g} to {most:g}.")
             pair = f"{key}={pick(f'{name}?{key}', low, high, whole):g}"
         pairs.append(pair)
     return f"{name}{mark}{'&'.join(pairs)}"
@@ -99,17 +98,17 @@ def _number(spec: str, key: str, text: str, whole: bool) -> float:
         return int(text) if whole else float(text)
     except ValueError:
         kind = "whole numbers" if whole else "numbers"
-        raise UserError(f"{spec}: {key} is left open with {text!r}; write two {kind}, such as {key}=40..60.") from None
+        raise UserError(f"{spec}: {text!r} is not a range for {key}; write two {kind}, such as {key}=40..60.") from None
 
 
 def variant(assignment: "Assignment", specs: tuple[str, ...], chosen: Draw) -> "Assignment":
-    """The assignment with the seed and the open parameters that `chosen` says. `specs` may hold ranges."""
+    """Return the assignment with the seed and parameters that `chosen` gives. `specs` may hold ranges."""
     settled = tuple(settle(spec, chosen.pick) for spec in specs)
     return replace(assignment, faults=settled, seed=int(chosen.pick("seed", 0, SEEDS - 1, True)))
 
 
 def read_secret(given: str, environment: dict[str, str]) -> str:
-    """The course secret: the text of a file, or else of an environment variable of that name. Raises UserError."""
+    """Return the course secret from a file, or else an environment variable of that name. Raises UserError."""
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8") if path.is_file() else environment.get(given)
@@ -117,9 +116,9 @@ def read_secret(given: str, environment: dict[str, str]) -> str:
         raise UserError(f"The secret could not be read from {given}: {error}.") from None
     if text is None:
         raise UserError(
-            f"--secret {given}: there is no such file and no such environment variable. Make one, for example with "
-            f"`python -c 'import secrets; print(secrets.token_hex(16))' > {given}`, and keep it for the whole course."
+            f"--secret {given}: there is no such file and no such environment variable. Create the file, for example with "
+            f"`python -c 'import secrets; print(secrets.token_hex(16))' > {given}`. Keep it for the whole course."
         )
     if len(text.strip()) < SHORTEST:
-        raise UserError(f"--secret {given} holds {len(text.strip())} characters; at least {SHORTEST} are needed.")
+        raise UserError(f"--secret {given} holds {len(text.strip())} characters. At least {SHORTEST} are needed.")
     return text.strip()

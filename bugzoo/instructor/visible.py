@@ -1,7 +1,7 @@
-"""Does each fault show while the others are there? Measured by runs: the combination, and with each fault taken out.
+"""Does each fault show while the others are there? Measured by runs: the combination, and with each fault removed.
 
-A combination is of use only when whoever looks can find every fault in it, whichever is found first. So the evidence
-that the catalogue states for a fault must hold in the combination, and must be gone when that fault alone is repaired.
+In a useful combination a student can find every fault, whichever comes first. So each fault's evidence from the
+catalogue must hold in the combination, and must be gone when that fault alone is repaired.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from bugzoo.scenario import Scenario
 
 Progress = Callable[[int, int], None]
 RUNS = 3
-"""Seeds: the assignment's own, and as many of the grader's as make three."""
+"""Seeds: the assignment's own, filled up to three with the grader's."""
 
 
 @dataclass
@@ -34,15 +34,15 @@ class Sign:
 
 @dataclass
 class Sight:
-    """How one fault shows in the combination. `problem` is empty when it does."""
+    """How one fault shows in the combination. `problem` is empty if it does."""
 
     fault: str
     signs: list[Sign] = field(default_factory=list)
     effect: str = ""
     effect_seen: int = 0
-    """Seeds on which the fault's declared effect is seen between the half-repaired program and the combination."""
+    """Seeds on which the half-repaired program and the combination differ by the fault's declared effect."""
     instruments: list[str] = field(default_factory=list)
-    """Instruments that fire in the combination and fall silent when this fault alone is repaired, on every seed."""
+    """Instruments that fire in the combination and are quiet once this fault alone is repaired, on every seed."""
     problem: str = ""
     hidden_by: list[str] = field(default_factory=list)
 
@@ -55,12 +55,12 @@ def seeds_of(assignment: Assignment) -> tuple[int, ...]:
 
 
 def look(assignment: Assignment, progress: Progress | None = None, fresh: bool = False) -> list[Sight]:
-    """One Sight a fault, in the order given. Runs what has not been measured before."""
+    """Return one Sight per fault, in the order given. Runs only what was not measured before."""
     seeds, ids = seeds_of(assignment), assignment.ids
     cases: dict[frozenset[str], list[Scenario]] = {frozenset(): [assignment.at(seed) for seed in seeds]}
     for fault_id in ids:
         others = tuple(name for name in ids if name != fault_id)
-        for taken in ((fault_id,), others):  # repaired alone, and there alone
+        for taken in ((fault_id,), others):  # only this one repaired, then only this one there
             cases[frozenset(taken)] = [without(assignment.at(seed), taken) for seed in seeds]
     found = measure([case for group in cases.values() for case in group], progress, fresh)
     results = {taken: found[i * len(seeds) : (i + 1) * len(seeds)] for i, taken in enumerate(cases)}
@@ -68,8 +68,8 @@ def look(assignment: Assignment, progress: Progress | None = None, fresh: bool =
 
 
 def measure(cases: Sequence[Scenario], progress: Progress | None = None, fresh: bool = False) -> list[dict[str, Any]]:
-    """{"outcome", "metrics", "numbers", ...} of each scenario, in a worker; what is known already is not run again."""
-    # matched: everything under the same limits, so that the cache may share twins
+    """Return {"outcome", "metrics", "numbers", ...} per scenario, from a worker; cached results are not re-run."""
+    # matched: the same limits for all, so that the cache can share twins
     asked = everything().union(
         *(named(fault) for case in cases for fault, _ in case.specs)
     )  # a second run, where named
@@ -101,7 +101,7 @@ def _sight(fault: Fault, results: Results, ids: tuple[str, ...], program: str) -
 
 
 def _problem(fault: Fault, together: list, repaired: list, alone: list, ids: tuple[str, ...], program: str) -> str:
-    """Why this fault is of no use in the combination, in numbers; empty when it is."""
+    """Return why this fault is useless in the combination, in numbers; empty if it is fine."""
     others = " and ".join(name for name in ids if name != fault.id)
     for text in fault.evidence:
         claim, of = parse(text), len(together)
@@ -119,22 +119,22 @@ def _problem(fault: Fault, together: list, repaired: list, alone: list, ids: tup
                     f"({_shown(_numbers(alone, claim.left))})"
                 )
             return (
-                f"{others} hides {fault.id}: `{text}` holds on {single} of {of} seeds when it is alone "
-                f"({_shown(_numbers(alone, claim.left))}), and on {seen} of {of} beside it ({_shown(numbers)})"
+                f"{others} masks {fault.id}: `{text}` holds on {single} of {of} seeds without it "
+                f"({_shown(_numbers(alone, claim.left))}), and on {seen} of {of} with it ({_shown(numbers)})"
             )
     still = [all(parse(text).holds(result) for text in fault.evidence) for result in repaired]
     if any(still):
         text = fault.evidence[0]
         numbers = _numbers(repaired, parse(text).left)
         return (
-            f"{others} hides the repair of {fault.id}: with it repaired and the rest still there, `{text}` holds all the "
-            f"same on {sum(still)} of {len(still)} seeds ({_shown(numbers)}), so that nothing tells whether it is gone"
+            f"{others} masks the repair of {fault.id}: once it is repaired and the rest is still there, `{text}` still "
+            f"holds on {sum(still)} of {len(still)} seeds ({_shown(numbers)}), so no number shows that it is gone"
         )
     return ""
 
 
 def _culprits(fault: Fault, results: Results, ids: tuple[str, ...]) -> list[str]:
-    """Who hides it: each other fault whose repair lets the evidence out; all others where none does so by itself."""
+    """Return which faults mask it: each one whose repair brings back the evidence, or all if none does alone."""
     claims = [parse(text) for text in fault.evidence]
     others = [name for name in ids if name != fault.id]
     guilty = [name for name in others if all(claim.holds(r) for r in results[frozenset({name})] for claim in claims)]

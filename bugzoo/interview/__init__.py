@@ -1,4 +1,4 @@
-"""Five minutes, a script that does not train as it should, and a price on every look."""
+"""The interview: five minutes, a script that does not train as it should, and a price on every instrument."""
 
 import contextlib
 import random
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from bugzoo import record
 from bugzoo.errors import UserError
 
-if TYPE_CHECKING:  # what is behind these takes seconds to import, and a wrong argument needs none of it
+if TYPE_CHECKING:  # these take seconds to import, and a wrong argument needs none of them
     from bugzoo.interview.play import Say
 
 LONGEST = 240
@@ -27,12 +27,12 @@ def interview(
     say: "Say" = print,
     only: str | None = None,
 ) -> dict[str, Any]:
-    """Hold one interview over `stream` (stdin) and return its report, which is in the record by then as well.
+    """Run one interview over `stream` (stdin) and return its report, which is also stored in the record.
 
-    Ctrl-C ends it as abandoned and raises KeyboardInterrupt once the report is stored; the folder stays as it is.
+    Ctrl-C ends it as abandoned and raises KeyboardInterrupt once the report is stored. The folder stays as it is.
     """
     if not 0 < minutes <= LONGEST:
-        raise UserError(f"--minutes {minutes:g} is not allowed; it is a number above 0, up to {LONGEST}.")
+        raise UserError(f"--minutes {minutes:g} is not allowed. Give a number above 0, up to {LONGEST}.")
     from bugzoo.interview.deck import draw
     from bugzoo.interview.evidence import collect
     from bugzoo.interview.lines import Lines
@@ -43,11 +43,11 @@ def interview(
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     case = draw(seed, only)
     folder = folder or Path(f"interview-{case.ticket}")
-    record.interviews()  # a record that cannot be used is told before anything is written
+    record.interviews()  # report a broken record before anything is written
     script = open_folder(case, folder, minutes)
     try:
         number = record.start_interview(case.ticket, seed, minutes, folder.resolve())
-    except BaseException:  # a record that can be read and not be written
+    except BaseException:  # the record can be read but not written
         shutil.rmtree(folder, ignore_errors=True)
         raise
     lines: Any = stream or sys.stdin
@@ -55,7 +55,7 @@ def interview(
     result: dict[str, Any] = {}
     try:
         say(brief(case, minutes))
-        say(f"The script: {script.resolve()}\nIt is run once to collect the evidence; your time starts after that ...")
+        say(f"The script: {script.resolve()}\nIt runs once to collect the evidence. Your time starts after that ...")
         evidence = collect(case.scenario)
         session = Session(case, evidence, script, minutes, grade)
         if lines.isatty():
@@ -73,16 +73,16 @@ def interview(
 
 
 def taken(folder: Path) -> UserError:
-    """What is said of a folder that is there already."""
-    return UserError(f"{folder} exists; name another folder with --folder, or move it away.")
+    """Return the error for a folder that already exists."""
+    return UserError(f"{folder} already exists. Choose another folder with --folder, or move it away.")
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A second Ctrl-C waits until the record is written."""
+    """Delay a second Ctrl-C until the record is written."""
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not the main thread: Ctrl-C does not come here
+    except ValueError:  # not the main thread: it gets no Ctrl-C
         yield
         return
     try:

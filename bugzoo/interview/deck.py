@@ -1,4 +1,4 @@
-"""Which case comes: drawn by how often interviewers ask for it, always the same for one seed."""
+"""Drawing a case: weighted by how often interviewers ask for its topic, always the same for one seed."""
 
 import random
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from bugzoo.proving.tried import impossible
 from bugzoo.scenario import Scenario, fits
 
 WEIGHTS = {"NaN and loss": 90, "not learning": 80, "leakage and evaluation": 70, "memory": 60, "device": 50, "slow": 40}
-"""Topic -> weight, as interviewers report them."""
+"""Topic -> weight, as interviewers report it."""
 
 BY_SYMPTOM = {
     "non_finite": "NaN and loss",
@@ -31,15 +31,15 @@ BY_SYMPTOM = {
     "hang": "device",
     "slow": "slow",
 }
-"""Symptom class -> topic. Crashes and hangs go to "device", the topic of everything that stops the machine."""
+"""Symptom class -> topic. Crashes and hangs belong to "device", the topic of everything that stops the run."""
 
 HEALTHY_SHARE = 0.1
-"""Share of cases in which nothing is wrong: a candidate who always finds something should notice."""
+"""Share of cases in which nothing is wrong, so that always naming a fault does not pay."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One drawn case. `topic` is for the debrief, not for the candidate."""
+    """One drawn case. `topic` is for the debrief; the candidate does not see it before."""
 
     seed: int
     topic: str
@@ -52,19 +52,19 @@ class Case:
 
     @property
     def tests(self) -> Choices:
-        """The discriminating tests that are offered; none where nothing looks like it."""
+        """The discriminating tests that are offered; none if the case has no look-alike."""
         return choices(self.fault, self.ticket)
 
 
 def programs_of(fault: Fault) -> list[str]:
-    """The programs on which a fault may be drawn: those of its cells that are proved, and whose repairs can be graded."""
+    """Return the programs on which a fault may be drawn: its cell is proved, and its repairs can be graded."""
     waits = ledger.waiting()
     mine = [program for program in fits(fault) if f"{fault.id} on {program}" not in waits]
     return [program for program in mine if not impossible(fault, program)]
 
 
 def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
-    """Topic -> the faults that can be drawn under it, each with its programs; traps are under "nothing is wrong"."""
+    """Return topic -> its faults, each with its programs; traps are under "nothing is wrong"."""
     found: dict[str, dict[str, list[str]]] = {}
     for fault in catalogue.values():
         if programs := programs_of(fault):
@@ -75,12 +75,12 @@ def topics(catalogue: Mapping[str, Fault]) -> dict[str, dict[str, list[str]]]:
 
 @lru_cache(maxsize=8)
 def _table(ids: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
-    """`topics` of the catalogue that holds these: to work out what fits what takes longer than a draw."""
+    """Return `topics` of the catalogue with these ids, cached, as it takes longer than a draw."""
     return topics({name: faults.load(name) for name in ids})
 
 
 def choose(seed: int) -> tuple[str, Fault, str]:
-    """Topic, fault and program of this seed."""
+    """Return topic, fault and program for this seed."""
     generator = random.Random(seed)
     table = dict(_table(tuple(faults.catalogue())))
     healthy = table.pop("nothing is wrong", None)
@@ -95,10 +95,10 @@ def choose(seed: int) -> tuple[str, Fault, str]:
 
 
 def draw(seed: int, only: str | None = None, program: str | None = None) -> Case:
-    """The case of this seed. `only` (a fault's id) and `program` fix what else is drawn.
+    """Return the case of this seed. `only` (a fault's id) and `program` fix what is otherwise drawn.
 
-    A case is a cell that `bugzoo verify` proves, with its repairs and pretences, under another seed: the fault as its file
-    has it, no other settings. Raises UserError for any other.
+    A case is a cell that `bugzoo verify` proves, with its repairs and pretences, under another seed. The fault has its
+    default settings. Raises UserError for any other.
     """
     if only is None:
         topic, fault, drawn = choose(seed)
@@ -109,5 +109,5 @@ def draw(seed: int, only: str | None = None, program: str | None = None) -> Case
             [*programs_of(fault), *fits(fault)][0],
         )
     if why := impossible(fault, program or drawn):
-        raise UserError(f"{fault.id} on {program or drawn} makes no interview: {why}.")
+        raise UserError(f"{fault.id} on {program or drawn} cannot be an interview: {why}.")
     return Case(seed, topic, fault, Scenario(program or drawn, (fault.id,), seed=seed % 1000))

@@ -1,4 +1,4 @@
-"""What a candidate can ask for: real numbers of one real run of the broken program, each at a price."""
+"""The evidence that a candidate can buy: real numbers of one real run of the broken program."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -13,19 +13,19 @@ from bugzoo.scenario import Scenario
 PRICES = {0: 2, 1: 4}
 """Cost class of an instrument (reads the run, calls the model) -> points of the budget."""
 RERUN = 6
-"""Points for each more run of the script that an instrument makes."""
+"""Points for each further run of the script that an instrument needs."""
 
 BUDGET = 30
 
 SCRIPT = "train.py"
 
 TWIN, PRINTED = "healthy_twin", "terminal"
-"""Two requests beside the instruments: the losses of a healthy run, and what the script printed."""
+"""Two requests besides the instruments: the losses of a healthy run, and the script's output."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One line of the list: its number, what it is, what it costs."""
+    """One line of the list: number, name and price."""
 
     number: int
     name: str
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass
 class Evidence:
-    """The run's numbers, and what of them the candidate has seen."""
+    """The run's numbers, and which of them the candidate has seen."""
 
     readings: dict[str, Reading]
     losses: list[float]
@@ -47,7 +47,7 @@ class Evidence:
     spent: int = 0
 
     def requests(self) -> list[Request]:
-        """Every request, in a fixed order that says nothing of the case."""
+        """Return every request, in a fixed order that says nothing about the case."""
         names = [(TWIN, 6), (PRINTED, 2)]
         names += [(name, price(name)) for name in diagnostics.names()]
         about = {TWIN: "the losses of a healthy run beside yours", PRINTED: "what the script printed, and how it ended"}
@@ -57,17 +57,17 @@ class Evidence:
         ]
 
     def ask(self, request: Request) -> str:
-        """The numbers as text. What was seen before is shown again free of charge; beyond the budget nothing is."""
+        """Return the numbers as text. Evidence seen before is free; evidence beyond the budget is refused."""
         if request.name not in self.seen:
             if self.spent + request.price > BUDGET:
                 left = BUDGET - self.spent
-                return f"{request.name} costs {request.price}; {left} of {BUDGET} are left. Diagnose now."
+                return f"{request.name} costs {request.price} points; {left} of {BUDGET} are left. Diagnose now."
             self.spent += request.price
             self.seen.append(request.name)
         return self.text(request.name)
 
     def text(self, name: str) -> str:
-        """What one request shows: numbers, no judgement; judging is the candidate's part."""
+        """Return what one request shows: numbers without a verdict. The candidate judges them."""
         if name == TWIN:
             return f"your run   {curve(self.losses)}\nhealthy    {curve(self.twin_losses)}"
         if name == PRINTED:
@@ -76,15 +76,15 @@ class Evidence:
             return "\n".join(filter(None, [self.printed.strip()[-2000:], ending, said]))
         reading = self.readings.get(name, Reading(why_not="it was not measured"))
         if not reading.applies:
-            return f"{name}: cannot say anything here ({reading.why_not})"
+            return f"{name}: no result here ({reading.why_not})"
         return "\n".join(f"{name}.{key} = {value(number)}" for key, number in reading.numbers.items())
 
     def fired(self) -> list[str]:
-        """Instruments that judge this run to be ill: what a good candidate looks at."""
+        """Return the instruments that fire on this run: those that a good candidate looks at."""
         return [verdict.instrument for verdict in diagnostics.judge_all(self.readings) if verdict.fired]
 
     def contradicts(self, claims: tuple[str, ...]) -> bool:
-        """Whether something that the candidate has seen speaks against a cause with these evidence claims."""
+        """Return whether evidence that the candidate has seen contradicts a cause with these claims."""
         result = {"numbers": to_json(self.readings), "outcome": self.outcome, "metrics": {}}
         for claim in map(parse, claims):
             known = claim.instrument in self.seen or (claim.instrument == "outcome" and PRINTED in self.seen)
@@ -98,12 +98,12 @@ def _about(name: str) -> str:
 
 
 def price(name: str) -> int:
-    """What a look at an instrument costs, in points of the budget."""
+    """Return an instrument's price, in points of the budget."""
     return PRICES[diagnostics.instrument(name).COST] + RERUN * diagnostics.reruns(name)
 
 
 def value(number: Any) -> str:
-    """A number as people write it."""
+    """Return a number as people write it."""
     if isinstance(number, float) and math.isfinite(number):
         return f"{number:.4g}"
     if isinstance(number, str) and len(number) > 200:
@@ -112,7 +112,7 @@ def value(number: Any) -> str:
 
 
 def curve(losses: list[float], points: int = 12) -> str:
-    """A few losses along a run, with their steps."""
+    """Return a few losses along a run, with their steps."""
     if not losses:
         return "no step was taken"
     last = len(losses) - 1
@@ -121,14 +121,14 @@ def curve(losses: list[float], points: int = 12) -> str:
 
 
 def collect(scenario: Scenario) -> Evidence:
-    """Run the broken program and its healthy twin once, each in a worker that can be killed, under every instrument."""
+    """Run the broken program and its healthy twin once, each in a killable worker, under every instrument."""
     job = scenario.job(after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
-    run = run_worker(replace(job, file=SCRIPT))  # the name that the candidate's file has
+    run = run_worker(replace(job, file=SCRIPT))  # the name of the candidate's file
     twin: Run = scenario.healthy().run("worker")
-    if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended hands over what it had
+    if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended returns what it had
         raise KeyboardInterrupt
     for name in diagnostics.names():
-        if diagnostics.reruns(name):  # it runs the script again, which a broken-off run is not worth
+        if diagnostics.reruns(name):  # it runs the script again, which is pointless for an interrupted run
             again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1
             ended = Reading(why_not=f"the run ended as {run.outcome}")
             run.readings[name] = diagnostics.read(name, run) if again else ended

@@ -1,4 +1,4 @@
-"""Lines from a person or a pipe, with a deadline."""
+"""Reading lines from a person or a pipe, with a deadline."""
 
 import os
 import select
@@ -11,9 +11,9 @@ class TimeOver(Exception):
 
 
 class Lines:
-    """Reads lines from a stream; `next()` waits no longer than its deadline.
+    """Reader of lines from a stream; `next()` waits no longer than its deadline.
 
-    A real file is read by its descriptor, as text that Python has buffered already would hide from select().
+    A real file is read through its descriptor, as select() does not see text that Python has buffered.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -25,7 +25,7 @@ class Lines:
             self._descriptor = None
 
     def next(self, deadline: float) -> str:
-        """The next line without its end. Raises EOFError at the end of the stream and TimeOver at the deadline.
+        """Return the next line without its end. Raises EOFError at the end of the stream, TimeOver at the deadline.
 
         `deadline` is a time of time.monotonic().
         """
@@ -42,7 +42,7 @@ class Lines:
                 raise TimeOver
             try:
                 chunk = os.read(self._descriptor, 65536)
-            except OSError:  # opened for writing, or a terminal that was closed: nothing more will come
+            except OSError:  # opened for writing, or a closed terminal: there is no more input
                 chunk = b""
             self._ended = not chunk
             self._kept += chunk
@@ -52,7 +52,7 @@ class Lines:
         return line.decode("utf-8", "replace").rstrip("\r")
 
     def _plain(self, deadline: float) -> str:
-        # no select() here: the line is waited for, and too late is still too late
+        # without select() this waits for the line; a late line still counts as late
         line = self._stream.readline()
         if time.monotonic() > deadline:
             raise TimeOver

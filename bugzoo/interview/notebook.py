@@ -3,7 +3,7 @@
     from bugzoo.interview import notebook
     desk = notebook.sit(minutes=5)     # draws a case; desk.evidence(), desk.program(), desk.diagnosis(), desk.close()
 
-With a front end there are buttons and a form; without one everything is a method call and text.
+With a front end it shows buttons and a form; without one, use method calls and text.
 """
 
 import os
@@ -31,7 +31,7 @@ OVER = "Your time is over: desk.close() shows the score."
 
 
 class Sheet:
-    """The program as the notebook's cell holds it; a Session reads it as it would read a file."""
+    """The program's text from the notebook's cell; a Session reads it like a file."""
 
     def __init__(self, text: str) -> None:
         self.text, self.saved = text, time.time()
@@ -50,15 +50,15 @@ class Sheet:
 
 
 class Interview:
-    """One interview. What is wrong with the program is told by `close()`, not before."""
+    """One interview. `close()` tells what is wrong with the program."""
 
     def __init__(self, minutes: float, seed: int) -> None:
         if not 0 < minutes <= LONGEST:
-            raise UserError(f"minutes={minutes:g} is not allowed; it is a number above 0, up to {LONGEST}.")
+            raise UserError(f"minutes={minutes:g} is not allowed. Give a number above 0, up to {LONGEST}.")
         self.minutes, self._seed = minutes, seed
         self._case = draw(seed)
         self._handed_out = self._case.scenario.source
-        self._sheet: Any = Sheet(self._handed_out)  # a Session reads it as it would a Path
+        self._sheet: Any = Sheet(self._handed_out)  # a Session reads it like a Path
         self._row: int | None = None
         self._result: dict[str, Any] | None = None
         self.ticket = self._case.ticket
@@ -66,10 +66,10 @@ class Interview:
         self._session = Session(self._case, evidence, self._sheet, minutes, grade)  # the clock starts here
         self.clock = Timer(minutes)
 
-    # ---- what a candidate calls
+    # ---- called by the candidate
 
     def evidence(self) -> None:
-        """Show what can be asked for, and at which price."""
+        """Show the evidence and its prices."""
         if headless():
             print(f"{self.budget()} Ask with desk.ask(NUMBER) or desk.ask(NAME):")
             print("\n".join(self._lines()))
@@ -79,21 +79,21 @@ class Interview:
         widgets.picker(self)
 
     def ask(self, which: int | str) -> None:
-        """Look at one piece of evidence, by its number or name, and pay for it."""
+        """Buy one piece of evidence, by its number or name, and show it."""
         print(self.look(which))
         print(self.budget())
 
     def program(self) -> None:
-        """Put the program into a new cell below, ready to be repaired; print it where no cell can be made."""
+        """Put the program into a new cell below, to be repaired; print it if no cell can be added."""
         shell = self._magic()
         if shell is None or headless():
             for number, line in enumerate(source_lines(self._handed_out), 1):
                 print(f"{number:4d}  {line}")
-            print(f"A repaired program goes into a cell that begins with %%{MAGIC}")
+            print(f"Put the repaired program into a cell that begins with %%{MAGIC}")
             return
         shell.set_next_input(f"%%{MAGIC}\n{self._handed_out}", replace=False)
         print(
-            f"The program is in the cell below. Its line 1 follows %%{MAGIC}: cell line minus one. Run it to keep it."
+            f"The program is in the cell below. Its line 1 is the cell's line 2, after %%{MAGIC}. Run the cell to save it."
         )
 
     def diagnosis(self) -> None:
@@ -107,7 +107,7 @@ class Interview:
         widgets.form(self)
 
     def diagnose(self, cause: int, line: int | None = None, shows: int | str = "", test: int | None = None) -> bool:
-        """Name a cause by its number, its line, the evidence that shows it and the test that tells; is it right?"""
+        """Name a cause by number, its line, its evidence and the discriminating test; return whether it is right."""
         right = self.guess(cause, line, shows)
         print(self.verdict(right))
         if right and test is not None:
@@ -118,9 +118,9 @@ class Interview:
         return right
 
     def hand_in(self) -> None:
-        """Have the repaired program run and judged by what it does; may be done again."""
+        """Run the repaired program and grade it by what it does; may be repeated."""
         if self._sheet.text == self._handed_out:
-            print("Not attempted: the program is as it was handed out.")
+            print("Not attempted: the program is unchanged.")
             return
         self._needs_time()
         print("Running the repaired program in a process of its own ...", flush=True)
@@ -132,11 +132,11 @@ class Interview:
         print(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
 
     def close(self) -> None:
-        """End the interview: score, rubric and debrief. Before anything was done there is nothing to end."""
+        """End the interview and print score, rubric and debrief; does nothing before the first action."""
         if self._result is None and not self.attempted and self._session.left() > 0:
             print(
-                "Not attempted: nothing has been asked, named or handed in yet.\n"
-                f"{self.clock.text()}. Run this cell again when you are done; what it was is told then."
+                "Not attempted: you have not asked, diagnosed or handed in anything yet.\n"
+                f"{self.clock.text()}. Run this cell again when you are done; it then shows the solution."
             )
             return
         if self._result is None:
@@ -149,15 +149,15 @@ class Interview:
 
     @property
     def attempted(self) -> bool:
-        """Whether anything was looked at, named or changed."""
+        """Return whether the candidate has bought, named or changed anything."""
         session = self._session
         changed = self._sheet.text != self._handed_out
         return bool(session.evidence.seen or session.diagnoses or session.repair or changed)
 
-    # ---- what buttons and calls share
+    # ---- shared by buttons and calls
 
     def look(self, which: int | str) -> str:
-        """The text of one piece of evidence. Raises UserError for one that there is not, or when time is over."""
+        """Return the text of one piece of evidence. Raises UserError for an unknown one, or when time is over."""
         self._needs_time()
         requests = self._session.evidence.requests()
         found = [one for one in requests if which in (one.number, one.name, str(one.number))]
@@ -170,14 +170,14 @@ class Interview:
         return f"{BUDGET - self._session.evidence.spent} of {BUDGET} points for evidence are left."
 
     def causes(self) -> list[str]:
-        """What may be wrong with such a program, in words."""
+        """Return the possible causes for this program, as titles."""
         return [cause.title if cause else "Nothing is wrong" for cause in self._session.causes()]
 
     def guess(self, cause: int, line: int | None, shows: int | str) -> bool:
         self._needs_time()
         causes = self._session.causes()
         if not 1 <= cause <= len(causes):
-            raise UserError(f"There is no cause {cause}; they go from 1 to {len(causes)}.")
+            raise UserError(f"There is no cause {cause}. Choose from 1 to {len(causes)}.")
         self._started()
         right = self._session.guess(causes[cause - 1])
         names = [one.name for one in self._session.evidence.requests() if shows in (one.number, one.name)]
@@ -189,18 +189,18 @@ class Interview:
         if right and self._session.diagnoses[-1].cause == "nothing is wrong":
             return "Right: nothing is wrong."
         left = GUESSES - len(self._session.diagnoses)
-        return "That is the cause. Now the repair." if right else f"That is not it. Guesses left: {left}."
+        return "That is the cause. Now repair it." if right else f"That is not the cause. Guesses left: {left}."
 
     def tests(self) -> list[str]:
-        """Once the cause is found: tests, one of which tells it from its look-alikes."""
+        """Return, once the cause is found, tests of which one tells it from its look-alikes."""
         return self._session.tests() if self._session.found else []
 
     def tell(self, number: int) -> None:
-        """Choose the test that tells."""
+        """Choose the discriminating test."""
         self._needs_time()
         tests = self.tests()
         if not 1 <= number <= len(tests):
-            raise UserError(f"There is no test {number}; they go from 1 to {len(tests)}.")
+            raise UserError(f"There is no test {number}. Choose from 1 to {len(tests)}.")
         last = self._session.diagnoses[-1]
         self._session.support(last.line, last.evidence, tests[number - 1])
 
@@ -215,17 +215,17 @@ class Interview:
 
     def _needs_time(self) -> None:
         if self._result is not None:
-            raise UserError("This interview is closed. notebook.sit() begins another one.")
+            raise UserError("This interview is closed. Start another one with notebook.sit().")
         if self._session.left() <= 0:
             raise UserError(OVER)
 
     def _started(self) -> int:
-        """The row in the record, which is written with the first thing that is done; 0 where it cannot be."""
+        """Return the row in the record, written with the first action; 0 if it cannot be written."""
         if self._row is None:
             self._row = 0
             try:
                 self._row = record.start_interview(self.ticket, self._seed, self.minutes, Path("notebook"))
-            except UserError as error:  # it is held all the same
+            except UserError as error:  # the interview continues anyway
                 record.remark(error)
         return self._row
 
@@ -246,12 +246,12 @@ class Interview:
         return shell
 
     def _keep(self, line: str, cell: str) -> None:
-        """The cell magic: keep the text, run nothing."""
+        """Cell magic: save the text, run nothing."""
         self._needs_time()
         self._sheet.write(cell)
         before, now = source_lines(self._handed_out), source_lines(cell)
         changed = len(set(now) ^ set(before))
-        print(f"Kept, {len(now)} lines." if changed else "Kept; nothing is changed yet.", "desk.hand_in() has it run.")
+        print(f"Saved, {len(now)} lines." if changed else "Saved, without a change.", "Run it with desk.hand_in().")
 
     def __repr__(self) -> str:
         state = "closed" if self._result else f"{self.clock.text()}, {self.budget()}"
@@ -259,7 +259,7 @@ class Interview:
 
 
 def wrapped(text: str, width: int = 100) -> str:
-    """Lines no longer than a cell is wide, broken between words; a row of the rubric goes on under its reason."""
+    """Return text wrapped between words at `width`; a row of the rubric continues under its reason."""
     lines = []
     for line in text.split("\n"):
         indent = " " * (35 if line.startswith("  ") and len(line) > 35 else 0)
@@ -271,12 +271,12 @@ def wrapped(text: str, width: int = 100) -> str:
 def sit(minutes: float = 5, seed: int | None = None) -> Interview:
     """Draw a case, run it once for the evidence, show the ticket and start the clock.
 
-    The same `seed` draws the same case; `$BUGZOO_INTERVIEW_SEED` sets it where none is given. Raises UserError.
+    The same `seed` draws the same case; `$BUGZOO_INTERVIEW_SEED` is the default. Raises UserError.
     """
     if seed is None:
         given = os.environ.get("BUGZOO_INTERVIEW_SEED", "")
         seed = int(given) if given.isdigit() else random.SystemRandom().randrange(1_000_000)
-    print("A case is drawn and run once to collect the evidence; your time starts after that ...", flush=True)
+    print("Drawing a case and running it once to collect the evidence. Your time starts after that ...", flush=True)
     desk = Interview(minutes, seed)
     text = brief(desk._case, minutes)
     if headless():

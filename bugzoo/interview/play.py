@@ -1,4 +1,4 @@
-"""The interview as a conversation of lines: works at a terminal and from a pipe."""
+"""The interview as lines of text: works at a terminal and from a pipe."""
 
 import os
 import shlex
@@ -14,10 +14,10 @@ from bugzoo.interview.lines import Lines, TimeOver
 from bugzoo.interview.session import GUESSES, Session
 
 HELP = """\
-A number asks for that piece of evidence, at its price.
-  list              the evidence there is
-  diagnose          say what the cause is, where it is and what shows it
-  submit [FILE]     hand in the repaired file (train.py in the folder when left out); may be done again
+Type a number to buy that piece of evidence.
+  list              list the evidence
+  diagnose          name the cause, its line and the evidence that shows it
+  submit [FILE]     hand in the repaired file (default: train.py in the folder); may be repeated
   edit              open the script in $EDITOR
   done              finish and see the score         quit   give up"""
 
@@ -32,7 +32,7 @@ class Talk:
         self.session, self.lines, self.say = session, lines, say
 
     def run(self) -> str:
-        """Talk until the end; returns how it ended: finished, given up, time over or abandoned (no more input)."""
+        """Talk until the end; return how it ended: finished, given up, time over or abandoned (no more input)."""
         self.say(HELP)
         self.listing()
         try:
@@ -48,7 +48,7 @@ class Talk:
             self.say("Time is over.")
             return "time over"
         except EOFError:
-            # a script that ends after handing in has said all it had to say
+            # a script that ends after handing in is done
             self.say("No more input.")
             return "finished" if self.session.repair or self.session.found else "abandoned"
 
@@ -72,7 +72,7 @@ class Talk:
         elif word in ("edit", "e"):
             edit(self.session.script, self.say)
         elif word:
-            self.say(HELP if word in ("help", "h", "?") else f"{word!r} is no command. {HELP}")
+            self.say(HELP if word in ("help", "h", "?") else f"{word!r} is not a command. {HELP}")
 
     def listing(self) -> None:
         seen = self.session.evidence.seen
@@ -83,26 +83,28 @@ class Talk:
     def evidence(self, number: int) -> None:
         requests = self.session.evidence.requests()
         if not 1 <= number <= len(requests):
-            raise UserError(f"There is no request {number}; they go from 1 to {len(requests)}.")
+            raise UserError(f"There is no evidence {number}. Choose from 1 to {len(requests)}.")
         self.say(self.session.ask(requests[number - 1]))
 
     def diagnose(self) -> None:
         if not self.session.may_guess:
-            raise UserError("The cause is found already." if self.session.found else f"All {GUESSES} guesses are used.")
+            raise UserError(
+                "You have already found the cause." if self.session.found else f"All {GUESSES} guesses are used."
+            )
         causes = self.session.causes()
         for number, cause in enumerate(causes, start=1):
             self.say(f"  {number:3}  {cause.title if cause else 'Nothing is wrong'}")
-        cause = causes[self.number("Which is the cause? Its number > ", len(causes)) - 1]
+        cause = causes[self.number("Which cause? Its number > ", len(causes)) - 1]
         right = self.session.guess(cause)
         line = None
         if cause is not None:
-            text = self.ask("In which line of train.py? (empty: unknown) > ")
+            text = self.ask("Which line of train.py? (empty: unknown) > ")
             line = counted(text)
         requests = self.session.evidence.requests()
-        chosen = counted(self.ask("Which piece of evidence shows it? Its number (empty: none) > "))
+        chosen = counted(self.ask("Which evidence shows it? Its number (empty: none) > "))
         shown = requests[chosen - 1].name if chosen and chosen <= len(requests) else ""
         if shown not in self.session.evidence.seen:
-            shown = ""  # what was not looked at shows nothing
+            shown = ""  # evidence that was not bought does not count
         test = ""
         tests = self.session.tests() if right else []
         if tests:
@@ -112,10 +114,10 @@ class Talk:
             test = tests[chosen - 1] if chosen and chosen <= len(tests) else ""
         self.session.support(line, shown, test)
         if right:
-            self.say("That is the cause. `submit` hands in the repair." if cause else "Right: nothing is wrong.")
+            self.say("That is the cause. Hand in the repair with `submit`." if cause else "Right: nothing is wrong.")
         else:
             left = GUESSES - len(self.session.diagnoses)
-            self.say(f"That is not it. Guesses left: {left}.")
+            self.say(f"That is not the cause. Guesses left: {left}.")
 
     def number(self, prompt: str, highest: int) -> int:
         while True:
@@ -125,24 +127,24 @@ class Talk:
                 return number
             if not text:
                 raise UserError("No diagnosis was given.")
-            self.say(f"A number from 1 to {highest}, or nothing to go back.")
+            self.say(f"Type a number from 1 to {highest}, or nothing to go back.")
 
     def submit(self, name: str) -> None:
         self.say("Running the repaired file ...")
         found = self.session.submit(Path(os.path.expanduser(name)) if name else None)
-        # which check failed, not what its instruments say: that would be evidence for free
+        # name the failed check, not its instruments' numbers: those would be free evidence
         failed = [check["check"] for check in found["checks"] if not check["passed"]]
         failed = list(dict.fromkeys("an instrument" if name in diagnostics.names() else name for name in failed))
         self.say(f"Not healthy yet. Failed: {', '.join(failed)}." if failed else "The repaired program is healthy.")
 
 
 def counted(text: str) -> int | None:
-    """The number that was typed, or None; what Unicode calls a digit, or has thousands of them, is no number here."""
+    """Return the typed number, or None; other Unicode digits and very long numbers do not count."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 def edit(script: Path, say: Say) -> None:
-    """Open the script in `$EDITOR`; without one its path is enough."""
+    """Open the script in `$EDITOR`; without one, print its path."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         say(f"$EDITOR is not set. The script is {script}")
@@ -154,7 +156,7 @@ def edit(script: Path, say: Say) -> None:
 
 
 def debrief(result: dict[str, Any], say: Say) -> None:
-    """The rubric and what the case was."""
+    """Print the rubric and the solution of the case."""
     say("")
     for row in result["rows"]:
         of = f"/{row['of']}" if row["of"] else ""

@@ -1,4 +1,4 @@
-"""A candidate's repaired file, judged by what it does: never by what it says."""
+"""Grading a candidate's repaired file by what it does, never by its text."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from bugzoo.grading.quick import quick
 from bugzoo.interview.deck import Case
 
 SECONDS = 120.0
-"""Limit of one run: a file that still hangs costs a candidate this long, and no more."""
+"""Limit of one run, in seconds: a file that still hangs costs the candidate no more than this."""
 
 
 def grade(case: Case, source: str) -> dict[str, Any]:
-    """{"share": 0..1, "why": text, "checks": [{"check", "passed", "saw"}]}.
+    """Return {"share": 0..1, "why": text, "checks": [{"check", "passed", "saw"}]}.
 
-    The grading room judges it, on data that the file never saw, under the conditions that the fault's file states, as it
-    judges the repairs and pretences by which `bugzoo verify` proves the cell.
+    `bugzoo.grading` grades it on unseen data, under the conditions in the fault's file. `bugzoo verify` grades the
+    cell's repairs and pretences in the same way.
     """
     result = quick(source, case.scenario, seconds=SECONDS)
     checks = [{"check": check.name, "passed": check.passed, "saw": check.saw} for check in result.checks]

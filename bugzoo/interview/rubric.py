@@ -1,4 +1,4 @@
-"""Points: what was found, where, on what evidence, whether the repair works, and how long it took."""
+"""Points for the cause, its line, the evidence, the repair and the time."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -11,10 +11,10 @@ from bugzoo.interview.evidence import PRINTED, Evidence
 CAUSE, PLACE, EVIDENCE, TEST = (getattr(of.INTERVIEW, name) for name in ("cause", "place", "evidence", "test"))
 REPAIR, TIME = 25, 5
 EARLY, AGAINST = 5, 12
-"""What a wrong guess costs: nothing seen speaks against it; something that was seen already does."""
+"""Points lost by a wrong guess: when no evidence seen contradicts it, and when some does."""
 
 FREE = 12
-"""Points of the evidence budget that cost nothing in the score."""
+"""Points of the evidence budget that do not lower the score."""
 
 
 @dataclass(frozen=True)
@@ -38,23 +38,23 @@ class Diagnosis:
     seconds: float = 0.0
     right: bool = False
     against: bool = False
-    """Something that the candidate had seen already spoke against this cause."""
+    """Evidence that the candidate had already seen contradicts this cause."""
 
 
 def right(case: Case, seen: Evidence | None = None) -> of.Right:
-    """The right diagnosis of a case. What was seen to fire shows it as well, and a crash stands in what was printed."""
+    """Return the right diagnosis of a case. Instruments that fired count as evidence; so does a printed crash."""
     [(fault, params)] = case.scenario.specs
     broken = case.scenario.source
     accepted = [case.scenario.base, *repairs(broken, fault, params).values()]
     found = of.right(fault, params, broken, accepted, case.tests)
     more = [] if seen is None else seen.fired()
-    if seen is not None and seen.outcome != "finished":  # a crash or a hang is plain to see in what was printed
+    if seen is not None and seen.outcome != "finished":  # a crash or a hang shows in the script's output
         more.append(PRINTED)
     return replace(found, evidence=tuple(dict.fromkeys([*found.evidence, *more])))
 
 
 def lines(case: Case) -> list[tuple[int, int]]:
-    """Line ranges in which the broken program differs from the healthy one."""
+    """Return the line ranges in which the broken program differs from the healthy one."""
     return of.changed_lines(case.scenario.base, case.scenario.source)
 
 
@@ -75,8 +75,8 @@ def _part(name: str, case: Case, wanted: of.Right, given: dict[str, Any]) -> of.
 
 
 def _evidence(case: Case, wanted: of.Right, seen: Evidence, before: list[str], given: Diagnosis | None) -> Row:
-    """`before`: what had been looked at when the first diagnosis was given. What the diagnosis rests on counts as first."""
-    named = [given.evidence] if given and given.evidence in before else ["what it rests on"]
+    """Score the evidence. `before`: evidence seen before the first diagnosis; the named evidence counts first."""
+    named = [given.evidence] if given and given.evidence in before else ["the named evidence"]
     part = _part("evidence", case, wanted, {"evidence": [*named, *before] if before else []})
     points = EVIDENCE * part.share
     good = [name for name in before if name in wanted.evidence]
@@ -88,7 +88,7 @@ def _evidence(case: Case, wanted: of.Right, seen: Evidence, before: list[str], g
         why = f"looked at {', '.join(before)}, none of which shows it"
     else:
         why = f"{', '.join(good)} before the first guess"
-        why += "" if part.share == 1 else "; the diagnosis rests on something else"
+        why += "" if part.share == 1 else "; the diagnosis names other evidence"
     over = max(0, seen.spent - FREE)
     if over and points:
         points = max(0.0, points - over / 4)
@@ -101,9 +101,9 @@ def _test(case: Case, wanted: of.Right, given: Diagnosis | None) -> Row | None:
         return None
     answer = case.fault.look_alikes[0].test
     if given is None or not given.test:
-        return Row("discriminating test", 0, TEST, f"none was named; {answer}")
+        return Row("discriminating test", 0, TEST, f"no test was named; {answer}")
     part = _part("test", case, wanted, {"test": given.test})
-    why = "tells the look-alikes apart" if part.share else f"rather: {answer}"
+    why = "tells the look-alikes apart" if part.share else f"the better test: {answer}"
     return Row("discriminating test", TEST * part.share, TEST, why)
 
 
@@ -116,7 +116,7 @@ def score(
     seconds: float,
     limit: float,
 ) -> list[Row]:
-    """The rubric's rows. `repair` is {"share": 0..1, "why": text} or None where no file was handed in."""
+    """Return the rubric's rows. `repair` is {"share": 0..1, "why": text}, or None if no file was handed in."""
     last = diagnoses[-1] if diagnoses else None
     found = last is not None and last.right
     if last is None:
@@ -136,13 +136,13 @@ def score(
     wrong = [guess for guess in diagnoses if not guess.right]
     for guess in wrong:
         cost = AGAINST if guess.against else EARLY
-        text = "against evidence already seen" if guess.against else "before anything spoke against it"
+        text = "against evidence already seen" if guess.against else "not contradicted by the evidence seen"
         rows.append(Row("wrong guess", -cost, 0, f"{guess.cause}, {text}"))
     return rows
 
 
 def total(rows: list[Row]) -> dict[str, Any]:
-    """The rows and their sum, as a share of what could be had in this case; never below 0."""
+    """Return the rows and their sum, as a share of the points possible in this case; never below 0."""
     points = max(0.0, sum(row.points for row in rows))
     of = sum(row.of for row in rows)
     return {"rows": [asdict(row) for row in rows], "points": round(points, 1), "of": of, "score": round(points / of, 3)}

@@ -1,4 +1,4 @@
-"""One interview: what was asked, guessed and handed in, against the clock. Knows nothing of terminals."""
+"""One interview: evidence, guesses and repair, against the clock. Independent of terminal and notebook."""
 
 import shutil
 import time
@@ -22,26 +22,26 @@ TICKET = "TICKET.md"
 
 
 def brief(case: Case, minutes: float) -> str:
-    """The ticket as the candidate gets it."""
+    """Return the ticket that the candidate gets."""
     task = programs.load(case.scenario.program).facts["task"].replace("_", " ")
     return (
         f"# Ticket {case.ticket}\n\n> {case.fault.report}\n\n"
-        f"`{SCRIPT}` is the script that this is about ({task}). It may be ill, or the report may be a false alarm.\n"
-        f"You have {minutes:g} minutes. Find the cause, say where it is and what shows it, and repair the file.\n"
+        f"`{SCRIPT}` is the script ({task}). It may have a fault, or the report may be a false alarm.\n"
+        f"You have {minutes:g} minutes. Find the cause, its line and the evidence that shows it, and repair the file.\n"
     )
 
 
 def open_folder(case: Case, folder: Path, minutes: float) -> Path:
     """Write the broken script and the ticket into a new folder, both or neither.
 
-    Raises UserError when there is something already, or where they cannot be written.
+    Raises UserError if the folder exists, or if they cannot be written.
     """
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise taken(folder) from None
     except OSError as error:
-        raise UserError(f"{folder} could not be made: {error.strerror}. Name another one with --folder.") from None
+        raise UserError(f"{folder} could not be created: {error.strerror}. Choose another with --folder.") from None
     try:
         write_atomic(folder / TICKET, brief(case, minutes))
         write_atomic(folder / SCRIPT, case.scenario.source)
@@ -52,7 +52,7 @@ def open_folder(case: Case, folder: Path, minutes: float) -> Path:
 
 
 class Session:
-    """The candidate's interview. Times are seconds since its start."""
+    """One candidate's interview. Times are seconds since its start."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Session:
         return not self.found and len(self.diagnoses) < GUESSES
 
     def causes(self) -> list[Fault | None]:
-        """What can be named as the cause: every fault that this program could have, and None for nothing."""
+        """Return the causes to choose from: every fault that fits this program, and None for no fault."""
         fitting = [
             fault
             for fault in faults.catalogue().values()
@@ -99,20 +99,20 @@ class Session:
         return [*ordered, None]
 
     def tests(self) -> list[str]:
-        """Discriminating tests to choose from; empty where this case has no look-alike."""
+        """Return the discriminating tests to choose from; empty if this case has no look-alike."""
         return list(self.case.tests.texts)
 
     def ask(self, request: Request) -> str:
-        """The numbers behind one request."""
+        """Return the numbers of one request."""
         spent = self.evidence.spent
         text = self.evidence.ask(request)
         self._note("evidence", request=request.name, price=self.evidence.spent - spent, text=text)
         return text
 
     def guess(self, cause: Fault | None) -> bool:
-        """Name the cause (None: nothing is wrong). Whether it is right; a wrong guess costs points."""
+        """Name the cause (None: nothing is wrong); return whether it is right. A wrong guess costs points."""
         if not self.may_guess:
-            raise UserError("The cause is found already." if self.found else f"All {GUESSES} guesses are used.")
+            raise UserError("You have already found the cause." if self.found else f"All {GUESSES} guesses are used.")
         if not self.diagnoses:
             self.before = list(self.evidence.seen)
         given = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
@@ -125,20 +125,20 @@ class Session:
         return given.right
 
     def support(self, line: int | None, evidence: str, test: str) -> None:
-        """Where it is, the request that shows it and the test that tells the look-alikes apart, for the last guess."""
+        """Record line, evidence and discriminating test for the last guess."""
         given = self.diagnoses[-1]
         given.line, given.evidence, given.test = line, evidence, test
         self._note("support", line=line, evidence=evidence, test=test)
 
     def submit(self, path: Path | None = None) -> dict[str, Any]:
-        """Grade a repaired file (the script in the folder by default) by what it does. Raises UserError."""
+        """Grade a repaired file (default: the script in the folder) by what it does. Raises UserError."""
         file = self.script if path is None else path
         try:
             source = file.read_text(encoding="utf-8")
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
-            raise UserError(f"{file} is no text in UTF-8.") from None
+            raise UserError(f"{file} is not UTF-8 text.") from None
         except ValueError as error:  # a zero byte in the name
             raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
         self.ended, before = self.seconds(), self._clock()
@@ -153,7 +153,7 @@ class Session:
         return self.repair
 
     def close(self, status: str) -> dict[str, Any]:
-        """The report. A changed file that was not handed in counts when it was saved in time."""
+        """Return the report. A changed file that was not handed in counts if it was saved in time."""
         changed = self.case.fault.trap and self.found
         try:
             saved = self.script.stat().st_mtime <= self._wall_end + 1

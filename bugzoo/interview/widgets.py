@@ -1,4 +1,4 @@
-"""Buttons and a form over an `Interview`; each calls one of its methods and shows what that says."""
+"""Buttons and a form for an `Interview`; each calls one of its methods and shows the reply."""
 
 import html
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ STYLE = {"description_width": "170px"}
 
 
 def _text(value: str, pre: bool = False) -> str:
-    # on the page's own background, in the theme's colours
+    # on the page's own background, in the theme's colors
     look = "color: var(--jp-ui-font-color1, inherit); font-size: 13px; line-height: 1.5"
     body = html.escape(value)
     if pre:
@@ -27,7 +27,7 @@ def _text(value: str, pre: bool = False) -> str:
 
 
 def picker(desk: "Interview") -> None:
-    """A list of evidence with prices, and what was seen so far, the latest first."""
+    """Show the list of evidence with prices, and what was seen so far, the latest first."""
     requests = desk._session.evidence.requests()
     which = w.Dropdown(description="Evidence", layout=WIDE, style=STYLE, options=_options(desk), value=None)
     button = w.Button(description="Ask", icon="search", button_style="primary", disabled=True)
@@ -62,7 +62,7 @@ def _options(desk: "Interview") -> list[tuple[str, int]]:
 
 
 def form(desk: "Interview") -> None:
-    """Cause, line and evidence; once the cause is right, the test that tells it from its look-alikes."""
+    """Show cause, line and evidence; once the cause is right, the test that tells it from its look-alikes."""
     causes = [(title, number) for number, title in enumerate(desk.causes(), 1)]
     cause = w.Dropdown(description="Cause", layout=WIDE, style=STYLE, options=causes, value=None)
     line = w.Text(description="Line of the program", layout=WIDE, style=STYLE, placeholder="a number; empty: unknown")
@@ -74,7 +74,7 @@ def form(desk: "Interview") -> None:
     def say(_: Any) -> None:
         text = line.value.strip()
         if cause.value is None or (text and not text.isdigit()):
-            told.value = _text("Choose a cause first." if cause.value is None else f"{text!r} is no line number.")
+            told.value = _text("Choose a cause first." if cause.value is None else f"{text!r} is not a line number.")
             return
         try:
             right = desk.guess(cause.value, int(text) if text else None, shows.value or "")
@@ -99,7 +99,7 @@ def form(desk: "Interview") -> None:
 
     def renew(_: Any) -> None:
         chosen = shows.value
-        shows.options = _shown(desk)  # what was seen may have grown since the form was shown
+        shows.options = _shown(desk)  # more may have been seen since the form was shown
         shows.value = chosen
 
     cause.observe(renew, "value")

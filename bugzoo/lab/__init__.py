@@ -1,10 +1,10 @@
-"""What a notebook shows: live runs, things to break, questions, hints, a diagnosis to fill in.
+"""Tools for notebooks: live runs, break-it panels, questions, hints and a diagnosis form.
 
     from bugzoo import lab
     view = lab.live(scenario)        # a training run in a thread of this kernel: Run, Pause, Stop
     view.result                      # waits for it
 
-Everything degrades to text where nobody looks: under nbgrader, nbclient, nbval or in a plain script.
+Without a front end (nbgrader, nbclient, nbval, a plain script) everything is shown as text.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ __all__ = [
 ]  # fmt: skip
 
 plain_errors()
-warm_up()  # only in a notebook's kernel: what a first run would import comes in the background, while people read
+warm_up()  # only in a notebook's kernel: import in the background what the first run needs
 
 
 def case(name: str) -> Scenario:
-    """A lesson's case, such as `03/incident`: what is wrong with it stays out of the notebook."""
+    """Return a lesson's case, such as `03/incident`; the notebook does not name its fault."""
     number, _, key = name.partition("/")
     return Scenario(*course.load(number).case(key))
 
@@ -57,7 +57,7 @@ def quick_check(name: str) -> QuickCheck:
 
 
 def predict(name: str) -> Prediction:
-    """Ask what a run will show, before it runs: `.reveal()` in the cell of the result comes back to it."""
+    """Ask what a run will show, before it runs; call `.reveal()` in the cell with the result."""
     return Prediction(_question(name), key=name).show()
 
 
@@ -68,7 +68,7 @@ def _question(name: str) -> Question:
 
 
 def picture(figure: Any) -> None:
-    """Show a matplotlib figure; its sheet is transparent, so that it fits a light and a dark page."""
+    """Show a matplotlib figure with a transparent background, for light and dark pages."""
     import io
 
     from IPython.display import Image, display
@@ -80,12 +80,12 @@ def picture(figure: Any) -> None:
 
 
 def quiz(scenario: Scenario, what: str = "cause") -> QuickCheck:
-    """Ask what is wrong with a run, or which `test` tells it; the answers are drawn from what looks like it."""
+    """Ask what is wrong with a run, or which `test` confirms it; the choices come from its look-alikes."""
     return QuickCheck(question_about(scenario, what), key=f"{scenario.ticket}/{what}").show()
 
 
 def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -> Hints:
-    """Three hints for a scenario, or for texts of your own. Options as in `Hints`."""
+    """Show three hints for a scenario, or your own texts as hints. Options as in `Hints`."""
     if isinstance(what, Scenario):
         texts = what.specs[0][0].hints if what.specs else ("Nothing here is broken on purpose.",)
         return Hints(texts, ticket=ticket or what.ticket, costs=tuple(range(1, len(texts) + 1))).show()
@@ -95,8 +95,8 @@ def hints(what: Scenario | Sequence[str], *, ticket: str = "", **options: Any) -
 def diagnose(what: Scenario | str = "", **options: Any) -> DiagnosisForm:
     """Show a diagnosis form; `form.diagnosis` is the record. Options as in `DiagnosisForm`.
 
-    Of a scenario the causes, the tests and the lines to choose from are its own. Of a ticket they are in the options, and
-    what was looked at is asked.
+    A scenario brings its own causes, tests and lines to choose from. For a ticket, pass them as options; the form then
+    asks which instruments were used.
     """
     if not isinstance(what, Scenario):
         return DiagnosisForm(what, **{"ask_evidence": True, **options}).show()

@@ -1,9 +1,9 @@
 """One kernel, one set of random generators: a training thread and the learner's cells take turns.
 
-torch, numpy and `random` have one global generator each for the whole process. A cell that draws a number while a run
-is going on in a thread would change the run, and the run would change the cell. So a run stands still at a step border
-while a cell computes, and each of them gets its own generator state back: a run is the same to the last bit whatever
-happens beside it. Asking the view how far the run is, or waiting for it, lets it go on.
+torch, numpy and `random` each have one global generator per process. A cell that draws a random number during a run in
+a thread would change the run, and the run would change the cell. So a run waits between two steps while a cell computes,
+and each gets its own RNG state back. The run is then bitwise reproducible, whatever the cells do. The run continues
+when a cell asks the view for its progress or waits for it.
 """
 
 import random
@@ -21,13 +21,13 @@ _installed = False
 
 
 def random_state() -> tuple[Any, ...]:
-    """All global generators."""
+    """Return the state of all global random generators."""
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
     return random.getstate(), np.random.get_state(), torch.get_rng_state(), cuda
 
 
 def set_random_state(state: tuple[Any, ...]) -> None:
-    """Put `random_state()` back."""
+    """Restore a state from `random_state()`."""
     random.setstate(state[0])
     np.random.set_state(state[1])
     torch.set_rng_state(state[2])
@@ -36,26 +36,26 @@ def set_random_state(state: tuple[Any, ...]) -> None:
 
 
 class Border:
-    """Where a training thread can be made to stand still: between two steps.
+    """The point between two steps where a training thread can wait.
 
-    `held`: a cell is computing. `paused`: the learner said so. Only the training thread touches the generators.
+    `held`: a cell is computing. `paused`: the learner paused it. Only the training thread touches the generators.
     """
 
     def __init__(self) -> None:
         self._change = threading.Condition()
         self.held = self.paused = self.parked = self.over = False
         self.outside: tuple[Any, ...] | None = None
-        """The generators as the learner's cells left them, while the run has its own."""
+        """RNG state of the learner's cells, while the run uses its own."""
         install()
         self.held = _in_cell
         _borders.add(self)
 
     def begin(self) -> None:
-        """Called in the training thread before the run: from here on the generators are the run's."""
+        """Switch to the run's RNG state; called in the training thread before the run."""
         self.outside = random_state()
 
     def cross(self, stopped: Callable[[], bool]) -> float:
-        """Called in the training thread after each step; returns the seconds it stood still."""
+        """Wait while held or paused and return the seconds waited; called in the training thread after each step."""
         if not (self.held or self.paused):
             return 0.0
         import time
@@ -74,7 +74,7 @@ class Border:
         return time.monotonic() - begin
 
     def end(self) -> None:
-        """Called in the training thread after the run: the generators are the cells' again."""
+        """Switch back to the cells' RNG state; called in the training thread after the run."""
         if self.outside is not None:
             set_random_state(self.outside)
         with self._change:
@@ -88,13 +88,13 @@ class Border:
             self._change.notify_all()
 
     def hold(self, seconds: float = 2.0) -> bool:
-        """A cell begins: wait until the run stands still, at most `seconds` (a step may be long)."""
+        """Wait until the run has paused for a new cell, at most `seconds` (a step may be long)."""
         with self._change:
             self.held = True
             return self._change.wait_for(lambda: self.parked or self.over, seconds)
 
     def let_go(self) -> None:
-        """The cell is over, or it waits for the run itself."""
+        """Let the run continue: the cell is over, or waits for the run itself."""
         with self._change:
             self.held = False
             self._change.notify_all()
@@ -115,7 +115,7 @@ def _after_cell(*_: Any) -> None:
 
 
 def install() -> None:
-    """Be told by IPython when a cell begins and ends; called inside a cell, so one is going on now."""
+    """Register for IPython's cell start and end events. Called inside a cell, so one is running now."""
     global _installed, _in_cell
     if _installed:
         return

@@ -1,7 +1,7 @@
-"""The moving picture: loss above, gradient norm below, the healthy twin behind. Numbers in, plotly figure out.
+"""The live plot: loss above, gradient norm below, the healthy twin behind. Numbers in, plotly figure out.
 
-Each message holds whole curves, never changes to them, and all of it is sent again to a page that has just loaded
-plotly: what comes before that is lost.
+Each message holds whole curves, never changes to them. All of it is sent again to a page that has just loaded plotly,
+as earlier messages are lost.
 """
 
 import math
@@ -20,14 +20,14 @@ from bugzoo.lab.engine import Point
 from bugzoo.plots.comparison import BROKEN, HEALTHY
 
 MOST = 1500
-"""Points drawn per curve; a longer run is thinned for the eye, never for the numbers."""
+"""Most points drawn per curve; a longer run is thinned in the plot only, not in the numbers."""
 
 FRONT = Path(__file__).parent / "front"
-"""What runs in the browser."""
+"""Code that runs in the browser."""
 
 RUNS = {"healthy": ("healthy", HEALTHY, 5), "broken": ("this run", BROKEN, 1.8)}
 CLEAR = "rgba(0,0,0,0)"
-"""The page's own colour shows; text, grid and axes take the notebook's in front/page.css."""
+"""The page's color shows through; text, grid and axes get the notebook's colors from front/page.css."""
 
 
 CODE = Path(plotly.__file__).parent / "package_data" / "widgetbundle.js"
@@ -35,24 +35,24 @@ CODE = Path(plotly.__file__).parent / "package_data" / "widgetbundle.js"
 
 
 class Code(w.Widget):
-    """That code. All figures of a kernel share one: it is five megabytes, and a page asks for the state of all widgets."""
+    """Plotly's browser code. A kernel's figures share one: it is 5 MB, and a page asks for every widget's state."""
 
     text = traitlets.Unicode().tag(sync=True)
     _made: "ClassVar[Code | None]" = None
 
     @classmethod
     def shared(cls) -> "Code":
-        """The one of this kernel."""
-        if cls._made is None or cls._made.comm is None:  # closed, as Widget.close_all() does
+        """Return the kernel's shared instance."""
+        if cls._made is None or cls._made.comm is None:  # closed, for example by Widget.close_all()
             cls._made = cls(text=CODE.read_text(encoding="utf-8"))
         return cls._made
 
 
 class Sheet(go.FigureWidget):
-    """A figure whose code is loaded by front/plot.js, and that does not listen: what the page says of it is not wanted.
+    """A figure whose code is loaded by front/plot.js, and that ignores messages from the page.
 
-    Plotly's page answers each message with all that it has drawn. Taken in, that removes curves from the figure, and
-    a message that another thread sends meanwhile is lost.
+    Plotly's page answers each message with all that it has drawn. Accepting that would remove curves from the figure
+    and lose a message that another thread sends meanwhile.
     """
 
     _esm = FRONT / "plot.js"
@@ -63,10 +63,10 @@ class Sheet(go.FigureWidget):
         return Code.shared()
 
     def set_state(self, sync_data: dict) -> None:
-        """Take nothing in."""
+        """Ignore state from the page."""
 
     def again(self, axes: bool) -> None:
-        """Send what is there to whoever has a view; `axes`: and let them fit, also where somebody looks closer."""
+        """Send the figure to every view; `axes`: also reset the axes, even in a zoomed view."""
         layout = self.layout.to_plotly_json()
         change: dict[str, Any] = {name: layout.get(name, []) for name in ("shapes", "annotations")}
         if axes:
@@ -88,15 +88,15 @@ class Chart:
             for name, colour, width in RUNS.values()
         ]  # fmt: skip
         axis_style = {"zeroline": False, "type": "log", "tickformat": "~g"}
-        axis_style["nticks"] = 3  # more of them, on axes as low as these, print 0.6 to 0.9 over each other
-        # an empty sheet with sensible numbers on its axes; they fit the points from the first one on, and no message,
-        # which a page that is still drawing might miss, has to ask for that
+        axis_style["nticks"] = 3  # on such a low axis, more labels would overlap from 0.6 to 0.9
+        # an empty plot with sensible axis ranges. The axes fit the points from the first one on, without a message,
+        # which a page that is still drawing might miss
         axis_style |= {"range": [-1, 0.6], "autorange": True}
         layout = go.Layout(
             height=height, autosize=True, margin={"l": 84, "r": 16, "t": 28, "b": 44}, template="none",
             paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, hovermode="x unified",
             legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
-            xaxis={"title": {"text": "optimiser step"}, "anchor": "y2", "zeroline": False, "range": [0, 200],
+            xaxis={"title": {"text": "optimizer step"}, "anchor": "y2", "zeroline": False, "range": [0, 200],
                 "autorange": True},
             yaxis=axis_style | {"title": {"text": "loss"}, "domain": [0.46, 1]},
             yaxis2=axis_style | {"title": {"text": "gradient norm"}, "domain": [0, 0.38]},
@@ -105,11 +105,11 @@ class Chart:
         self.figure._config = self.figure._config | {"responsive": True, "displaylogo": False}  # as wide as the cell
         self.figure.on_msg(self._asked)
         self.mark: dict[str, Any] = {}
-        """{"step", "text"} of the first non-finite step, where it is pointed at."""
-        self._one = threading.RLock()  # the view's thread draws, the kernel's answers the page
+        """{"step", "text"} of the first non-finite step, if it is marked."""
+        self._one = threading.RLock()  # the view's thread draws, the kernel's thread answers the page
 
     def clear(self) -> None:
-        """An empty sheet for a new run."""
+        """Clear the plot for a new run."""
         with self._one:
             self.mark = {}
             with self.figure.batch_update():
@@ -119,14 +119,14 @@ class Chart:
             self.figure.again(axes=True)
 
     def draw(self, which: str, points: Sequence[Point]) -> None:
-        """`which`: "healthy" or "broken"; `points` from the start of that run."""
+        """Draw a run. `which`: "healthy" or "broken"; `points`: from the start of that run."""
         steps, losses, norms = thinned(points)
         with self._one, self.figure.batch_update():
             for curve, values in zip(self._curves(which), (losses, norms), strict=True):
                 curve.x, curve.y = steps.astype(np.int32), values.astype(np.float32)
 
     def point_at(self, found: tuple[int, str] | None) -> None:
-        """A dotted line and a note at the first non-finite step."""
+        """Mark the first non-finite step with a dotted line and a note."""
         if found is None or found[0] == self.mark.get("step"):
             return
         step, text = found
@@ -138,11 +138,11 @@ class Chart:
             self.figure.layout.annotations = [note | {"text": f"step {step}: {text}"}]
 
     def count(self, which: str) -> int:
-        """How many points of a run are drawn."""
+        """Return how many points of a run are drawn."""
         return len(self._curves(which)[0].x)
 
     def all_again(self, axes: bool = False) -> None:
-        """Send all of it, for whoever missed some; `axes`: to a view that is new."""
+        """Send the whole figure to views that missed a part; `axes`: to a new view."""
         with self._one:
             self.figure.again(axes)
 
@@ -155,7 +155,7 @@ class Chart:
 
 
 def thinned(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(steps, losses, gradient norms) with at most MOST rows and the last one; nan where no logarithm is."""
+    """Return (steps, losses, gradient norms), at most MOST rows and the last one; nan where log is undefined."""
     stride = max(1, math.ceil(len(points) / MOST))
     table = np.array([*points[:-1:stride], *points[-1:]], dtype=float).reshape(-1, 3)
     values = np.where(np.isfinite(table[:, 1:]) & (table[:, 1:] > 0), table[:, 1:], np.nan)

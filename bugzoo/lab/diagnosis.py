@@ -1,4 +1,4 @@
-"""The diagnosis: what is wrong, where, since which step, and which test would tell; what was looked at is on record."""
+"""The diagnosis: cause, line, first step and discriminating test; the instruments used come from the record."""
 
 import contextlib
 import time
@@ -13,36 +13,36 @@ from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
 
 LETTERS = "ABCDEFGH"
-"""Of the tests that are offered."""
+"""Letters of the offered tests."""
 
 
 @dataclass
 class Diagnosis:
-    """A record that grading can judge. `evidence` holds instruments in the order in which they were looked at."""
+    """A record for grading. `evidence` holds instruments in the order in which they were used."""
 
     ticket: str = ""
     cause: str = ""
     place: int | None = None
     """Line of the program, from 1."""
     step: int | None = None
-    """First optimiser step at which it shows, from 1."""
+    """First optimizer step at which it shows, from 1."""
     evidence: list[str] = field(default_factory=list)
     test: str = ""
-    """The discriminating test: what was tried or would be tried against the look-alikes."""
+    """The discriminating test against the look-alikes, tried or proposed."""
     hints: int = 0
     seconds: float = 0.0
 
     @property
     def complete(self) -> bool:
-        """Whether everything that can be judged was filled in."""
+        """Return whether every graded field was filled in."""
         return bool(self.cause and self.evidence and self.test) and (self.place is not None or "nothing" in self.cause)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the record as JSON."""
         return asdict(self)
 
     def text(self) -> str:
-        """In words, for people."""
+        """Return the record as text."""
         said = [f"cause: {self.cause or 'none'}"]
         said += [f"line {self.place}"] if self.place else []
         said += [f"first step {self.step}"] if self.step else []
@@ -52,7 +52,7 @@ class Diagnosis:
 
 
 def offered(said: Any, causes: Sequence[str]) -> str:
-    """The word among `causes` for what somebody said, in these or in other words. Raises UserError with the list."""
+    """Return the entry of `causes` that matches `said`, also in other words. Raises UserError with the list."""
     if not causes:
         return str(said)
     mine = next((cause for cause in causes if tidy(cause) == tidy(said)), None)
@@ -62,17 +62,17 @@ def offered(said: Any, causes: Sequence[str]) -> str:
         if (other := named(said)) in causes:
             return other
     listed = "\n".join(f"  {cause}" for cause in causes)
-    raise UserError(f"{str(said)[:80]!r} is no cause that this form offers. It is one of\n{listed}")
+    raise UserError(f"{str(said)[:80]!r} is not a cause in this form. Choose one of\n{listed}")
 
 
 class DiagnosisForm:
-    """The form over a `Diagnosis`, which goes on with what was handed in for this ticket before.
+    """The form for a `Diagnosis`; it starts from what was handed in for this ticket before.
 
-    `causes`: what may be chosen (all that there are; free text where it is empty). `tests`: texts of the tests to choose
-    from, lettered from A (free text where there are none). `source`: the program's text, or a function that gives it, for
-    picking the line. What was looked at is read from the record; `ask_evidence` asks for it instead, where nothing notes
-    it. Hints are counted of `hints`, and of any that carry the same ticket: they cost the same whether the form was given
-    them or not, and whether they were shown before it or after it.
+    `causes`: the choices (default: all; free text if empty). `tests`: texts of the tests to choose from, lettered from A
+    (free text if empty). `source`: the program's text, or a function that returns it, for picking the line. The
+    instruments used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
+    are counted from `hints` and from any hints with the same ticket. Their cost does not depend on whether the form was
+    given them, or on the order in which they were shown.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class DiagnosisForm:
         self._begin = time.monotonic() - self.diagnosis.seconds
 
     def hand_in(self, **fields: Any) -> Diagnosis:
-        """Fill in by hand what is given, stop the clock and return the record.
+        """Fill in the given fields, stop the clock and return the record.
 
-        A cause may be named in other words, such as "double softmax"; raises UserError for one that nobody knows.
-        Without `evidence` it is what was looked at, as far as that is on record.
+        A cause may be named in other words, such as "double softmax". Raises UserError for an unknown cause. Without
+        `evidence`, the instruments on record are used.
         """
         if fields.get("cause"):
             fields["cause"] = offered(fields["cause"], self.causes)
@@ -120,16 +120,16 @@ class DiagnosisForm:
         return self.diagnosis
 
     def looked(self) -> list[str]:
-        """The instruments that were looked at for this ticket, as they are on record."""
+        """Return the instruments on record for this ticket."""
         return record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
 
     @property
     def noted(self) -> bool:
-        """Whether a notebook notes what is looked at for this ticket, and since when it was worked on."""
+        """Whether a notebook records the instruments used for this ticket, and since when."""
         return bool(self.diagnosis.ticket and record.notes(self.diagnosis.ticket, "started"))
 
     def show(self) -> "DiagnosisForm":
-        """The form, or one line of text where nobody looks."""
+        """Show the form, or one line of text without a front end."""
         if headless():
             print(
                 "Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, test=...); form.causes are the causes."
@@ -143,14 +143,14 @@ class DiagnosisForm:
         return self
 
     def text(self) -> str:
-        """Its program, for the line picker; "" where there is none, or not all of its cells were run."""
+        """Return the program for the line picker; "" without one, or before all of its cells were run."""
         try:
             return str(self.source() if callable(self.source) else self.source or "")
         except UserError:
             return ""
 
     def instruments(self) -> list[str]:
-        """What can have been looked at."""
+        """Return the instruments that may have been used."""
         return diagnostics.names()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The diagnosis form as widgets: native radio buttons, check boxes, a listing and numbers, by mouse or by keyboard."""
+"""The diagnosis form as widgets: radio buttons, check boxes, a listing and numbers, for mouse and keyboard."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ WIDE = {"width": "100%"}
 
 
 class Face:
-    """What is seen of a `DiagnosisForm`; shown when it is made."""
+    """The widgets of a `DiagnosisForm`, shown on creation."""
 
     def __init__(self, form: "DiagnosisForm") -> None:
         self.form, given = form, form.diagnosis
@@ -59,7 +59,7 @@ class Face:
         self._keep()
 
     def _place(self, line: int | None) -> Any:
-        """A listing to pick from where the program's text is known, else a number."""
+        """Return a listing to pick from if the program's text is known, else a number field."""
         text = self.form.text()
         if not text:
             box = w.Text(value=str(line or ""), placeholder="a number", layout={"width": "260px"})
@@ -80,11 +80,11 @@ class Face:
         for name, label in (("place", "The line"), ("step", "The step")):
             value = chosen[name].strip() if isinstance(chosen[name], str) else chosen[name]
             if isinstance(value, str) and value and not (value.isdigit() and int(value)):
-                wrong.append(f"{label} is a whole number from 1 on, not {value!r}.")
+                wrong.append(f"{label} must be a whole number of at least 1, not {value!r}.")
             else:
                 numbers[name] = int(value) if value else None
         if not chosen["cause"]:
-            wrong.append("Nothing was handed in: choose what is wrong first.")
+            wrong.append("Nothing was handed in. Choose what is wrong first.")
         if wrong:
             self.told.value = page.say("\n".join(wrong))
             return
@@ -93,13 +93,13 @@ class Face:
         found = self.form.diagnosis
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
         when = time.strftime("%H:%M")
-        # where the notebook notes it, the work began long before this form was shown
+        # if the notebook records it, the work began long before this form was shown
         took = "" if self.form.noted else f"took {_clock(found.seconds)} and "
-        self.told.value = page.say(f"Kept at {when}: {self._left_out()} You {took}opened {hints}.")
+        self.told.value = page.say(f"Saved at {when}: {self._left_out()} You {took}opened {hints}.")
         self._keep()
 
     def _left_out(self) -> str:
-        """What was handed in, and what is not there; a healthy program has no line that is wrong."""
+        """Return what was handed in and what is missing; a healthy program needs no line."""
         found = self.form.diagnosis
         empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
         empty += [] if found.test else ["a test"]
@@ -107,18 +107,18 @@ class Face:
             ["a look at an instrument"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
         )
         missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
-        told = f"It is without {missing}; hand in again to add it." if empty else ""
+        told = f"It lacks {missing}. Hand in again to add it." if empty else ""
         return f"{found.text()}. {told}".strip()
 
     def _keep(self) -> None:
-        """What stays in the saved notebook."""
+        """Set the text that stays in the saved notebook."""
         found = self.form.diagnosis
-        told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing is handed in yet."
+        told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing handed in yet."
         page.keep(self.handle, f"{told} Run this cell for the form.")
 
 
 def _choice(options: list[tuple[str, str]], value: str) -> Any:
-    """Radio buttons with nothing chosen beforehand; free text where nothing is offered."""
+    """Return radio buttons without a default; free text if there are no options."""
     if not options:
         return w.Textarea(value=value, placeholder="in words", layout=WIDE)
     known = value if value in [one for _, one in options] else None
@@ -126,6 +126,6 @@ def _choice(options: list[tuple[str, str]], value: str) -> Any:
 
 
 def _clock(seconds: float) -> str:
-    """7 min 5 s, or 41 s."""
+    """Return a duration as 7 min 5 s, or 41 s."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

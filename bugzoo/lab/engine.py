@@ -1,6 +1,6 @@
-"""A run in a thread of this kernel: stop it, pause it at a step, look at its objects, go on.
+"""A run in a thread of this kernel: stop it, pause it at a step, inspect its objects, resume.
 
-The thread runs the script and appends points to a list; it shows nothing. `bugzoo.lab.view` draws.
+The thread runs the script and appends points to a list. `bugzoo.lab.view` draws them.
 """
 
 import ctypes
@@ -21,21 +21,21 @@ from bugzoo.watching import StopRun
 from bugzoo.watching.trace import Trace
 
 _turn = threading.Lock()
-"""Generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
+"""Random generators, sys.argv and torch's hooks belong to the whole process: one run at a time."""
 
 _running: "Engine | None" = None
-"""Whose turn it is."""
+"""The engine whose turn it is."""
 
 _going: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 Point = tuple[int, float, float]
-"""Optimiser step from 1, loss, gradient norm before the step."""
+"""Optimizer step from 1, loss, gradient norm before the step."""
 
 
 class Engine:
-    """One run of a script. `pace` is the most steps per second, 0 for as fast as it goes; `cap` ends it after so many.
+    """One run of a script. `pace`: most steps per second, 0 for no limit. `cap`: the run ends after this many steps.
 
-    With a `job` it runs in processes of its own (several ranks, a memory limit): watched and stopped from here, not paused.
+    With a `job` it runs in its own processes (several ranks, a memory limit): it can be watched and stopped, not paused.
 
     state: ready · waiting (for another run) · running · paused · ended.
     """
@@ -53,14 +53,14 @@ class Engine:
         self.first_point_seconds: float | None = None
         self._stop = threading.Event()
         self._begun = threading.Event()
-        """What the run needs is imported: from here on it may be stopped in the middle of a statement."""
+        """Set once all imports are done: from then on the run may be stopped inside a statement."""
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
         self._border: Border | None = None
         self._threads = torch.get_num_threads()
         self._clock = 0.0
 
-    # ---- driving it, from any thread
+    # ---- control, from any thread
 
     def start(self) -> None:
         """Run in a daemon thread."""
@@ -72,21 +72,21 @@ class Engine:
         self._thread.start()
 
     def run_now(self) -> None:
-        """Run here and come back when it has ended."""
+        """Run in this thread and return when it has ended."""
         self._work()
 
     def stop(self, patience: float = 1.0) -> None:
-        """End the run at the next step border; a script that makes no steps is interrupted after `patience` seconds."""
+        """End the run after the current step; a script without steps is interrupted after `patience` seconds."""
         self._stop.set()
         if self._thread is not None:
             threading.Thread(target=self._insist, args=(patience,), daemon=True).start()
 
     def pause(self, at: int | None = None) -> None:
-        """Stand still after the step that is being made, or after step `at`. Raises UserError in other processes."""
+        """Pause after the current step, or after step `at`. Raises UserError for a run in other processes."""
         if self.job is not None:
-            raise UserError("This run has processes of its own, which cannot be paused; press Stop to end it.")
+            raise UserError("This run has its own processes, which cannot be paused. Press Stop to end it.")
         if at is not None or self._border is None:
-            self.pause_step = at or 0  # a run that has not begun stands still after its first step
+            self.pause_step = at or 0  # a run that has not started pauses after its first step
         else:
             self._border.pause(True)
 
@@ -96,13 +96,13 @@ class Engine:
             self._border.pause(False)
 
     def advance(self, steps: int) -> None:
-        """Make so many steps more and stand still again."""
+        """Run `steps` more steps and pause again."""
         self.pause_step = len(self.points) + steps
         if self._border is not None:
             self._border.pause(False)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until the run has ended; False when `seconds` were not enough, or when it is paused."""
+        """Wait until the run has ended; return False after `seconds`, or if it is paused."""
         self.let_go()
         end = None if seconds is None else time.monotonic() + seconds
         while not self._done.wait(0.05):
@@ -111,7 +111,7 @@ class Engine:
         return True
 
     def wait_pause(self, seconds: float = 60.0) -> bool:
-        """Until the run stands still; False when it ended first or `seconds` were not enough."""
+        """Wait until the run has paused; return False if it ended first, or after `seconds`."""
         self.let_go()
         end = time.monotonic() + seconds
         while self.state != "paused" and not self._done.is_set() and time.monotonic() < end:
@@ -119,7 +119,7 @@ class Engine:
         return self.state == "paused"
 
     def let_go(self) -> None:
-        """The cell that asks wants the run to go on beside it, and the run before it, which this one waits for."""
+        """Let this run continue beside the current cell, and also the run that this one waits for."""
         before = _running if self.state == "waiting" else None
         for engine in (before, self):
             if engine is not None and engine._border is not None:
@@ -127,7 +127,7 @@ class Engine:
 
     @property
     def blocked(self) -> bool:
-        """Whether this run waits for one that stands still: that may be for ever."""
+        """Return whether this run waits for a paused one, which may be forever."""
         other = _running
         if self.state != "waiting" or other is None or other._border is None or other._stop.is_set():
             return False
@@ -152,14 +152,14 @@ class Engine:
             finally:
                 _running = None
                 _turn.release()
-        except BaseException as error:  # the view shows it; nothing may be lost in a thread
+        except BaseException as error:  # the view shows it; a thread must not lose an error
             self.failure = error
         finally:
             self.state = "ended"
             self._done.set()
 
     def _execute(self) -> None:
-        torch.set_num_threads(self._threads)  # a new thread has its own number; sums depend on it
+        torch.set_num_threads(self._threads)  # a new thread has its own setting, and sums depend on it
         if self._border is not None:
             self._border.begin()
         self.state = "running"
@@ -182,7 +182,7 @@ class Engine:
             else:
                 self.run = run_here(self.source, self.file, on_step=on_step, own_thread=True)
             self.namespace = self.run.namespace
-        except StopRun:  # it came before the script's first line, or after its last one
+        except StopRun:  # raised before the script's first line, or after its last one
             self.run = self.run or Run(Trace(outcome="stopped"), self.source, self.file)
         finally:
             if self._border is not None:
@@ -208,23 +208,23 @@ class Engine:
             raise StopRun
 
     def _asked_to_stop(self) -> bool:
-        # a pause that comes while a cell holds the run shows at once
+        # a pause requested while a cell holds the run shows at once
         self.state = "paused" if self._border is not None and self._border.paused else "running"
         return self._stop.is_set()
 
     def _keep_pace(self) -> None:
         if self.pace > 0:
             early = self._clock + len(self.points) / self.pace - time.monotonic()
-            if early > 0.005:  # shorter sleeps cost more than they say
+            if early > 0.005:  # shorter sleeps cost more than they claim
                 self._stop.wait(early)
 
     def _insist(self, patience: float) -> None:
-        """Raise StopRun inside a script that does not come to a step border, and again while it goes on."""
+        """Raise StopRun inside a script that does not finish a step, and again while it continues."""
         while not self._done.wait(patience):
             thread = self._thread
             if thread is None or thread.ident is None:
                 return
-            if not self._begun.is_set():  # it imports; the script comes later, and hears of it then
+            if not self._begun.is_set():  # still importing; the script is stopped once it starts
                 continue
             if self.job is not None:
                 stop_workers()
@@ -233,7 +233,7 @@ class Engine:
 
 
 def stop_all() -> int:
-    """End every run of this kernel, also those that are paused or wait; returns how many there were."""
+    """End every run of this kernel, also paused and waiting ones; return how many there were."""
     engines = [engine for engine in _going if not engine.ended]
     for engine in engines:
         engine.stop()
@@ -247,7 +247,7 @@ def _number(value: Any) -> float:
 
 
 def _globals_of(file: str) -> dict[str, Any]:
-    """Globals of the script that this call came out of."""
+    """Return the globals of the script that made this call."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == file:

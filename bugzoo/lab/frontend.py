@@ -1,4 +1,4 @@
-"""What a notebook that somebody looks at needs early; whether somebody looks is `bugzoo.frontend`'s to say."""
+"""Early imports for a notebook with a front end; `bugzoo.frontend` decides whether there is one."""
 
 import importlib
 import threading
@@ -10,16 +10,16 @@ from bugzoo.frontend import headless, kernel
 __all__ = ["headless", "kernel", "load", "plain_errors", "warm_up"]
 
 RUN = ("sklearn.datasets", "torch._dynamo")
-"""What a first run imports on its way, and torch only when the first optimiser steps."""
+"""Modules that a first run imports, and those that torch imports at the first optimizer step."""
 SHOW = ("bugzoo.lab.view_widgets", "bugzoo.plots.comparison")
 _one = threading.Lock()
 
 
 def load(names: tuple[str, ...] = RUN) -> None:
-    """Import these, one thread at a time.
+    """Import these modules, one thread at a time.
 
-    Two threads that import one of torch's circular packages at once meet it half made, and a run that is stopped in the
-    middle of an import leaves it so for the rest of the kernel's life: a run begins when they are there.
+    Two threads that import one of torch's circular packages at once see it half initialized. A run that is stopped
+    during an import leaves it so until the kernel restarts. So a run starts only after these imports.
     """
     with _one:
         for name in names:
@@ -27,7 +27,7 @@ def load(names: tuple[str, ...] = RUN) -> None:
 
 
 def plain_errors() -> None:
-    """In a kernel: a mistake of the user's is one message, without the lines of ours that found it."""
+    """In a kernel, show a user's mistake as one message, without bugzoo's own traceback."""
     running = kernel()
     if running is None:
         return
@@ -39,7 +39,7 @@ def plain_errors() -> None:
 
 
 def warm_up() -> None:
-    """In a kernel with a front end: import in the background what the first run needs (about 2 s)."""
+    """In a kernel with a front end, import in the background what the first run needs (about 2 s)."""
     if kernel() is None or headless():
         return
     threading.Thread(target=load, args=(SHOW[:1] + RUN + SHOW[1:],), name="bugzoo-warm-up", daemon=True).start()

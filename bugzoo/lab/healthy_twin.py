@@ -1,7 +1,7 @@
-"""The healthy twin of a case: a real run of the same program, settings and seed without the fault, kept for next time.
+"""The healthy twin of a case: a real run of the same program, settings and seed without the fault, cached.
 
-Twins run one after the other, never beside each other: both start from their own seed and nothing else draws random
-numbers meanwhile, so each is the same to the last bit every time.
+Twins run one after the other, never in parallel. Each starts from its own seed and nothing else draws random numbers
+meanwhile, so each is bitwise reproducible.
 """
 
 from collections import OrderedDict
@@ -19,24 +19,24 @@ _KEPT: "OrderedDict[str, tuple[list[Point], Run]]" = OrderedDict()
 
 @dataclass(frozen=True)
 class Curve:
-    """A healthy run as numbers only: what an exercise's view draws behind, whose text nobody may come upon."""
+    """A healthy run as numbers only, for an exercise's view: the learner must not see the healthy source."""
 
     steps: Sequence[int]
-    """Optimiser steps from 1."""
+    """Optimizer steps from 1."""
     losses: Sequence[float]
     grad_norms: Sequence[float]
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Validation numbers at its end."""
+    """Validation metrics at its end."""
 
     @property
     def points(self) -> list[Point]:
-        """(step, loss, gradient norm)."""
+        """Return (step, loss, gradient norm) for each step."""
         return list(zip(self.steps, self.losses, self.grad_norms, strict=True))
 
 
 @dataclass
 class Case:
-    """What a view runs: a text, its twin (a text, a recorded curve or none), a file name, a label that names no fault."""
+    """The input of a view: source, twin (source, recorded curve or None), file name, and a label without the fault."""
 
     source: str
     twin: str | Curve | None
@@ -44,14 +44,14 @@ class Case:
     label: str
     scenario: Scenario | None = None
     job: Job | None = None
-    """How it is run where it needs processes of its own: several, a memory limit, or simply a fresh one."""
+    """How to run it in its own processes: several ranks, a memory limit, or a fresh process."""
     twin_job: Job | None = None
 
 
 def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None, job: Job | None = None) -> Case:
-    """`what`: a Scenario (its twin comes with it) or the text of a script. `healthy` gives or replaces the twin.
+    """Return the case for a Scenario (which brings its twin) or a script's text. `healthy` gives or replaces the twin.
 
-    `job`: how the text is run in a process of its own, whatever text the job itself carries.
+    `job`: how to run the text in its own process; the job's own text is ignored.
     """
     given = healthy.source if isinstance(healthy, Scenario) else healthy
     if isinstance(what, Scenario):
@@ -61,7 +61,7 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
             case.job, case.twin_job = what.job(), what.healthy().job()
         return case
     if not isinstance(what, str):
-        raise UserError(f"A view shows a Scenario or the text of a script, not a {type(what).__name__}.")
+        raise UserError(f"Give a Scenario or the text of a script, not a {type(what).__name__}.")
     case = Case(what, given, "train.py", "your program")
     if job is not None:
         case.file, case.job = job.file, replace(job, source=what)
@@ -72,19 +72,19 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
 
 
 def known(case: Case) -> tuple[list[Point], Run | Curve] | None:
-    """The twin's points and run where it is a recorded one, or has run before in this kernel."""
+    """Return the twin's points and run if it is recorded, or has run before in this kernel."""
     if isinstance(case.twin, Curve):
         return case.twin.points, case.twin
     return _KEPT.get(case.twin or "")
 
 
 def engine(case: Case, cap: int | None = None) -> Engine:
-    """The twin as a run of its own, as fast as it goes; its lines are not mixed up with the case's in tracebacks."""
+    """Return the twin as a separate run at full speed; its file name keeps its tracebacks apart from the case's."""
     return Engine(str(case.twin or ""), f"healthy_{case.file}", cap=cap, job=case.twin_job)
 
 
 def keep(case: Case, finished: Any) -> None:
-    """Remember a twin that ran to its end; the eight latest are kept, without their live objects."""
+    """Cache a finished twin; the latest eight are kept, without their live objects."""
     run = finished.run
     if run is None or run.outcome != "finished" or not isinstance(case.twin, str):
         return

@@ -1,4 +1,4 @@
-"""Three hints, one at a time, from a nudge to the place; each one opened is counted."""
+"""Three hints, one at a time, from a nudge to the line; each opened hint is counted."""
 
 import html
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 
 _UNWRITTEN: dict[str, int] = {}
-"""Ticket -> hints opened in this session, where the record cannot be written."""
+"""Ticket -> hints opened in this session, for when the record cannot be written."""
 
 
 def opened(ticket: str) -> int:
-    """How many hints of a case were opened, in this session or an earlier one; 0 for a ticket that nobody asked for."""
+    """Return how many hints of a ticket were opened, in this session or an earlier one; 0 for an unknown ticket."""
     kept = record.kept("hints", ticket) if ticket else None
     return max(int((kept or {}).get("opened", 0)), _UNWRITTEN.get(ticket, 0))
 
@@ -22,20 +22,20 @@ STEPS = ("a nudge", "narrower", "the place")
 
 
 class Hints:
-    """`texts`: three hints; `costs`: points that opening each of them takes. `ticket` names the case.
+    """Hints for one case. `texts`: three hints; `costs`: points for opening each; `ticket`: the case.
 
-    What was opened of a ticket stays open, whichever kernel it was opened in.
+    An opened hint of a ticket stays open in every kernel.
     """
 
     def __init__(self, texts: Sequence[str], *, ticket: str = "", costs: Sequence[float] = (1, 2, 3)) -> None:
         if len(texts) != len(costs):
-            raise UserError(f"There are {len(texts)} hints and {len(costs)} costs; give one cost for each hint.")
+            raise UserError(f"There are {len(texts)} hints but {len(costs)} costs. Give one cost per hint.")
         self._texts, self.costs, self.ticket = tuple(texts), tuple(costs), ticket
         self.opened = min(opened(ticket), len(texts))
 
     @property
     def cost(self) -> float:
-        """Points spent so far."""
+        """Return the points spent so far."""
         return sum(self.costs[: self.opened])
 
     def next(self) -> str:
@@ -49,7 +49,7 @@ class Hints:
         return self._texts[self.opened - 1]
 
     def show(self) -> "Hints":
-        """A button that opens the next one, or a line of text where nobody looks."""
+        """Show a button that opens the next hint, or a line of text without a front end."""
         if headless():
             print(
                 f"{len(self._texts)} hints; hints.next() opens one. They cost {', '.join(map(str, self.costs))} points."

@@ -1,4 +1,4 @@
-"""A hypothesis, and how sure one is of it, noted before more evidence is looked at."""
+"""A hypothesis with a confidence, noted before more evidence is used."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from bugzoo.lab.frontend import headless
 
 
 class Hypothesis:
-    """What one thinks of a ticket at this moment; every note is kept, with what had been looked at by then."""
+    """The learner's hypotheses for a ticket; each note is kept with the instruments used by then."""
 
     def __init__(self, ticket: str, causes: Sequence[str] | None = None) -> None:
         self.ticket, self.causes = ticket, words() if causes is None else tuple(causes)
@@ -19,26 +19,26 @@ class Hypothesis:
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """{"cause", "sure" (0 to 100), "after" (instruments seen by then), "at"}, the oldest first."""
+        """Return {"cause", "sure" (0 to 100), "after" (instruments used by then), "at"}, oldest first."""
         return record.notes(self.ticket, "hypothesis")
 
     def note(self, cause: str, sure: int) -> list[dict[str, Any]]:
-        """Note a cause and how sure one is, from 0 to 100; returns all notes. Raises UserError for what is neither."""
+        """Note a cause and a confidence from 0 to 100; return all notes. Raises UserError for invalid values."""
         cause = offered(cause, self.causes)
         if isinstance(sure, bool) or not isinstance(sure, int) or not 0 <= sure <= 100:
-            raise UserError(f"How sure you are is a whole number from 0 (a guess) to 100 (certain), not {sure!r}.")
+            raise UserError(f"`sure` must be a whole number from 0 (a guess) to 100 (certain), not {sure!r}.")
         record.note(self.ticket, "hypothesis", {"cause": cause, "sure": sure, "after": record.looked(self.ticket)})
         return self.notes
 
     def text(self) -> str:
-        """The notes as lines: `60 %  a learning rate, after loss_curve`."""
+        """Return the notes as lines: `60 %  a learning rate, after loss_curve`."""
         return "\n".join(
             f"{one['sure']} %  {one['cause']}, {'after ' + ', '.join(one['after']) if one['after'] else 'before any instrument'}"
             for one in self.notes
         )
 
     def show(self) -> "Hypothesis":
-        """Radio buttons and a number, or one line of text where nobody looks."""
+        """Show radio buttons and a number, or one line of text without a front end."""
         if headless():
             print("Hypothesis: hypothesis.note(cause, sure) with sure from 0 to 100; hypothesis.causes are the causes.")
             return self
@@ -65,9 +65,7 @@ class Hypothesis:
         chosen = self.carried.values()
         cause, sure = chosen["cause"], chosen["sure"]
         if cause is None:
-            self.told.value = page.say(
-                "Nothing was noted: choose a cause first. One that you hold for unlikely is fine."
-            )
+            self.told.value = page.say("Nothing was noted. Choose a cause first; an unlikely one is fine.")
             return
         self.note(cause, sure)
         self._tell()
@@ -77,7 +75,7 @@ class Hypothesis:
 
         text = self.text()
         self.told.value = page.say(f"Noted so far:\n{text}" if text else "")
-        shown = f"Hypotheses so far:\n{text}" if text else "No hypothesis is noted yet."
+        shown = f"Hypotheses so far:\n{text}" if text else "No hypothesis noted yet."
         page.keep(self.face, f"{shown}\nRun this cell to note another.")
 
     def __repr__(self) -> str:

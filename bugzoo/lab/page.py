@@ -1,4 +1,4 @@
-"""Widgets in a notebook's page: what stays of them in the saved file, and JupyterLab's shortcuts kept out of them."""
+"""Widgets in a notebook's page: the text that stays in the saved file, and protection from JupyterLab's shortcuts."""
 
 import html
 import json
@@ -9,9 +9,9 @@ from bugzoo.lab.chart import FRONT
 
 
 def put(box: Any) -> Any:
-    """Show a box of widgets in a cell's output. Returns the handle of what is seen instead where it does not live.
+    """Show a box of widgets in a cell's output. Return the handle of the text shown when the widgets are not live.
 
-    That is after a restart, in a notebook opened again, and on a page that only shows notebooks.
+    They are not live after a restart, in a reopened notebook, and on a page that only displays notebooks.
     """
     from IPython.display import display
 
@@ -25,7 +25,7 @@ def put(box: Any) -> Any:
 
 
 def form(rows: list[Any]) -> Any:
-    """A box that is filled in by mouse or by keyboard."""
+    """Return a form that works with mouse and keyboard."""
     import ipywidgets as w
 
     box = w.VBox(rows)
@@ -35,10 +35,10 @@ def form(rows: list[Any]) -> Any:
 
 
 class Carried:
-    """The controls of a form as they stood on the page when its button was pressed.
+    """The values of a form's controls on the page at the moment its button was pressed.
 
-    The press itself may reach the kernel before the last choices do. The page writes all of them into a hidden control just
-    before (`keys.js`); where nothing was written, in a front end without that script, the kernel's own values count.
+    The press may reach the kernel before the last choices do. So the page first writes all values into a hidden control
+    (`keys.js`). In a front end without that script nothing is written, and the kernel's own values count.
     """
 
     def __init__(self, button: Any, **controls: Any) -> None:
@@ -52,7 +52,7 @@ class Carried:
             control.add_class(f"bugzoo-is-{name}")
 
     def values(self) -> dict[str, Any]:
-        """Name of a control -> its value."""
+        """Return name of each control -> its value."""
         try:
             seen = json.loads(self.box.value or "{}")
         except ValueError:
@@ -71,19 +71,19 @@ def _carried(control: Any, seen: Any) -> Any:
 
 
 def ask(text: str) -> Any:
-    """The line above a control."""
+    """Return the line above a control."""
     import ipywidgets as w
 
     return w.HTML(f'<div class="bugzoo-status bugzoo-ask">{html.escape(text)}</div>')
 
 
 def say(text: str) -> str:
-    """What a form answers, as HTML; a line break stays one."""
+    """Return a form's reply as HTML, with its line breaks."""
     lines = html.escape(text).replace("\n", "<br>")
     return f'<div class="bugzoo-status" role="status">{lines}</div>' if text else ""
 
 
 def keep(handle: Any, text: str) -> None:
-    """Set what stays in the saved notebook."""
+    """Set the text that stays in the saved notebook."""
     if handle is not None:  # there is none outside a kernel
         handle.update({"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}, raw=True)

@@ -16,11 +16,11 @@ from bugzoo.syntax import source_lines
 
 
 class Panel:
-    """`scenario` sets what can be moved: the parameters of its faults, and the `settings` named here.
+    """Sliders for the parameters of `scenario`'s faults, and for the program's `settings` named here.
 
     from bugzoo.syntax import source_lines
-        The diff stays hidden until it is asked for. `ranges` narrows a slider: {"step": (10, 200)}.
-        Where nobody looks the scenario runs once as it is, with a table and a picture.
+        The diff stays hidden until its button is pressed. `ranges` narrows a slider: {"step": (10, 200)}.
+        Without a front end the scenario runs once as it is, with a table and a picture.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Panel:
 
     def _known(self, name: str, known: dict[str, Any]) -> bool:
         if name not in known:
-            raise UserError(f"{self.base.program} has no setting {name!r}; it has {', '.join(sorted(known))}.")
+            raise UserError(f"{self.base.program} has no setting {name!r}. Its settings: {', '.join(sorted(known))}.")
         return True
 
     def show(self) -> "Panel":
-        """Put the panel into the cell's output."""
+        """Show the panel in the cell's output."""
         if headless():
             self.view.show().start()
             return self
@@ -80,7 +80,7 @@ class Panel:
             self.settings[name] = sliders.setting(name, self._defaults[name])
             rows.append(self.settings[name])
         self.twin_toggle = w.Checkbox(value=True, description="healthy twin behind", indent=False)
-        self.diff_button = w.ToggleButton(description="Show what was changed", icon="eye", layout={"width": "220px"})
+        self.diff_button = w.ToggleButton(description="Show the change", icon="eye", layout={"width": "220px"})
         self.answer, self.message = w.HTML(), w.HTML()
         rows += [w.HBox([self.twin_toggle, self.diff_button]), self.answer, self.message]
         for control in [*self.settings.values(), *(s for own in self.params for s in own.values())]:
@@ -93,13 +93,13 @@ class Panel:
     # ---- callbacks
 
     def _moved(self, _: Any) -> None:
-        """A slider was moved: the next Run takes its value. A run that is going on is left alone."""
+        """Use a moved slider's value for the next Run; a current run is left alone."""
         try:
             self.scenario = self._read()
         except UserError as error:
             self._say(str(error))
             return
-        changed = "The next Run takes these values." if self.view.state not in ("ready", "ended") else ""
+        changed = "The next Run uses these values." if self.view.state not in ("ready", "ended") else ""
         self._say(changed)
         self.view.next_case = healthy_twin.case_of(self.scenario)
         self._diff(None)
@@ -120,7 +120,7 @@ class Panel:
     def _diff(self, _: Any) -> None:
         shown = self.diff_button.value
         self.answer.value = _coloured(self.scenario.diff()) if shown else ""
-        self.diff_button.description = "Hide what was changed" if shown else "Show what was changed"
+        self.diff_button.description = "Hide the change" if shown else "Show the change"
 
     def _say(self, text: str) -> None:
         self.message.value = f'<div class="bugzoo-status">{html.escape(text)}</div>' if text else ""
@@ -128,12 +128,12 @@ class Panel:
     # ---- for the cells below
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until the latest run has ended."""
+        """Wait until the latest run has ended."""
         return self.view.wait(seconds)
 
     @property
     def result(self) -> Run:
-        """The latest run; waits for it."""
+        """The latest run, after waiting for it."""
         return self.view.result
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class Panel:
 
 
 def _coloured(diff: str) -> str:
-    """The diff in the colours of the page, with signs as well as colours."""
+    """Return the diff as HTML in the page's colors, with signs as well as colors."""
     lines = []
     for line in source_lines(diff):
         added, removed = line.startswith("+") and line[:3] != "+++", line.startswith("-") and line[:3] != "---"

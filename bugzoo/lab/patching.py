@@ -1,4 +1,4 @@
-"""Change a program while it stands still: new classes and functions take the place of the old ones in the live run."""
+"""Changing a paused program: new classes and functions replace the old ones in the live run."""
 
 import ast
 import gc
@@ -10,9 +10,9 @@ from bugzoo.syntax import parse, source_lines
 
 
 def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionDef]:
-    """Top-level classes and functions of `new` that `old` has otherwise or not at all.
+    """Return top-level classes and functions of `new` that `old` has in another form or not at all.
 
-    Raises UserError when anything else differs: a loop that is being executed cannot be exchanged under its own feet.
+    Raises UserError if anything else differs: a running loop cannot be replaced.
     """
     try:
         parts = parse(new).body
@@ -26,8 +26,8 @@ def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionD
         at = next((i for i, (a, b) in enumerate(zip(rest_old, rest_new, strict=False)) if a != b), len(rest_new) - 1)
         line = [part for part in parts if not isinstance(part, kinds)][at].lineno
         raise UserError(
-            f"Line {line} is outside a class or function, and a running loop or a setting that was read already cannot "
-            "be exchanged: start again with view.restart(source). Nothing was changed."
+            f"Line {line} is outside a class or function. A running loop or a setting that was already read cannot be "
+            "replaced. Start again with view.restart(source). Nothing was changed."
         )
     return [part for part in parts if isinstance(part, ast.ClassDef | ast.FunctionDef) and ast.dump(part) not in before]
 
@@ -35,12 +35,12 @@ def changed_definitions(old: str, new: str) -> list[ast.ClassDef | ast.FunctionD
 def patch(namespace: dict[str, Any], old: str, new: str, file: str) -> list[str]:
     """Put the changed definitions of `new` into a live run; objects of a changed class become objects of the new one.
 
-    Returns the names that were changed. Parameters, optimiser and step count stay as they are.
+    Returns the names that were changed. Parameters, optimizer and step count stay as they are.
     """
     parts = changed_definitions(old, new)
     if not parts:
         return []
-    # tracebacks show the text that really runs
+    # tracebacks show the source that really runs
     linecache.cache[file] = (len(new), None, source_lines(new, keepends=True), file)
     names = [getattr(part, "name", "") for part in parts]
     former = {name: namespace.get(name) for name in names}

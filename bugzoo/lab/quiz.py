@@ -1,7 +1,7 @@
-"""Quick checks and predictions: a question, several answers, an explanation for each of them. Nothing is chosen beforehand.
+"""Quick checks and predictions: a question, several answers and an explanation for each. No answer is preselected.
 
-A quick check is told at once whether it is right. A prediction is asked before a run and only kept; the cell that shows
-the result reveals it: what was said, what it was, and why.
+A quick check says at once whether the answer is right. A prediction is asked before a run and only saved; the cell with
+the result reveals it: the learner's answer, the right answer, and why.
 """
 
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from bugzoo.lab.frontend import headless, kernel
 from bugzoo.lab.quiz_widgets import LETTERS, ask, inline, plain, status
 from bugzoo.scenario import Scenario
 
-ASKED = {"cause": "What is wrong with this run?", "test": "Which test tells it from what looks most like it?"}
+ASKED = {"cause": "What is wrong with this run?", "test": "Which test tells it from its closest look-alike?"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One choice; `why` is shown to whoever chooses it, right or wrong."""
+    """One choice; `why` is shown when it is chosen, right or wrong."""
 
     text: str
     why: str
@@ -37,33 +37,33 @@ class Question:
             raise ValueError(f"a question needs exactly one right answer: {self.text}")
 
     def index(self, letter: str) -> int:
-        """Of the answer with this letter. Raises UserError for a letter that is not there."""
+        """Return the index of the answer with this letter. Raises UserError for an unknown letter."""
         found = LETTERS.find(letter.strip().lower() or "?")
         if not 0 <= found < len(self.answers):
             allowed = ", ".join(LETTERS[: len(self.answers)])
-            raise UserError(f"There is no answer {letter!r}; the answers are {allowed}.")
+            raise UserError(f"There is no answer {letter!r}. The answers are {allowed}.")
         return found
 
     def lines(self) -> str:
-        """The question with lettered answers, as text."""
+        """Return the question with lettered answers, as text."""
         listed = [f"  {LETTERS[i]}) {plain(answer.text)}" for i, answer in enumerate(self.answers)]
         return "\n".join([plain(self.text), *listed])
 
 
 def about(scenario: Scenario, what: str = "cause") -> Question:
-    """A question on a broken run, its answers drawn from what looks like it: the `cause`, or the `test` that tells.
+    """Return a question on a broken run: its `cause`, or the `test` that confirms it. Answers come from look-alikes.
 
-    Raises UserError for another `what`, and for a run in which nothing is broken or nothing looks like it.
+    Raises UserError for another `what`, and for a run without a fault or without look-alikes.
     """
     if what not in ("cause", "test"):
         raise unknown("question", what, ("cause", "test"), "help(bugzoo.lab.quiz)")
     if not scenario.specs:
-        raise UserError("Nothing here is broken on purpose, so there is nothing to choose from.")
+        raise UserError("This scenario has no fault, so there is nothing to choose from.")
     fault, params = scenario.specs[0]
     key = scenario.ticket
     drawn = choices.causes(fault, params, key) if what == "cause" else choices.choices(fault, key)
     if not drawn.texts:
-        raise UserError('Nothing looks like this, so no test is needed to tell it apart. Ask for "cause".')
+        raise UserError('This fault has no look-alike, so it needs no test. Ask for "cause".')
     right = choices.LETTERS.index(drawn.letter)
     answers = (Answer(text, why, i == right) for i, (text, why) in enumerate(zip(drawn.texts, drawn.whys, strict=True)))
     return Question(ASKED[what], tuple(answers))
@@ -71,7 +71,7 @@ def about(scenario: Scenario, what: str = "cause") -> Question:
 
 @dataclass
 class QuickCheck:
-    """A question as the learner meets it. `tries` are the letters answered so far; `solved` once the right one came."""
+    """A question with a learner's answers. `tries`: letters chosen so far; `solved`: the right one was chosen."""
 
     question: Question
     key: str = ""
@@ -82,7 +82,7 @@ class QuickCheck:
         return any(self.question.answers[LETTERS.index(letter)].right for letter in self.tries)
 
     def answer(self, letter: str) -> str:
-        """Answer by letter; returns the explanation. Raises UserError for a letter that is not there."""
+        """Answer by letter; return the explanation. Raises UserError for an unknown letter."""
         index = self.question.index(letter)
         chosen = self.question.answers[index]
         self.tries.append(LETTERS[index])
@@ -91,7 +91,7 @@ class QuickCheck:
         return f"{'Right' if chosen.right else 'Not quite'}: {chosen.why}"
 
     def show(self) -> "QuickCheck":
-        """Radio buttons, or the question as text where nobody looks."""
+        """Show radio buttons, or the question as text without a front end."""
         if headless():
             print(self.text())
             return self
@@ -100,8 +100,8 @@ class QuickCheck:
         return self
 
     def text(self) -> str:
-        """The question with lettered answers."""
-        return self.question.lines() + '\n  answer with check.answer("a"), or with the letter you choose'
+        """Return the question with lettered answers."""
+        return self.question.lines() + '\n  answer with check.answer("a"), or another letter'
 
     def __repr__(self) -> str:
         return f"<QuickCheck {self.key or self.question.text[:30]!r}: {'solved' if self.solved else 'open'}>"
@@ -109,7 +109,7 @@ class QuickCheck:
 
 @dataclass
 class Prediction:
-    """What the learner expects of a run. `said` is a letter, empty while nothing is chosen; it may change until reveal()."""
+    """What the learner expects of a run. `said`: a letter, empty before a choice; it may change until reveal()."""
 
     question: Question
     key: str = ""
@@ -119,19 +119,19 @@ class Prediction:
 
     def __post_init__(self) -> None:
         kept = record.kept("prediction", self.key) if self.key else None
-        self.said = self.said or (kept or {}).get("said", "")  # a kernel that was started again forgets nothing
+        self.said = self.said or (kept or {}).get("said", "")  # restored after a kernel restart
 
     def say(self, letter: str) -> str:
-        """Keep an answer, by letter; returns what is told. Raises UserError for a letter that is not there."""
+        """Save an answer, by letter; return the reply. Raises UserError for an unknown letter."""
         index = self.question.index(letter)
         if self.revealed:
-            return "The result is known already: what you said before it stays."
+            return "You have already seen the result. Your first answer stays."
         self.said = LETTERS[index]
         self._keep()
-        return f"Kept: {self.said}). The cell with the result comes back to it."
+        return f"Saved: {self.said}). The cell with the result comes back to it."
 
     def reveal(self, saw: str = "") -> None:
-        """In the cell of the result, at its end: you said, it was, and why. `saw`: the number that this run gave."""
+        """Show the learner's answer, the right answer, and why; call it after the result. `saw`: this run's number."""
         self.revealed = True
         self._keep()
         if self.choice is not None:
@@ -150,12 +150,12 @@ class Prediction:
         right = next(i for i, answer in enumerate(answers) if answer.right)
         was = f"**It was:** {LETTERS[right]}) {answers[right].text}" + (f" ({saw})" if saw else "")
         if not self.said:
-            return ["**You said** nothing beforehand.", was, answers[right].why]
+            return ["**You said** nothing before the run.", was, answers[right].why]
         mine = LETTERS.index(self.said)
         said = f"**You said:** {self.said}) {answers[mine].text}"
         if mine == right:
             return [said, was, answers[right].why]
-        return [said, answers[mine].why, was, answers[right].why]  # each reason below what it belongs to
+        return [said, answers[mine].why, was, answers[right].why]  # each reason below its answer
 
     def _keep(self) -> None:
         if self.key:
@@ -163,14 +163,14 @@ class Prediction:
             record.keep("prediction", self.key, {"said": self.said, "revealed": self.revealed, "right": right})
 
     def show(self) -> "Prediction":
-        """Radio buttons, or the question as text where nobody looks."""
+        """Show radio buttons, or the question as text without a front end."""
         if headless():
-            print(self.question.lines() + '\n  say("a"), or the letter you choose, before you run the next cell')
+            print(self.question.lines() + '\n  call say("a"), or another letter, before you run the next cell')
             return self
         answers = [answer.text for answer in self.question.answers]
         self.choice, told = ask(self.question.text, answers, lambda letter: inline(self.say(letter)), self.said)
         if self.said:
-            told.value = status("This is what you said before.")
+            told.value = status("This is your earlier answer.")
         return self
 
     def __repr__(self) -> str:

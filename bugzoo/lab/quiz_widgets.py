@@ -1,4 +1,4 @@
-"""How a question looks: radio buttons and what is told below them. `quiz` knows what they mean."""
+"""The look of a question: radio buttons and the reply below them. `quiz` holds the logic."""
 
 import html
 import re
@@ -9,24 +9,24 @@ LETTERS = "abcdefgh"
 
 
 def inline(text: str) -> str:
-    """HTML of a sentence in which `code`, *stress* and **weight** are marked as in Markdown."""
+    """Return HTML of a sentence with Markdown's `code`, *emphasis* and **strong**."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
     text = re.sub(r"\*\*([^*\s][^*]*)\*\*", r"<strong>\1</strong>", text)
     return re.sub(r"\*([^*\s][^*]*)\*", r"<em>\1</em>", text)
 
 
 def plain(text: str) -> str:
-    """The same sentence for labels and terminals."""
+    """Return the same sentence as plain text, for labels and terminals."""
     return re.sub(r"`([^`]+)`|\*\*?([^*\s][^*]*)\*\*?", lambda found: found[1] or found[2], text)
 
 
 def status(text: str) -> str:
-    """A paragraph of HTML in the colours of the page."""
+    """Return an HTML paragraph in the page's colors."""
     return f'<div class="bugzoo-status">{text}</div>'
 
 
 def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: str = "") -> Any:
-    """Show the question; `chosen(letter)` returns the HTML that is told. Returns the radio buttons, with `.told` beside them."""
+    """Show the question; `chosen(letter)` returns the reply as HTML. Return the radio buttons, with `.told` added."""
     import ipywidgets as w
 
     from bugzoo.lab import page

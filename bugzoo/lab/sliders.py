@@ -1,4 +1,4 @@
-"""Sliders made from what a fault and a program declare: parameters with their ranges, settings with their defaults."""
+"""Sliders for a fault's parameters, with their ranges, and for a program's settings, with their defaults."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ LABELS = {"description_width": "130px"}
 
 
 def decades(low: float, high: float, default: float) -> list[float]:
-    """Powers of ten within [low, high], with 0 where it is allowed and the default itself."""
+    """Return powers of ten within [low, high], plus 0 if it is allowed and the default itself."""
     values = {default}
     if low <= 0:
         values.add(0.0)
@@ -21,10 +21,10 @@ def decades(low: float, high: float, default: float) -> list[float]:
 
 
 def slider(name: str, default: Any, low: float, high: float, doc: str = "") -> Any:
-    """A slider for one number; a wide range of fractions moves in powers of ten."""
+    """Return a slider for one number; a wide range of fractions moves in powers of ten."""
     common = {"description": name, "tooltip": doc, "layout": WIDE, "style": LABELS, "continuous_update": False}
     if isinstance(default, int):
-        # a range such as 0 to 100,000 is of no use on 400 pixels
+        # a range such as 0 to 100,000 is useless on 400 pixels
         top = int(min(high, max(4 * default, low + 10)))
         return w.IntSlider(value=default, min=int(low), max=top, **common)
     if low <= 0 or high / low >= 100:
@@ -34,7 +34,7 @@ def slider(name: str, default: Any, low: float, high: float, doc: str = "") -> A
 
 
 def setting(name: str, default: Any) -> Any:
-    """A slider for one of a program's settings."""
+    """Return a slider for one of a program's settings."""
     if isinstance(default, bool):
         return w.Checkbox(value=default, description=name, style=LABELS)
     if name == "seed":

@@ -19,7 +19,7 @@ OUTCOMES = {
 
 
 def first_bad(points: Sequence[Point]) -> tuple[int, str] | None:
-    """The first step whose loss or gradient is not finite, and which of them it was."""
+    """Return the first step with a non-finite loss or gradient, and which of them it was."""
     for step, loss, norm in points:
         if not math.isfinite(loss):
             return step, f"the loss is {loss:g}"
@@ -29,11 +29,11 @@ def first_bad(points: Sequence[Point]) -> tuple[int, str] | None:
 
 
 def ending(outcome: str, steps: int, explain: bool = True) -> str:
-    """How a run ended, in words; without `explain` no more than that, as its last loss is shown beside it."""
+    """Return how a run ended, in words; without `explain` only that, as its last loss is shown beside it."""
     if outcome == "non_finite" and not explain:
         return f"finished after {steps} steps"
     if outcome == "non_finite":
-        return f"finished after {steps} steps, but its loss is no number any more"
+        return f"finished after {steps} steps, but its loss is not finite"
     return f"{OUTCOMES.get(outcome, outcome)} after {steps} steps"
 
 
@@ -45,7 +45,7 @@ def text_table(
     rows: int = 10,
     explain: bool = True,
 ) -> str:
-    """Some steps of both runs, and the metrics; with `explain` the first step that is not finite, and its neighbours."""
+    """Return some steps of both runs and the metrics; with `explain` also the steps around the first non-finite one."""
     bad = first_bad(points) if explain else None
     wanted = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
     if bad:
@@ -70,7 +70,7 @@ def text_table(
 
 
 def _end(run: Any) -> tuple[str, int, Any]:
-    """(outcome, steps, metrics) of a Run, or of a recorded curve."""
+    """Return (outcome, steps, metrics) of a Run, or of a recorded curve."""
     if isinstance(run, Curve):
         return "finished", len(run.steps), run.metrics
     return run.outcome, len(run.trace.step), run.trace.metrics
@@ -84,7 +84,7 @@ def picture(
     explain: bool = True,
     names: tuple[str, str] = ("broken", "healthy"),
 ) -> bytes:
-    """PNG without a sheet of its own: it stays in the file, and is read on a light page and on a dark one."""
+    """Return a transparent PNG that stays in the file and is readable on light and dark pages."""
     from bugzoo.plots import comparison
     from bugzoo.plots._style import GREY, see_through
 
@@ -106,7 +106,7 @@ def _curves(points: Sequence[Point]) -> dict[str, list[float]] | None:
 
 
 def last_number(points: Sequence[Point], ended: bool = False) -> str:
-    """`step 120 · loss 0.84 · gradient norm 1.2`; of a run that has `ended`, whose steps are told, without its step."""
+    """Return `step 120 · loss 0.84 · gradient norm 1.2`; without the step if the run has `ended`."""
     if not points:
         return "no step yet"
     step, loss, norm = points[-1]

@@ -1,4 +1,4 @@
-"""A clock for timed cases; it says how much is left and interrupts nobody."""
+"""A clock for timed cases; it shows the time left and interrupts nothing."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from bugzoo.lab.frontend import headless
 
 
 class Timer:
-    """Counts down from `minutes`, or up from zero when they are left out."""
+    """A clock that counts down from `minutes`, or up from zero without them."""
 
     def __init__(self, minutes: float | None = None) -> None:
         self.limit = None if minutes is None else 60 * minutes
@@ -19,33 +19,33 @@ class Timer:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start, up to stop()."""
+        """Return the seconds since the start, up to stop()."""
         return (self._stopped if self._stopped is not None else time.monotonic()) - self._begin
 
     @property
     def left(self) -> float:
-        """Seconds left, never below 0; infinite without a limit."""
+        """Return the seconds left, never below 0; infinite without a limit."""
         return float("inf") if self.limit is None else max(0.0, self.limit - self.elapsed)
 
     def give(self, seconds: float) -> None:
-        """Put back time that was not the learner's: a machine's, say."""
+        """Give back time that the learner did not use, such as the machine's."""
         self._begin += seconds
 
     def stop(self) -> float:
-        """Stop the clock; returns the seconds it ran."""
+        """Stop the clock; return the seconds it ran."""
         if self._stopped is None:
             self._stopped = time.monotonic()
         self._end.set()
         return self.elapsed
 
     def text(self) -> str:
-        """`4:07 left`."""
+        """Return the time as `4:07 left`."""
         seconds = self.elapsed if self.limit is None else self.left
         clock = f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
         return f"{clock} {'since the start' if self.limit is None else 'left'}"
 
     def show(self) -> "Timer":
-        """A line that is renewed once a second, or once now where nobody looks."""
+        """Show a line that is updated every second, or print it once without a front end."""
         if headless():
             print(self.text())
             return self
@@ -55,7 +55,7 @@ class Timer:
         self.label = w.Label(self.text())
         display(self.label)
 
-        # by a weak reference: a clock that nobody holds any more, as its cell was run again, does not tick on
+        # a weak reference: a clock whose cell was run again is dropped and stops ticking
         arguments = (weakref.ref(self), self.label, self._end)
         threading.Thread(target=_tick, args=arguments, name="bugzoo-timer", daemon=True).start()
         return self
@@ -65,7 +65,7 @@ class Timer:
 
 
 def _tick(clock: "weakref.ref[Timer]", label: Any, end: threading.Event) -> None:
-    """Renew the label once a second until the clock is stopped, has run down or is gone."""
+    """Update the label every second until the clock is stopped, has run out or is gone."""
     while not end.wait(1.0):
         timer = clock()
         if timer is None:

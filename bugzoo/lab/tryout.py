@@ -1,4 +1,4 @@
-"""Code that a learner writes in a lesson, judged at once by what it does."""
+"""Immediate checks of the code that a learner writes in a lesson."""
 
 import functools
 import traceback
@@ -12,25 +12,25 @@ RAISED = "your code raised"
 
 
 def try_out(name: str, answer: Any) -> Any:
-    """Judge `answer` as the lesson's task `name`, such as `03/hook`, asks, and say what was seen.
+    """Check `answer` for the lesson's task `name`, such as `03/hook`, and print the results.
 
-    Returns it where all holds, and the solution's where it does not, so that the cells below run in any case. Code that
-    raises is told of and raises nothing here.
+    Returns it if all checks pass, else the solution, so that the cells below run in any case. An error in the learner's
+    code is reported, not raised.
     """
     number, _, key = name.partition("/")
     task = course.load(number).task(key)
-    if isinstance(answer, Solution):  # this cell was run again, and the one with the learner's code was not
+    if isinstance(answer, Solution):  # this cell was run again without the cell of the learner's code
         answer = answer.beside
     held, told, given = judged(task.judge, answer, name)
     if held:
-        print("\n".join([*told, "All of it holds: the lesson goes on with yours."]))
+        print("\n".join([*told, "All checks pass. The lesson continues with your code."]))
     else:
         if given and all(value is None for value in given):
-            told = [line for line in told if RAISED not in line]  # what the judge did with None
-            told = ["It returned None each time: nothing is written yet, or a `return` is missing.", *told]
+            told = [line for line in told if RAISED not in line]  # the judge's own errors on None
+            told = ["It returned None each time: the body is empty, or a `return` is missing.", *told]
         print(
             "\n".join(
-                [*told, "The lesson goes on with the solution's, until all of it holds: change yours, run both cells."]
+                [*told, "The lesson continues with the solution for now. Change your code and run both cells again."]
             )
         )
     record.keep("task", name, {"held": held})
@@ -38,7 +38,7 @@ def try_out(name: str, answer: Any) -> Any:
 
 
 class Solution:
-    """The solution's function in the place of a learner's, `beside`, which is what is judged when it is asked for again."""
+    """The solution's function in place of the learner's, `beside`, which is checked when the cell is run again."""
 
     def __init__(self, call: Callable[..., Any], beside: Any) -> None:
         functools.update_wrapper(self, call)
@@ -48,11 +48,11 @@ class Solution:
         return self.call(*arguments, **named)
 
     def __repr__(self) -> str:
-        return "<the solution's, until yours holds>"
+        return "<the solution, until your code passes>"
 
 
 def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], list[Any]]:
-    """(whether all holds, a line for each thing that was looked at, what the answer returned each time)."""
+    """Return (whether all checks pass, a line for each check, what the answer returned each time)."""
     names: dict[str, Any] = {"__name__": "judge"}
     exec(compile(judge, FILE.format(name), "exec"), names)
     given: list[Any] = []
@@ -68,14 +68,14 @@ def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], li
 
 
 def solution(text: str, beside: Any, name: str) -> Any:
-    """What the solution binds to `name`, with the names that the learner's own code sees."""
+    """Return what the solution binds to `name`, with the names that the learner's code sees."""
     names = dict(getattr(beside, "__globals__", {}))
     exec(compile(text, f"<solution of {name}>", "exec"), names)
     return names[name]
 
 
 def _listening(answer: Any, given: list[Any]) -> Callable[..., Any]:
-    """The answer, with a note of what it returned."""
+    """Return the answer, wrapped to record what it returned."""
 
     @functools.wraps(answer)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -86,7 +86,7 @@ def _listening(answer: Any, given: list[Any]) -> Callable[..., Any]:
 
 
 def _raised(error: Exception, judge: str) -> str:
-    """What the learner's code raised, and in which of its lines."""
+    """Return what the learner's code raised, and in which of its lines."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename not in (judge, __file__)]
     where = f" in its line {frames[0].lineno}: {frames[0].line}" if frames and frames[0].line else ""
     return f"{RAISED} {type(error).__name__}: {str(error)[:200]}{where}"

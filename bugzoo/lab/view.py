@@ -1,4 +1,4 @@
-"""`LiveView`: a training run you can watch, stop, pause, take apart and repair while it is going on."""
+"""`LiveView`: a training run that you can watch, pause, inspect, repair and stop while it runs."""
 
 import threading
 import time
@@ -13,17 +13,17 @@ from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 
 REFRESH = 0.1
-"""Seconds between two updates: a server drops messages when there are too many of them."""
+"""Seconds between two updates: a server drops messages that come too fast."""
 
 
 class LiveView:
-    """One live run at a time, its healthy twin behind it.
+    """One live run at a time, with its healthy twin drawn behind it.
 
-    `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps a second, so that an eye
-    can follow (0: as fast as it goes; left out: 60 where it is shown). `pause_at`: stand still after that step.
-    `cap`: most steps where nobody looks (nbgrader, nbval, a plain script); there the run happens at once, or up to its
-    pause, with a table and a picture. `job`: run a text in a process of its own. `explain=False`: numbers and pictures
-    only, neither the first bad step nor the operation behind it are pointed at.
+    `what`: a Scenario or a script's text; `healthy` gives a text its twin. `pace`: most steps per second, so that you can
+    follow (0: no limit; default: 60 if shown). `pause_at`: pause after that step. `cap`: most steps without a front end
+    (nbgrader, nbval, a plain script); the run then happens at once, or up to its pause, with a table and a picture.
+    `job`: run a text in its own process. `explain=False`: numbers and pictures only; the first bad step and its operation
+    are not marked.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class LiveView:
         self.explain = explain
         self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
         self.next_case: healthy_twin.Case | None = None
-        """What the next start() runs, set by a panel whose sliders were moved meanwhile."""
+        """The case of the next start(), set by a panel when a slider was moved during a run."""
         self.widgets: Any = None
         self._engine: Engine | None = None
         self._twin: Engine | None = None
@@ -53,12 +53,12 @@ class LiveView:
         self._over = threading.Event()
         self._over.set()
         self.first_point_seconds: float | None = None
-        """From start() to the first point handed to the front end."""
+        """Seconds from start() to the first point sent to the front end."""
 
-    # ---- what a learner calls
+    # ---- called by the learner
 
     def show(self) -> "LiveView":
-        """Put the view into the cell's output; nothing where nobody looks."""
+        """Show the view in the cell's output; does nothing without a front end."""
         self._shown = True
         if not headless():
             from bugzoo.lab import page
@@ -69,10 +69,10 @@ class LiveView:
         return self
 
     def start(self) -> "LiveView":
-        """Begin. Raises UserError while the run before is going on."""
+        """Start the run. Raises UserError while an earlier run is active."""
         if not self._over.is_set():
             raise UserError(
-                f"{self.case.label} is running already: stop it first, with the Stop button or view.stop()."
+                f"{self.case.label} is already running. Stop it first, with the Stop button or view.stop()."
             )
         self._over.clear()
         if self.next_case is not None:
@@ -103,20 +103,20 @@ class LiveView:
         return self
 
     def stop(self) -> None:
-        """End the run; its trace up to here is the result."""
+        """End the run; its trace so far is the result."""
         for engine in filter(None, (self._twin, self._engine)):
             engine.stop()
 
     def pause(self, at: int | None = None) -> None:
-        """Stand still after this step, or after step `at`; the live objects are in `view.objects`."""
+        """Pause after this step, or after step `at`; the live objects are in `view.objects`."""
         self._need().pause(at)
 
     def resume(self) -> None:
-        """Go on."""
+        """Continue the run."""
         self._need().resume()
 
     def advance(self, steps: int = 1) -> bool:
-        """From a pause: make so many steps and stand still again. False when the run ended before."""
+        """Run `steps` steps from a pause and pause again. Return False if the run ended first."""
         engine, reached = self._need(), len(self.points) + steps
         engine.advance(steps)
         while not self._over.is_set() and not (self.state == "paused" and len(self.points) >= reached):
@@ -124,9 +124,9 @@ class LiveView:
         return self.state == "paused"
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until the run has ended and is drawn. False when it is paused, or `seconds` were not enough.
+        """Wait until the run has ended and is drawn. Return False if it is paused, or after `seconds`.
 
-        Raises UserError when it cannot begin before another run, which is paused, goes on.
+        Raises UserError if it waits for another run, which is paused.
         """
         end = None if seconds is None else time.monotonic() + seconds
         try:
@@ -135,12 +135,12 @@ class LiveView:
                 if self.state == "paused" or (end is not None and time.monotonic() > end):
                     return False
         except KeyboardInterrupt:
-            self.stop()  # Ctrl-C ends the run that is waited for; what it did so far is kept
+            self.stop()  # Ctrl-C ends the run; its steps so far are kept
             self._over.wait(10)
         return True
 
     def wait_pause(self, seconds: float = 60.0) -> bool:
-        """Until the run stands still. False when it ended first or `seconds` were not enough. Raises like wait()."""
+        """Wait until the run has paused. Return False if it ended first, or after `seconds`. Raises like wait()."""
         end = time.monotonic() + seconds
         while self.state != "paused" and not self._over.is_set() and time.monotonic() < end:
             self._not_blocked()
@@ -149,7 +149,7 @@ class LiveView:
 
     @property
     def state(self) -> str:
-        """ready · waiting · twin (the healthy run is made first) · running · paused · ended."""
+        """ready · waiting · twin (the healthy twin runs first) · running · paused · ended."""
         for engine in filter(None, (self._twin, self._engine)):
             engine.let_go()
         if self._engine is None:
@@ -162,15 +162,15 @@ class LiveView:
 
     @property
     def result(self) -> Run:
-        """The run, once it has ended: this waits for it. Raises UserError while it is paused or not started."""
+        """The run, after waiting for its end. Raises UserError while it is paused or not started."""
         self._need()
         if not self.wait():
-            raise UserError("The run is paused: press Resume or call view.resume(), or stop it with view.stop().")
+            raise UserError("The run is paused. Press Resume, or call view.resume() or view.stop().")
         engine = self._need()
         if engine.failure is not None:
             raise engine.failure
         if engine.run is None:
-            raise UserError("The run was stopped before it began; press Run or call view.start().")
+            raise UserError("The run was stopped before it started. Press Run or call view.start().")
         return engine.run
 
     @property
@@ -184,18 +184,18 @@ class LiveView:
         """(step, loss, gradient norm) so far."""
         if self._engine is None:
             return []
-        self._engine.let_go()  # a cell may ask again and again until there are enough
+        self._engine.let_go()  # a cell may poll until there are enough
         return list(self._engine.points)
 
     @property
     def objects(self) -> dict[str, Any]:
-        """The script's own names: `view.objects["model"]`, `["optimizer"]`, `["inputs"]`. Look while it is paused."""
+        """The script's variables: `view.objects["model"]`, `["optimizer"]`, `["inputs"]`. Use it during a pause."""
         return self._need().namespace
 
     def patch(self, source: str) -> list[str]:
-        """Exchange classes and functions of the paused run for those of `source`, keeping everything it has learnt.
+        """Replace classes and functions of the paused run with those of `source`; parameters and optimizer stay.
 
-        Returns the names that changed. Raises UserError when the run is not paused or something else differs.
+        Returns the names that changed. Raises UserError if the run is not paused or other code differs.
         """
         if self.state != "paused":
             raise UserError("Pause the run first: view.pause(), or the Pause button.")
@@ -204,7 +204,7 @@ class LiveView:
         return names
 
     def restart(self, source: str | None = None) -> "LiveView":
-        """Stop what is running and begin again, with another text if given."""
+        """Stop the run and start again, with another text if given."""
         self.stop()
         self._over.wait(10)
         if source is not None:
@@ -222,17 +222,17 @@ class LiveView:
     def _not_blocked(self) -> None:
         if any(engine is not None and engine.blocked for engine in (self._twin, self._engine)):
             raise UserError(
-                f"{self.case.label} waits for another run, which is paused: press Resume or Stop there, or end every "
-                "run with lab.stop_all(). Then it begins by itself."
+                f"{self.case.label} waits for another run, which is paused. Press Resume or Stop there, or end every "
+                "run with lab.stop_all(). Then this run starts by itself."
             )
 
     def _need(self) -> Engine:
         if self._engine is None:
-            raise UserError("Nothing has run yet: press Run or call view.start().")
+            raise UserError("Nothing has run yet. Press Run or call view.start().")
         return self._engine
 
     def _follow(self, begin: float) -> None:
-        """Run the twin, then the case, and hand new points to the front end ten times a second."""
+        """Run the twin, then the case, and send new points to the front end ten times a second."""
         for which, engine in (("healthy", self._twin), ("broken", self._engine)):
             if engine is None:
                 continue
@@ -249,7 +249,7 @@ class LiveView:
                     self.first_point_seconds = time.monotonic() - begin
                 drawn = len(points)
                 if not engine.ended:
-                    # the first point comes as soon as it is there, the others with the clock
+                    # the first point is sent at once, the others at fixed intervals
                     engine._done.wait(REFRESH if drawn else 0.01)
         try:
             self._finish()
@@ -280,7 +280,7 @@ class LiveView:
         return bundle
 
     def _print(self) -> None:
-        """Without widgets: the table, the picture where something can show one, and an error of the script."""
+        """Without widgets, print the table, the picture if it can be shown, and an error of the script."""
         engine = self._need()
         bundle = self._bundle()
         print(bundle["text/plain"])

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 WORDS = {
     "ready": "press Run",
     "waiting": "waiting for another run to end",
-    "twin": "the healthy twin first",
+    "twin": "running the healthy twin first",
     "running": "running",
     "paused": "paused",
 }
 
 
 class ViewWidgets:
-    """Buttons set flags and return at once, so that they answer whatever the run does."""
+    """The buttons only set flags and return at once, so they respond whatever the run does."""
 
     def __init__(self, view: "LiveView") -> None:
         self.view = view
@@ -30,8 +30,8 @@ class ViewWidgets:
         self.chart = Chart()
         self.status = w.HTML()
         self.run = w.Button(description="Run", icon="play", button_style="primary", tooltip="Train from the start")
-        self.pause = w.Button(description="Pause", icon="pause", tooltip="Stand still after this step, or go on")
-        self.stop = w.Button(description="Stop", icon="stop", tooltip="End the run here; what it did so far is kept")
+        self.pause = w.Button(description="Pause", icon="pause", tooltip="Pause after this step, or resume")
+        self.stop = w.Button(description="Stop", icon="stop", tooltip="End the run here and keep its steps")
         self.run.on_click(self._run)
         self.pause.on_click(self._pause)
         self.stop.on_click(lambda _: self.view.stop())
@@ -39,7 +39,7 @@ class ViewWidgets:
         for name in ("bugzoo-live", "bugzoo-keys"):
             self.box.add_class(name)
         if view.case.job is not None:
-            self.pause.tooltip = "This run has a process of its own, which cannot be paused; Stop ends it"
+            self.pause.tooltip = "This run has its own process, which cannot be paused; use Stop"
         self._label()
 
     def _run(self, _: Any) -> None:
@@ -62,7 +62,7 @@ class ViewWidgets:
         self.pause.disabled = not going or self.view.case.job is not None
         self.pause.description, self.pause.icon = ("Resume", "play") if state == "paused" else ("Pause", "pause")
 
-    # ---- called by the view's thread
+    # ---- called from the view's thread
 
     def started(self) -> None:
         self._twin_drawn = False
@@ -70,7 +70,7 @@ class ViewWidgets:
         self._label("running")
 
     def update(self, which: str, points: list[Point] | None, twin_points: list[Point]) -> None:
-        """New points, or None when only the state may have changed."""
+        """Draw new points, or None if only the state may have changed."""
         if points is not None:
             if which == "broken" and not self._twin_drawn:
                 self.chart.draw("healthy", twin_points)
@@ -78,14 +78,14 @@ class ViewWidgets:
             self.chart.draw(which, points)
             if which == "broken" and self.view.explain:
                 self.chart.point_at(summary.first_bad(points))
-        # not view.state: asking that lets a held run go on
+        # not view.state: reading it lets a held run continue
         engine = self.view._engine if which == "broken" else self.view._twin
         state = "twin" if which == "healthy" else engine.state if engine else "ready"
         shown = points or (engine.points if engine else [])
         self._label("running" if state == "ended" else state, " · " + summary.last_number(shown) if shown else "")
 
     def ended(self) -> None:
-        """Say how it ended, and send all that is shown once more."""
+        """Show how the run ended, and send the whole figure once more."""
         self._say_end()
         self.chart.all_again()
         for control in (self.status, self.run, self.pause, self.stop):

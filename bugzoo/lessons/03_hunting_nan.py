@@ -1,4 +1,4 @@
-"""Lesson 03: a loss that becomes nan at one step, and the way back to the operation that did it."""
+"""Lesson 03: a loss that becomes nan at one step, and how to find the operation that caused it."""
 
 # %% [case] incident
 # mlp numerics/log_at_step?step=50&eps=0
@@ -10,15 +10,15 @@
 # # 03 · Hunting NaN
 #
 # Something in a training run is not a number, and you have to find out where it came from. In this lesson you watch it
-# happen, write the two searches that find it, replay the one step that matters, repair the program while it stands still, and
-# meet two repairs that everybody recommends and that are none.
+# happen, write the two searches that find it, and replay the one step that matters. You repair the program while it is
+# paused, and meet two popular fixes that do not work.
 #
 # You need about {70 = minutes} minutes, and to know what a forward and a backward pass are. Halfway, after *Read the line*, is a good place for a
 # pause.
 #
-# Before each result you are asked what it will be. Say something, even at a guess: it is kept, graded by nobody, and the cell
-# with the result comes back to it. Text that is folded belongs behind the run above it. The cells build on each other: after
-# a restart of the kernel choose *Run* → *Run All Above Selected Cell*; what you said and what you wrote is still there.
+# Before each result you predict it. Say something, even a guess: it is saved, not graded, and the cell with the result comes
+# back to it. Read folded text after the run above it. The cells build on each other. After a restart of the kernel choose
+# *Run* → *Run All Above Selected Cell*; your predictions and your code are still there.
 
 # %% setup
 import torch
@@ -50,14 +50,14 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # ( ) The gradient norm grows over some steps while the loss still looks fine
 #     A good habit: the gradient often knows first. Here it does, but by one single step, and without growing.
 # (x) Nothing at all: the step before looks like any other
-#     No number grows. From one step to the next something is not defined any more.
+#     No number grows. From one step to the next an operation has no defined result any more.
 
 # %% [markdown] live-text
 # ## Watch it break
 #
-# The cell below trains the model twice with the same seed and the same batches: first a healthy twin, drawn behind, then the
-# incident in front of it. **Run**, **Pause** and **Stop** work while it trains. The curve stops where there is no number to
-# draw.
+# The cell below trains the model twice with the same seed and the same batches: first a **healthy twin**, the same program
+# without the fault, then the incident. The twin's curve is drawn in the background. **Run**, **Pause** and **Stop** work
+# during training. The curve stops where there is no number to draw.
 
 # %% live
 incident = lab.case("03/incident")
@@ -153,9 +153,9 @@ LAZY = {
 # ( ) The loss, and the gradient with it
 #     That is how it looks on the curve. Here the two differ by one step, and that step is the lesson.
 # (x) The gradient, and the loss one step later
-#     The optimiser writes the lost gradient into the weights, and the next loss is the first to show it.
+#     The optimizer writes the lost gradient into the weights, and the next loss is the first to show it.
 # ( ) The loss, and the gradient one step later
-#     The gradient is worked out from the loss: a lost loss has no gradient that is a number.
+#     The gradient is computed from the loss: a nan loss has a nan gradient.
 
 # %% numbers
 trace, healthy = view.result.trace, view.healthy.trace
@@ -199,12 +199,12 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 # operation that is not defined for some number, one bad batch, or a number too large for float16. The next question is
 # which of them.
 #
-# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. So whatever is wrong does nothing for fifty
-# steps and then sets in. They saw the same batches, and the twin lives: it is not the batch. The tensors are float32, and no
-# number was large. One suspect is left.
+# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. So the fault does nothing for fifty
+# steps and then starts. Both runs saw the same batches, and the twin is fine: it is not the batch. The tensors are float32,
+# and no number was large. One suspect is left.
 #
 # **The loss is a late witness.** At step {51 = bad_gradient} the loss is {1.48 = loss_bad}: {worse = worse} than its twin's, but a number. Its gradient is already
-# `nan`. Whoever stares at step {52 = bad_loss}, the first `nan` on the curve, looks at the wrong step.
+# `nan`. If you look at step {52 = bad_loss}, the first `nan` on the curve, you look at the wrong step.
 
 # %% [predict] finite_loss
 # At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be? (The answer comes when an instrument has looked, some cells below.)
@@ -214,24 +214,24 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 #     was done there.
 # (x) Something on the way forward was not finite, and was hidden again before it reached the loss
 #     It is the more useful suspicion, too: it can be tested. What made the number, and what hid it?
-# ( ) The optimiser divided by zero
-#     The optimiser comes later: the gradient norm is taken before it does anything.
+# ( ) The optimizer divided by zero
+#     The optimizer comes later: the gradient norm is measured before its step.
 
 # %% [markdown] hooks-text
-# ## Where: put your ear on the layers
+# ## Where: forward hooks on the layers
 #
-# A **forward hook** is a function that PyTorch calls each time a layer has computed its output. You can hang it on a live
-# model and take it off again; the training does not notice:
+# A **forward hook** is a function that PyTorch calls each time a layer has computed its output. You can register it on a live
+# model and remove it again; the training does not change:
 #
 # ```python
 # handle = layer.register_forward_hook(hook)  # from now on hook(layer, inputs, output) is called
-# handle.remove()                             # and now no more
+# handle.remove()                             # from now on it is not called
 # ```
 #
 # `model.named_children()` gives the name and the layer of each, and `output.isfinite().all()` is false if one number in it is
-# not finite. A hook returns nothing: what it returns would take the place of the output.
+# not finite. Your hook must return nothing: a returned value would replace the output.
 #
-# **Write it:** hang a hook on every layer, make one step, take the hooks off, and say who spoke first.
+# **Write it:** register a hook on every layer, make one step, remove the hooks, and return the first layer that reported.
 
 
 # %% [task] first_to_speak
@@ -364,21 +364,21 @@ LAZY = {
 }
 
 # %% [predict] speaker
-# Three layers will speak in step 51. Which is the first to put out a number that is not finite?
+# Three layers run in step 51. Which is the first with a non-finite output?
 #
 # ( ) layer1
-#     It reads the pictures, and those are clean. Its output is finite.
+#     Its inputs are the pictures, and those are clean. Its output is finite.
 # ( ) layer2
-#     Close. Its output is finite, and something is done to it behind it.
+#     Close. Its output is finite, but something happens to it after the layer.
 # ( ) head
-#     Its output is the logits, and from finite logits came a finite loss.
+#     Its output is the logits, and the loss was finite, so the logits were too.
 # (x) None of these layers
-#     We expect trouble to sit in a layer, so this is the answer that hurts. All three put out ordinary numbers in the very
-#     step that kills the run.
+#     We expect the trouble in a layer, so this answer is a surprise. All three have finite outputs in the very step that
+#     kills the run.
 
 # %% [markdown] pause-text
-# Now on the real model. The incident runs again and stands still after step 50, the last good one. What you get are the live
-# objects, in the middle of their training. Your function makes step 51 and listens.
+# Now use the real model. The incident runs again and pauses after step 50, the last good one. You get the live objects, in
+# the middle of their training. Your function makes step 51 with its hooks.
 
 # %% hooks
 view = lab.LiveView(incident, pause_at=50).start()
@@ -386,7 +386,7 @@ view.wait_pause()
 model = view.objects["model"]
 print("all weights finite:", all(weights.isfinite().all().item() for weights in model.parameters()))
 
-spoke = first_to_speak(model, lambda: view.advance(1))  # step 51, and stand still again
+spoke = first_to_speak(model, lambda: view.advance(1))  # step 51, then pause again
 print("first to speak:", spoke)
 speaker.reveal(f"your function says {spoke}")
 
@@ -395,14 +395,14 @@ assert spoke is None and [name for name, _ in model.named_children()] == ["layer
 assert len(view.points) == bad_gradient
 
 # %% [predict] victims
-# The step was made, and the optimiser has written its gradient into the weights. Which of them are nan now?
+# The step was made, and the optimizer has written its gradient into the weights. Which of them are nan now?
 #
 # ( ) All of them
-#     That would point behind the last layer, into the loss: everything is in front of it. Remember this one.
+#     That would point to the loss, after the last layer: the gradient of every layer passes through it. Remember this one.
 # ( ) Those of the head, which is next to the loss
 #     The head is clean: up to there the gradient was fine.
 # (x) Most of layer1, very little of layer2, nothing of the head
-#     So the nan came in behind layer2 and in front of the head, and spread from there towards the input.
+#     So the nan came in between layer2 and the head, and spread from there toward the input.
 
 # %% victims-run
 from bugzoo.plots import footprint
@@ -425,17 +425,16 @@ share = model.layer1.weight.isnan().float().mean()
 #
 # - The **head** is clean: up to here the gradient was fine.
 # - **`layer2`** has {one bad row = one_unit} out of {128 = units}: *one single unit* received a `nan`.
-# - **`layer1`** is hit in {82 % = share} of its weights: nearly everything that this unit listens to. Nearly: why not all? In a moment.
+# - **`layer1`** has `nan` in {82 % = share} of its weights: nearly all of this unit's inputs. Why not all? In a moment.
 #
-# So the `nan` was born behind `layer2` and in front of the head, on the way back.
+# So the `nan` appeared in the backward pass, between the head and `layer2`.
 
 # %% [markdown] backward-text
-# Let us catch it in the act, with **backward hooks**: `grad_output` is the gradient that arrives at a layer from behind,
-# `grad_input` the one that it passes on. A forward hook keeps what `layer1` and `layer2` put out, for the question of the
-# {82 % = share}.
+# Catch it with **backward hooks**: `grad_output` is the gradient that arrives at a layer from the loss, `grad_input` the one
+# that it passes on. A forward hook keeps the outputs of `layer1` and `layer2`, for the question of the {82 % = share}.
 
 # %% backward-hooks
-view.restart()  # from the start; it stands still after step 50 again
+view.restart()  # from the start; it pauses after step 50 again
 view.wait_pause()
 model = view.objects["model"]
 heard, outputs = [], {}
@@ -471,24 +470,24 @@ arrives, leaves = heard[1][1:]
 only_one = arrives == 1
 
 # %% [check] between
-# The gradient that leaves the head is finite; the one that arrives at layer2 holds a nan. Where was it made?
+# The gradient that leaves the head is finite; the one that arrives at layer2 has a nan. Where did the nan come from?
 #
 # ( ) In layer2
 #     layer2 received it: its grad_output is the gradient of what comes after layer2.
 # ( ) In the head
-#     what leaves the head on the way back was finite. The head is innocent.
-# (x) In the code between layer2 and the head, which is no module
-#     yes. Hooks sit on modules; a function called in forward has none. This is where people lose an hour.
+#     the gradient that leaves the head was finite. The head is innocent.
+# (x) In the code between layer2 and the head, which is not a module
+#     yes. Hooks are on modules; a function called in forward has none. This is where people lose an hour.
 
 # %% [predict] spared
 # {One nan = only_one} arrives at layer2, and {128 = leaves} leave it: one for each unit of layer1. Yet some of layer1's units are clean. What spared them?
 #
 # ( ) Their inputs were 0: those pixels are black
-#     nan times 0 is nan, so a black pixel spares nothing. In a unit that is hit, all of its weights are hit.
+#     nan times 0 is nan, so a black pixel spares nothing. If a unit has nan, all of its weights have it.
 # (x) Their ReLU was off for that one picture
 #     The backward pass of ReLU does not multiply by 0, it writes a 0: even a nan ends there.
-# ( ) The optimiser skipped them
-#     Adam skips nothing: whatever stands in a gradient is written into the weights.
+# ( ) The optimizer skipped them
+#     Adam skips nothing: every value of the gradient goes into the weights.
 
 # %% spared-run
 minimum = outputs["layer2"] == outputs["layer2"].min()
@@ -510,19 +509,19 @@ assert int(model.layer2.weight.isnan().any(dim=1).nonzero()) == unit
 # %% [folded] spared-read
 # After the run: why {82 % = share}
 #
-# One unit of `layer2`, for one picture of the batch, got the `nan`. It listens to all {128 = units} units of `layer1`, so a `nan` goes back
-# to each. But between the two layers stands a ReLU. Where it was off for that picture, its backward pass writes a 0, whatever
-# arrives: {23 = clean} units are spared. The other {105 = hit} take the `nan` into every one of their weights, because `nan` times any pixel,
+# One unit of `layer2`, for one picture of the batch, got the `nan`. Its inputs are all {128 = units} units of `layer1`, so a `nan` goes back
+# to each. But there is a ReLU between the two layers. Where it was off for that picture, its backward pass writes a 0, whatever
+# arrives: {23 = clean} units are spared. The other {105 = hit} get the `nan` into every one of their weights, because `nan` times any pixel,
 # black ones too, is `nan`. {105 = hit} of {128 = units} is {82 % = share}.
 #
-# And the unit was not just any: it is the one with the *smallest* number that `layer2` put out. Keep that.
+# And it was not just any unit: it has the *smallest* output of `layer2`. Remember that.
 
 # %% [markdown] instrument-text
 # ## The instrument that does this for you
 #
-# What you have done by hand, step by step and layer by layer, an instrument reads out of the trace of the first run. It
-# looked at every step, at functions as well as layers, and nobody had to know beforehand which one would matter. Is your
-# answer to *how can that be?* still the same? You may change it above until you run this.
+# You did this by hand, step by step and layer by layer. An instrument does it from the trace of the first run. It covers every
+# step, and functions as well as layers, so you need not know in advance which one matters. Is your answer to *how can that
+# be?* still the same? You may change it above until you run this.
 
 # %% instrument
 from bugzoo.diagnostics import first_non_finite
@@ -537,25 +536,24 @@ event = run.trace.first_non_finite()
 assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient, "log", "forward")
 
 # %% [folded] instrument-read
-# After the run: what no hook could hear
+# After the run: what no hook could see
 #
-# Not a module but a *function*, called inside `forward`, between two layers. Its output was not finite already on the way
-# **forward**, one moment before the backward pass that you caught. You heard nothing then because a ReLU stands behind it.
-# Hold that thought.
+# It is not a module but a *function*, called inside `forward`, between two layers. Its output was already non-finite in the
+# **forward** pass, just before the backward pass that you caught. Your hooks missed it because a ReLU follows it. Remember
+# that too.
 
 # %% [markdown] replay-text
-# ## One step again, under the magnifying glass
+# ## Replay one step in anomaly mode
 #
-# PyTorch's **anomaly mode** remembers for every operation where it was called, and raises when a backward function returns
-# `nan`. It makes every step slower, for this model about twice, so nobody leaves it on for a whole training. But one
-# step is enough: the trace keeps snapshots, so you can go back before step 51 and make that single step again, with everything
-# switched on.
+# PyTorch's **anomaly mode** records where every operation was called, and raises an error when a backward function returns
+# `nan`. It makes every step slower, for this model about twice, so you would not leave it on for a whole training. But one
+# step is enough: the trace keeps snapshots, so you can go back before step 51 and repeat that single step in anomaly mode.
 
 # %% [predict] section
 # The program has about {90 = lines} lines, in sections. In which of them will the line be?
 #
 # ( ) Data
-#     The twin read the same data and lives.
+#     The twin read the same data and is fine.
 # (x) Model
 #     Inside forward, between two layers, as the hooks said.
 # ( ) Training
@@ -577,7 +575,7 @@ assert heads[-1] == "# %% Model"
 # %% [markdown] reveal-text
 # ## Read the line
 #
-# File, line, operation, and we have not read the program yet. Now read it, but only that place; this is what was done to the
+# You have file, line and operation without reading the program. Now read it, but only that place. This is the change to the
 # healthy program.
 
 # %% reveal
@@ -592,14 +590,14 @@ assert "if step >= 50:" in incident.source and incident.source.index("step += 1"
 # `step >= 50`, and yet step 51?
 #
 # The program counts the steps that are *done*: `step` is 0 during the first one and is raised at its end. So `step >= 50`
-# holds for the first time in the 51st step. The table and the instruments count from 1. Say which of the two you mean when you
-# report a step; half of all "off by one" quarrels are this.
+# holds for the first time in the 51st step. The table and the instruments count from 1. When you report a step, say which of
+# the two you mean; half of all "off by one" quarrels are this.
 
 # %% [markdown] arithmetic-text
-# ## Why the loss kept quiet
+# ## Why the loss stayed finite
 #
 # `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers: subtract the
-# smallest, take the logarithm, then the ReLU that stands behind it.
+# smallest, take the logarithm, then the ReLU that follows it.
 
 # %% [predict] slope_at_zero
 # What is the gradient at the smallest of the three?
@@ -638,8 +636,8 @@ assert math.isnan(at_zero) and beyond == 0
 # %% [folded] arithmetic-read
 # After the run: a harmless value with an infinite slope
 #
-# **Forward,** on the left: log(0) is `-inf`, and the ReLU turns `-inf` into a harmless 0. Nobody downstream can see that
-# anything happened. This is why the head was clean and the loss was finite.
+# **Forward,** on the left: log(0) is `-inf`, and the ReLU turns `-inf` into a harmless 0. The layers after it see nothing
+# unusual. This is why the head was clean and the loss was finite.
 #
 # **Backward,** on the right: the nearer to 0, the steeper the logarithm; at 0 its slope, 1/x, is infinite. The ReLU hands on a
 # gradient of 0, and the logarithm *multiplies* it by that slope. 0 · ∞ is not 0, nor ∞. It is `nan`.
@@ -648,13 +646,13 @@ assert math.isnan(at_zero) and beyond == 0
 # value away. Multiplying by a mask of zeros cannot.)
 
 # %% [markdown] fix-text
-# ## Repair it while it stands still
+# ## Repair it during a pause
 #
-# The run below stands still after step 50. We hand it a program without the logarithm: the class is exchanged under the live
-# model, the weights and the optimiser stay as they are, and it goes on.
+# The run below pauses after step 50. We give it a program without the logarithm: the class of the live model is replaced, the
+# weights and the optimizer stay as they are, and the run resumes.
 
 # %% [predict] how_near
-# How near to the healthy run will it come?
+# How close to the healthy run will it get?
 #
 # ( ) It dies as well: the damage is done before step 50
 #     Up to step 50 the logarithm had done nothing: the two were one run.
@@ -679,7 +677,7 @@ how_near.reveal()
 assert repaired == healthy
 
 # %% [predict] too_late
-# Suppose you pause after step 51 instead, repair the code there and go on. What happens?
+# Suppose you pause after step 51 instead, repair the code there and resume. What happens?
 #
 # ( ) It recovers: the code is right now
 #     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
@@ -700,10 +698,10 @@ too_late.reveal(f"validation loss {late.result.trace.metrics['loss']}")
 assert np.isnan(late.result.trace.loss[51:]).all()
 
 # %% [markdown] mask-text
-# ## The first repair that is none: mask it
+# ## The first fix that does not work: mask it
 #
-# Suppose the logarithm is wanted. The colleague's pull request says: "`-inf` is the problem, so I put 0 in its place, right
-# behind the logarithm."
+# Suppose the logarithm is wanted. The colleague's pull request says: "`-inf` is the problem, so I replace it with 0, right
+# after the logarithm."
 #
 # ```python
 # hidden = torch.log(hidden - hidden.min())
@@ -713,15 +711,15 @@ assert np.isnan(late.result.trace.loss[51:]).all()
 # It reads well, and after it no number of the forward pass is infinite any more.
 
 # %% [predict] masked
-# We put this into the run that stands still after step 50. What will it do?
+# We put this into the run that is paused after step 50. What will it do?
 #
 # ( ) Finish about as well as the healthy one: the infinity is gone
-#     It is gone from the forward pass, where it did no harm. The nan is made on the way back: `where` hands a 0 to the logarithm,
-#     as the ReLU did, and the logarithm multiplies it by its infinite slope.
+#     It is gone from the forward pass, where it did no harm. The nan appears in the backward pass: `where` passes a 0 to the
+#     logarithm, as the ReLU did, and the logarithm multiplies it by its infinite slope.
 # ( ) Exactly what it did before: nan in every loss from step {52 = bad_loss} on
 #     The gradient of step {51 = bad_gradient} is nan as before, and so are the weights. But now the mask hides them, too.
 # (x) Die at step {51 = bad_gradient} as before, and report a finite loss
-#     The worst of the three. The weights are nan, the mask turns all that comes out of them into 0, and the head guesses: the
+#     The worst of the three. The weights are nan, the mask turns all their outputs into 0, and the head guesses: the
 #     loss is log 10 = {2.30 = guessing}. The alarm is off and the model is dead.
 
 # %% mask-run
@@ -760,10 +758,10 @@ guessing = math.log(10)
 # %% [markdown] safe-text
 # ## Write an operation that is safe
 #
-# The value must be kept away from the infinite slope **before** the logarithm, not behind it: where the argument is 0, give
-# the logarithm a 1 instead (its slope is then an ordinary number, and nobody uses the value), and choose the 0 afterwards.
+# Keep the value away from the infinite slope **before** the logarithm, not after it. Where the argument is 0, give the
+# logarithm a 1 instead: its slope is then an ordinary number, and its value is not used. Then choose the 0.
 #
-# **Write it.** Two `where`, or whatever you like; it is judged by values and slopes.
+# **Write it.** Use two `where`, or whatever you like; values and slopes are checked.
 
 
 # %% [task] safe_log
@@ -823,11 +821,11 @@ LAZY = {
 # The same run from step 50 on, now with safe_log in place of torch.log. Will it be as good as the healthy one?
 #
 # ( ) It is lost again, only later
-#     Not one number is lost: the slope is an ordinary number everywhere.
+#     No number is lost: the slope is an ordinary number everywhere.
 # (x) It finishes, and is worse than the healthy one
-#     No nan is left. What the network computes is still something that nobody intended, and it shows in the validation loss.
+#     No nan is left. But the network still computes something unintended, and the validation loss shows it.
 # ( ) It finishes, as good as the healthy one
-#     Look at both numbers: the accuracy comes near, the validation loss does not.
+#     Look at both numbers: the accuracy comes close, the validation loss does not.
 
 # %% safe-run
 safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
@@ -847,9 +845,9 @@ assert first_bad_step(safe_run.loss, safe_run.grad_norm) is None
 assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
 
 # %% [markdown] eps-text
-# ## The second repair that is none: add an eps
+# ## The second fix that does not work: add an eps
 #
-# Ask around what to do about log(0), and the answer is: add a small `eps`. Very well.
+# The usual advice on log(0) is to add a small `eps`. Try it.
 
 # %% [predict] eps_guess
 # The usual advice is to add a small eps inside the logarithm. With eps = 1e-9, what will the run do?
@@ -860,7 +858,7 @@ assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
 #     About {0.95 = accuracy}, like the healthy one. The logarithm is still there and nothing reports it any more. Whether that is a
 #     repair is the next question.
 # ( ) Finish, but with a useless model, as log(1e-9) is a huge negative number
-#     log(1e-9) is only {-20.7 = log_eps}, and the ReLU behind it turns it into 0.
+#     log(1e-9) is only {-20.7 = log_eps}, and the ReLU after it turns it into 0.
 
 
 # %% eps-run
@@ -895,27 +893,27 @@ thousand_million = torch.tensor(1e-9).reciprocal().item() > 0.99e9
 # %% [folded] eps-read
 # After the run: it repairs the alarm
 #
-# Not one `nan`, and an accuracy of about {0.95 = accuracy}, as the healthy run has. log(1e-9) is {-20.7 = log_eps}, the ReLU makes 0 of it, and on the way
-# back 0 times a slope of {a thousand million = thousand_million} is still 0.
+# There is no `nan`, and the accuracy is about {0.95 = accuracy}, like the healthy run's. log(1e-9) is {-20.7 = log_eps}, and the ReLU turns it into 0. In the
+# backward pass 0 times a slope of {a thousand million = thousand_million} is still 0.
 #
-# So is it repaired? The logarithm is still there, the network computes something that nobody intended, and no instrument for
-# `nan` will ever ring again. The validation loss is {almost twice = twice} the healthy one. By itself the curve looks fine; you see it only
-# because there is a healthy twin to lay beside it. **An eps does not repair the computation; it repairs the alarm.** Whether
+# So is it repaired? The logarithm is still there, the network computes something unintended, and no instrument for `nan`
+# will fire again. The validation loss is {almost twice = twice} the healthy one. By itself the curve looks fine; you see the difference
+# only because there is a healthy twin beside it. **An eps does not repair the computation; it repairs the alarm.** Whether
 # the logarithm should be there is a question about the model, not about numerics.
 
 # %% [markdown] bare-text
-# And was it really eps that saved the run? Two things stand between that zero and the weights: the eps, and the ReLU. Take the
-# ReLU away, from the first step on, and try both values of eps again.
+# Was it really eps that saved the run? Two things are between that zero and the weights: the eps and the ReLU. Remove the
+# ReLU, from the first step on, and try both values of eps again.
 
 # %% [predict] bare
 # One of the two runs dies. At which step does its loss show it?
 #
 # (x) With eps = 0, at step {51 = bare_nan}
-#     The -inf walks straight into the head. The ReLU had delayed the news by one step.
+#     The -inf goes straight into the head. The ReLU had delayed the nan loss by one step.
 # ( ) With eps = 0, at step {52 = bad_loss}, as before
 #     It was the ReLU that hid the -inf from the loss of that step. Without it the loss shows it at once.
 # ( ) With eps = 1e-9, at step {51 = bare_nan}
-#     {-20.7 = log_eps} is an ordinary number, with or without a ReLU behind it.
+#     {-20.7 = log_eps} is an ordinary number, with or without a ReLU after it.
 
 # %% without-relu
 from bugzoo.running import run_here
@@ -939,11 +937,11 @@ steep_before, steep_after = survivor.trace.grad_norm[49], survivor.trace.grad_no
 four_times = 3.5 < steep_after / steep_before < 4.8
 
 # %% [folded] without-relu-read
-# After the run: it lives, and it is not well
+# After the run: it survives, but it is not healthy
 #
 # Without the ReLU and with eps = 0, the loss is `nan` *at* step {51 = bare_nan}. With eps = 1e-9 the run survives again, but its gradient norm
 # becomes {four times = four_times} as large from one step to the next, about {0.9 = steep_before} and then {3.9 = steep_after}: the logarithm is steep where its argument is
-# small, and nothing flattens it any more.
+# small, and the ReLU no longer flattens it.
 
 # %% [predict] float32
 # And eps = 1e-50? It is not zero.
@@ -954,7 +952,7 @@ four_times = 3.5 < steep_after / steep_before < 4.8
 # (x) Nan, exactly as with eps = 0
 #     float32 cannot hold 1e-50, so the sum is 0. In float16 the same happens to 1e-9.
 # ( ) An error: float32 cannot hold it
-#     That would be kind. It is rounded to 0 without a word.
+#     That would help. But it is rounded to 0 without a warning.
 
 # %% float32-run
 try_eps("1e-50")
@@ -969,17 +967,17 @@ assert with_slider("1e-50").outcome == "non_finite"
 smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 
 # %% [folded] float32-read
-# After the run: an eps that the number format cannot see is no eps
+# After the run: an eps that underflows in the dtype has no effect
 #
-# In float32 that begins at about {1e-45 = smallest}; in float16, the format of mixed precision, already 1e-9 is 0, and the line that was
-# safe on your laptop is log(0) on the GPU.
+# In float32 numbers below about {1e-45 = smallest} underflow to 0. In float16, the dtype of mixed precision, even 1e-9 is 0, and the line
+# that was safe on your laptop is log(0) on the GPU.
 
 # %% [markdown] break-text
 # ## Break it yourself
 #
 # Move the sliders, press **Run**, and try to be wrong about what comes:
 #
-# - Can the logarithm set in so early or so late that nobody notices?
+# - Can the logarithm start so early or so late that you would not notice?
 # - Move `eps` one notch away from 0: with {that one, the slider's smallest = silent}, no loss is `nan`. Is there one with which the run is as good as its
 #   twin?
 # - Does a tenth of the learning rate help? (The ticket said no. Check it.)
@@ -1001,11 +999,11 @@ assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried
 # Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}, then nan. I have hooks on
 # every layer, and not one of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** would tell it from what
-# looks like it. You know the way: when, then where, then one step again. Your two functions and all instruments are there;
-# some ways to begin stand in a cell below. There are three hints if you are stuck; run their cell in any case, it opens none by
-# itself. The next cell trains first, for some seconds; the clock starts when the run is over. Eight minutes: it interrupts
-# nobody, it is there so that you notice where the time goes. What you hand in is judged, part by part.
+# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** would tell it from its
+# look-alike. You know the way: when, then where, then replay one step. You have your two functions and all instruments; a
+# cell below shows some ways to begin. There are three hints if you are stuck. Run their cell in any case; it opens no hint by
+# itself. The next cell trains first, for some seconds, and the clock starts when the run is over. You have eight minutes. The
+# clock interrupts nothing; it shows you where the time goes. Your diagnosis is graded part by part.
 
 # %% turn
 second = lab.case("03/second")
@@ -1029,7 +1027,7 @@ hints = lab.hints(second)
 # your own look at it; some ways to begin:
 #   print(second.source)                                         the program; lines count from 1
 #   first_bad_step(run.trace.loss, run.trace.grad_norm)
-#   print(run.trace.replay(7).message)                           one step again; which one?
+#   print(run.trace.replay(7).message)                           replay one step; which one?
 #   lab.picture(footprint.picture(run.trace.live.models[0]))
 
 # %% turn-form
@@ -1043,7 +1041,7 @@ if form.handed_in:
     print(judged(second, form.diagnosis.record()))
     print(second.diff())
 else:
-    print("Hand in the form first, then run this cell: it judges what you said and shows the answer.")
+    print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
 
 # %% [proof] turn-judged
 right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "sqrt()" in text)
@@ -1064,41 +1062,40 @@ torch.linalg.vector_norm(norm_taught).backward()
 norm_knows = bool((norm_taught.grad == 0).all())
 
 # %% [folded] turn-read
-# After you have handed in: the same illness in another place
+# After you have handed in: the same fault in another place
 #
-# The loss has a penalty on how far two answers of a batch lie apart, and a distance is written out: square, sum, `sqrt`. Each
-# answer is also compared with itself. That distance is 0, a harmless value, and the slope of the root at 0 is infinite. On the
-# way back the square hands in a 0, and 0 · ∞ is `nan`. Step {78 = turn_event} is the first, and the program's `step >= 77` is the same step.
+# The loss has a penalty on the distance between two outputs of a batch, written out as square, sum, `sqrt`. Each output is
+# also compared with itself. That distance is 0, a harmless value, but the slope of `sqrt` at 0 is infinite. In the backward
+# pass the square contributes a 0, and 0 · ∞ is `nan`. Step {78 = turn_event} is the first, and the program's `step >= 77` is the same step.
 #
-# What was different: nothing was infinite on the way forward, so the hooks were right and useless. And the footprint is
-# everything, the head too: it was born behind the last layer, in the loss.
+# The difference: nothing was infinite in the forward pass, so the hooks were right and useless. And the footprint covers
+# everything, the head too: the `nan` came from the loss, after the last layer.
 #
-# What repairs it: `torch.linalg.vector_norm` {gives a slope of 0 there = norm_knows}, your own formula does not. And here an eps *inside* the root is a
-# repair: the penalty is wanted, and 1e-12 is small against the distances and not against float32.
+# The repair: `torch.linalg.vector_norm` {gives a slope of 0 there = norm_knows}, your own formula does not. And here an eps *inside* `sqrt` is a
+# repair: the penalty is wanted, and 1e-12 is small against the distances but not too small for float32.
 
 # %% [check] recap_check
 # A colleague's loss is nan at step 4,000. What do you look at first?
 #
 # ( ) A smaller learning rate
-#     it may hide this for a while, and it costs a run to try. First find out which number was the first.
+#     it may hide the nan for a while, and it costs a run to try. First find the first non-finite number.
 # ( ) The loss function at step 4,000
-#     the loss is the messenger. It is usually one step late.
+#     the loss shows the nan, usually one step late.
 # (x) The step before: the first gradient or output that is not finite, and the operation that made it
 #     yes. With a replay of that one step you have file and line within seconds.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **Ask for the first number of the run that is not finite, gradients and outputs before the loss.** Growth before it is
-#    divergence; a cliff is an operation outside its domain. *Fails when* a cliff has another cause: one bad batch (make the
-#    step again with another batch), or a number too large for float16 (make it again in float32).
-# 2. **Hooks hear modules, replay hears functions.** If every layer is innocent, make that one step again under anomaly mode:
-#    it gives file and line. *Fails when* the step cannot be made again to the last bit: then the first culprit may be another.
-# 3. **A harmless value can have an infinite slope, so mend the argument, before the operation.** Behind it, no `where` and no
-#    ReLU saves the gradient. *Fails when* the argument was not the mistake: a safe operation that does not belong there is a
-#    quiet one.
-# 4. **Repair the code, then go back to a checkpoint; and count an eps as a repair only where the operation is wanted.** *Fails
-#    when* the number format cannot hold the eps, or when the checkpoint is from after the step.
+# 1. **Find the first non-finite number of the run: gradients and outputs before the loss.** Growth before it is
+#    divergence; a cliff is an operation outside its domain. *Fails when* a cliff has another cause: one bad batch (replay the
+#    step with another batch), or a number too large for float16 (replay it in float32).
+# 2. **Hooks see modules, replay sees functions.** If every layer is innocent, replay that one step in anomaly mode: it gives
+#    file and line. *Fails when* the replay is not bitwise exact: then the first culprit may be another.
+# 3. **A harmless value can have an infinite slope, so fix the argument, before the operation.** After it, no `where` and no
+#    ReLU saves the gradient. *Fails when* the argument was not the mistake: then a safe operation only hides the wrong one.
+# 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the
+#    eps underflows in the dtype, or when the checkpoint is from after the step.
 #
-# **Next:** repair one yourself, in [exercise 03, *sudden nan*](../exercises/03_sudden_nan.ipynb). The result is judged by what your program does.
+# **Next:** repair one yourself, in [exercise 03, *sudden nan*](../exercises/03_sudden_nan.ipynb). It is graded by what your program does.
 # The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.

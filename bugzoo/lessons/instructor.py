@@ -1,14 +1,14 @@
-"""For instructors: an assignment that nobody has the answer to, from the idea to a graded class."""
+"""For instructors: a new assignment, from the idea to a graded class."""
 
 # %% [markdown] title
 # # For instructors: from an idea to a graded class
 #
-# You want an assignment that nobody has the answer to: a program with two things wrong at once, proved solvable, handed out
-# as notebooks, and graded safely. Here you make one, hand it in yourself in several ways, and read what comes out. All runs
-# are real; with what was measured before it takes about a minute, the first time two. Everything is written to a temporary
-# folder, which the last cell removes; nothing needs a network.
+# You want an assignment whose solution is not on the web: a program with two faults, proved solvable, handed out as
+# notebooks, and graded safely. Here you build one, hand it in yourself in several ways, and read the results. All runs are
+# real. This takes about two minutes the first time, and one minute after that. Everything is written to a temporary folder,
+# which the last cell deletes. You need no network.
 #
-# The same is on the command line as `bugzoo assign` and `bugzoo grade`, which is what you will use for a class.
+# For a class, use the same tools on the command line: `bugzoo assign` and `bugzoo grade`.
 
 # %% setup
 import json
@@ -25,11 +25,11 @@ folder = Path(desk.name)
 # %% [markdown] idea-text
 # ## An idea that does not work
 #
-# Two faults that are easy on their own make a better task together: whoever repairs one sees that the job is not done. But
-# not every pair is a task. Take the digits program with a learning rate that is {300 = times_too_high} times too high, and with a softmax in
-# front of a loss that already contains one.
+# Two faults that are easy alone make a better task together: a student who repairs one sees that the job is not done. But
+# not every pair works. Take the digits program with a learning rate that is {300 = times_too_high} times too high, and with a softmax
+# before a loss that already contains one.
 #
-# **Before you run:** each of them is plain to see alone. Why might nobody be able to find one of them beside the other?
+# **Before you run:** each fault is easy to see alone. Why might one of them be impossible to find beside the other?
 
 # %% idea
 unlucky = Assignment("mlp", ("loss/double_softmax", "optimizer/lr_too_high"), seed=7, title="Unlucky")
@@ -48,25 +48,24 @@ times_too_high = round(float(rates[0]) / float(rates[1]))
 assert not (folder / "unlucky").exists()
 
 # %% [markdown] idea-after
-# A second softmax keeps what reaches the loss between 0 and 1. For ten classes the loss can then be no lower than {1.46 = lowest} and,
-# more to the point, no higher than {2.46 = highest}, whatever the weights are. A learning rate that would send the loss to the moon
-# cannot do so any more: the sign by which it is found is gone. A student who does not report it has done nothing wrong, so
-# such a pair must not be graded. It was refused before anything was written, because real runs on three seeds said so: not
-# because anybody had listed the pair.
+# A double softmax keeps the inputs of the loss between 0 and 1. For ten classes the loss cannot go below {1.46 = lowest}. It
+# also cannot go above {2.46 = highest}, whatever the weights are. So a learning rate that would make the loss diverge no longer
+# can, and its sign is gone. One fault masks the other. A student who does not report it has made no mistake, so this pair
+# must not be graded. `prove` refused it before anything was written, because of real runs on three seeds.
 #
-# A fault can be of no use in two ways, and both are measured:
+# A fault can be useless in a combination in two ways, and both are measured:
 #
-# - it **does not show** while the others are there (this case), or
-# - its sign **does not go away** when it alone is repaired, so that nothing tells a student that they have found it.
+# - It **does not show** while the others are there (this case).
+# - Its sign **does not go away** when it alone is repaired, so a student cannot tell that the repair worked.
 #
-# What to do then: another partner, another program, or the same fault made louder by its parameters.
+# Then choose another fault, another program, or parameters that make the same fault easier to see.
 
 # %% [markdown] draft-text
-# ## One that does
+# ## One that works
 #
-# Stale gradients beside the second softmax. `seed` is the seed of the program as students get it; grading uses others too, so
-# that a repair that only suits one seed earns nothing. Choose a title that says nothing: files are named after it, and a title
-# or story that names a fault is refused.
+# Combine stale gradients with the double softmax. `seed` is the seed of the students' program. Grading also uses other seeds,
+# so a repair that works for one seed only earns nothing. Choose a neutral title: files are named after it, and a title or
+# story that names a fault is refused.
 
 # %% draft
 draft = Assignment("mlp", ("loop/stale_gradients", "loss/double_softmax"), seed=7, title="Week 3")
@@ -85,17 +84,17 @@ assert len({step.share for step in proof.steps if step.kind == "half"}) == 1, "e
 # %% [markdown] proof-text
 # ### How to read the proof
 #
-# **The first half is about students.** Each fault has a sign: a number of one instrument, with a threshold that the catalogue
-# states and `bugzoo verify` has proved. It must hold while all faults are there, and must be gone when that one fault alone is
-# repaired. Then every order of work is possible: whichever is found first, the other can still be found.
+# **The first half is about students.** Each fault has a sign: a number of one instrument, with a threshold from the catalogue
+# that `bugzoo verify` has proved. The sign must hold while all faults are there. It must be gone when that one fault alone is
+# repaired. Then students can work in any order: whichever fault they find first, they can still find the other.
 #
-# **The second half is about you.** The very grader that will judge the class is given {10 = programs} programs. As handed out earns 0.
-# Everything repaired earns all, and so does another correct repair. What only looks like one does not, and attacks on the grader
-# earn nothing. Each half-repair earns a part, the same for each: {60 % = shared} of the points are shared among the
-# faults, and the rest is for a program that is whole again. Were any of these otherwise, the assignment would be refused.
+# **The second half is about the grader.** The grader for your class gets {10 = programs} programs. The unchanged program earns 0. The
+# full repair earns all points, and so does another correct repair. A fake repair does not, and attacks on the grader earn
+# nothing. Each partial repair earns an equal part. The faults share {60 % = shared} of the points, and the rest is for the
+# full repair. If any of these results were different, the assignment would be refused.
 #
-# A half-repair is not recognised by its text. The fault's sign has to be gone on all seeds, and the program has to do about as
-# well as ours with exactly that fault taken out: a training that was put to sleep shows no signs either, and earns nothing.
+# The grader does not recognize a partial repair by its text. The fault's sign has to be gone on all seeds. The program also
+# has to do about as well as ours with exactly that fault removed. A disabled training shows no signs either, but earns nothing.
 
 # %% write
 week = write(proof, folder / "week_3")
@@ -104,9 +103,9 @@ for path in sorted(week.rglob("*")):
         print(path.relative_to(week))
 
 # %% [markdown] write-text
-# `student/` is what you hand out; `source/` is the same for nbgrader, whose `generate_assignment` makes the same file from
-# it. `instructor/` is for you alone: it can be read by nobody else on this machine, and must not lie where students can copy
-# it from. `key.md` says what is wrong, where, what shows it and why:
+# Hand out `student/`. `source/` is the same for nbgrader, whose `generate_assignment` builds the same file from it.
+# `instructor/` is for you alone. Other users of this machine cannot read it; keep it away from any place that students can
+# read. `key.md` lists each fault, its lines, the instruments that show it, and the reason:
 
 # %% key
 Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## Points")[0])
@@ -114,22 +113,22 @@ Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## 
 # %% [markdown] students-text
 # ### What to tell students
 #
-# - Perhaps one thing is wrong, perhaps several. There are always three forms, however many faults there are.
-# - Say what is wrong *before* you repair it: a finding is a cause, a line, and the instrument that was looked at first.
-# - Blaming something healthy costs half a finding, so three guesses are worth less than one that was looked up.
-# - Any repair counts that makes the program do what it should. Nobody compares your text with ours.
+# - The program has one fault or several. There are always three forms, however many faults there are.
+# - Hand in your diagnosis *before* you repair. A finding is a cause, a line, and the instrument that you used first.
+# - A wrong finding costs half a finding, so three guesses are worth less than one finding with evidence.
+# - Any repair counts that makes the program behave as it should. The grader does not compare source text.
 # - Do not touch data, budget, model size or evaluation; the grader brings its own data and its own evaluation.
-# - The last two cells tell you whether the program is whole again, as often as you like. They do not know the answer key.
+# - The last two cells tell you whether the program is healthy, as often as you like. They do not have the answer key.
 #
-# To give everybody a variant of their own, leave a parameter open and name the class:
+# To give each student their own variant, leave a parameter open and name the class:
 # `bugzoo assign ... --fault "numerics/log_at_step?step=40..60&eps=0" --students class.csv --secret course.secret week_4`.
 # The same secret gives the same variants years later.
 
 # %% [markdown] class-text
 # ## A class hands in
 #
-# Five students. The notebook is changed here as they would change it: Ada repairs everything and says what it was, Ben finds
-# one of two, Cem does nothing, Dot's file was cut off while it was copied, and Eve would rather have the points than the work.
+# There are five students, and the cell below edits the notebook as they would. Ada repairs and diagnoses everything. Ben
+# finds one of two faults. Cem does nothing. Dot's file was cut off during copying. Eve wants the points without the work.
 
 # %% class
 handed_out = (week / "student" / "week_3.ipynb").read_text(encoding="utf-8")
@@ -170,7 +169,7 @@ for student, text in {"ada": solution, "ben": ben, "cem": handed_out, "dot": han
     (place / "week_3.ipynb").write_text(text, encoding="utf-8")
 
 # %% [markdown] grade-text
-# **Before you run:** what should Dot get? And what will become of Eve's changed grading cell?
+# **Before you run:** what should Dot get? And what happens to Eve's edited grading cell?
 
 # %% grade
 task = tasks.load(str(week))
@@ -193,20 +192,19 @@ not_used = of["eve"].points < 5 and any("repair" in note for note in of["eve"].n
 # %% [markdown] grade-after
 # - **Ada** has {all ten points = all_ten}, **Ben** {his part = his_part} for the repair and {half = half} of the diagnosis.
 # - **Cem** has {attempted nothing = nothing_tried}, which is not the same as wrong.
-# - **Dot** has {*no score* = no_score}: that is no zero. The gradebook leaves the field empty; let Dot hand in again.
-# - **Eve**'s grading cell was read, {noted and not used = not_used}: `bugzoo grade` never opens a notebook in a kernel. Her program was run,
-#   and printed what she likes; the score comes from the weights that it trained, put into *our* model, on data that her
-#   program never had in its hands.
+# - **Dot** has {*no score* = no_score}, which is not zero. The gradebook leaves the field empty. Let Dot hand in again.
+# - **Eve**'s grading cell was read, {noted and not used = not_used}: `bugzoo grade` never runs a notebook in a kernel. Her program was run
+#   and printed a fake result. But the score comes from its trained weights, loaded into *our* model, on data that her
+#   program never had.
 #
 # ### Why not simply run the notebooks?
 #
-# `nbgrader autograde` runs a whole notebook in one kernel. Whoever owns a cell there owns the kernel: one line can replace the
-# grader. So each submission's program runs by itself in a sandbox instead, without network, with your files out of reach for
-# writing, and with limits on time, memory and processes. Where a machine does not allow the sandbox, `bugzoo grade` refuses,
-# unless you say `--trust`. nbgrader works on these folders all the same, with the same points; take it for a class that you
-# trust.
+# `nbgrader autograde` runs a whole notebook in one kernel. A student's cell controls that kernel: one line can replace the
+# grader. So `bugzoo grade` runs each program alone in a sandbox, without network and without write access to your files, with
+# limits on time, memory and processes. On a machine without the sandbox it refuses, unless you add `--trust`. nbgrader also
+# works on these folders, with the same points. Use it for a class that you trust.
 #
-# Every check of every student is kept, with what it saw, what it expected and the number, and is what you show to somebody
+# The results keep every check of every student, with its result, the expected result and the number. Show them to a student
 # who asks:
 
 # %% why
@@ -217,8 +215,8 @@ for check in ben_again.diagnosis["checks"]:
     print(f"{check['status']:8} {check['name']}: {check['saw']}")
 
 # %% [markdown] csv-text
-# A second call grades only what is new, also after Ctrl-C in the middle of a class. The gradebook has nbgrader's columns, so
-# that whatever read those reads these (`bugzoo grade submitted --assignment week_3 --csv gradebook.csv`):
+# A second call grades only new submissions, also after Ctrl-C in the middle of a class. The gradebook has nbgrader's columns,
+# so the same tools can read it (`bugzoo grade submitted --assignment week_3 --csv gradebook.csv`):
 
 # %% csv
 from bugzoo.instructor.gradebook import nbgrader
@@ -228,9 +226,9 @@ print(nbgrader(records, task.name, task.people))
 # %% [markdown] end-text
 # ## Yours
 #
-# Change the two faults in the cell under *One that does* (`bugzoo list faults` shows them with their programs, `bugzoo show ID`
-# one with its parameters), run that cell, and see whether your pair is one. A fault whose run crashes, hangs or needs two
-# processes cannot be assigned, and the message says so: there is no part of such a run that could be judged.
+# Change the two faults in the cell under *One that works*, run that cell, and see whether your pair works. `bugzoo list
+# faults` lists the faults with their programs, and `bugzoo show ID` shows a fault's parameters. A fault whose run crashes,
+# hangs or needs two processes cannot be assigned: such a run has no result, so a partial repair cannot be graded.
 
 # %% end
 desk.cleanup()

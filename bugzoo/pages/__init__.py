@@ -1,5 +1,5 @@
-"""The catalogue as a site: a page for each fault, instrument and program, an index by symptom, and what is proved.
+"""The catalogue as a site: a page for each fault, instrument and program, an index by symptom, and the proofs.
 
-Every word comes from the files that own it and every number from the ledger; the curves are run when the site is made.
+Texts come from the faults' files and numbers from the ledger; the curves are run when the site is built.
 `site.build` writes Markdown and hands it to mkdocs.
 """

@@ -1,4 +1,4 @@
-"""The picture on a fault's page: its run over that of its healthy twin, one seed of those that proved it."""
+"""The picture on a fault's page: its run over its healthy twin, for one of the seeds that proved it."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -8,16 +8,15 @@ from typing import Any
 from bugzoo import kept
 from bugzoo.faults.model import Fault
 from bugzoo.proving.code import core
-from bugzoo.proving.tried import shortest
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, plainest
 
 Progress = Callable[[int, int], None]
 
 
 def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None) -> dict[str, Path]:
-    """Run what was not run before, on this machine, and write a picture for each fault; fault -> file.
+    """Run what was not run before on this machine and write a picture for each fault; return fault -> file.
 
-    A fault that needs what is not here, a CUDA device, has none.
+    A fault that needs a missing device, such as CUDA, gets no picture.
     """
     from bugzoo.plots._style import GREY, see_through
     from bugzoo.plots.comparison import picture
@@ -34,7 +33,7 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
         progress(0, len(todo))
     done = 0
 
-    def keep(index: int, run: Any) -> None:  # at once, so that Ctrl-C loses only what was running
+    def keep(index: int, run: Any) -> None:  # at once, so that Ctrl-C loses only the current runs
         nonlocal done
         found[todo[index]] = known = _known(run)
         if not run.trouble:
@@ -57,13 +56,13 @@ def draw(faults: Sequence[Fault], folder: Path, progress: Progress | None = None
 
 
 def _jobs(fault: Fault) -> tuple[Any, Any]:
-    scenario = Scenario(shortest(fault), (fault.id,))
+    scenario = Scenario(plainest(fault), (fault.id,))
     job = scenario.job()
     return job, scenario.healthy().job(limits=job.limits)
 
 
 def _known(run: Any) -> dict[str, Any]:
-    """What is kept of a run: its curves, and the first number that was not finite."""
+    """Return what is kept of a run: its curves, and the first non-finite number."""
     first = run.trace.first_non_finite()
     return {
         "losses": [float(value) for value in run.trace.loss],
@@ -77,7 +76,7 @@ def _key(job: Any) -> str:
 
 
 def _numbers(known: dict[str, Any]) -> dict[str, list[float]]:
-    """What is kept, with nan where a number was not finite."""
+    """Return the kept curves, with nan for each non-finite number."""
     return {
         name: [float("nan") if value is None or isinstance(value, str) else value for value in known.get(name, [])]
         for name in ("losses", "grad_norms")

@@ -1,4 +1,4 @@
-"""The page of one fault: what one sees, how to be sure, what it is mistaken for, why, and what repairs it."""
+"""The page of one fault: symptom, evidence, look-alikes, explanation and repair."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.injection import diff
+from bugzoo.pages import terms
 from bugzoo.pages.text import (
     SYMPTOMS,
     code,
@@ -23,33 +24,33 @@ from bugzoo.pages.text import (
     table,
 )
 from bugzoo.proving import ledger
-from bugzoo.proving.tried import shortest
-from bugzoo.scenario import Scenario, fits
+from bugzoo.scenario import Scenario, fits, plainest
 
 
 def page(fault: Fault, picture: str = "") -> str:
-    """Markdown. `picture`: file name of the drawn run beside the page; empty where it cannot be drawn here."""
+    """Return the page as Markdown. `picture`: file name of the drawn run beside the page; empty without one."""
     here, cells = fault_page(fault.id), ledger.read("faults", fault.id).get("cells", {})
-    scenario = Scenario(shortest(fault), (fault.id,))
+    scenario = Scenario(plainest(fault), (fault.id,))
     symptom = link(SYMPTOMS[fault.symptom].lower(), symptom_page(fault.symptom), here)
     parts = [
         f"# {fault.title}",
         f"`{fault.id}` · level {fault.level} of 5 · {symptom} · fits {len(fits(fault))} programs",
-        "## What one sees",
+        "## What you see",
         fault.report,
         *_drawn(fault, scenario, picture),
-        "## How to be sure",
+        "## How to confirm it",
         _sure(fault, cells, here),
         folded("Three hints, one after the other", _numbered(fault.hints), "question"),
         *_mistaken(fault, here),
-        "## Why, and what to do",
+        "## Why it happens and how to fix it",
         folded("Why this happens", fault.why, "info"),
-        folded("What repairs it", f"{fault.fix}\n\n{code(_short(scenario.source, scenario.base), 'diff')}", "success"),
+        folded("The fix", f"{fault.fix}\n\n{code(_short(scenario.source, scenario.base), 'diff')}", "success"),
         *_others(fault, scenario),
         *_parameters(fault),
         "## Where it is proved",
         _proved(fault, cells, here),
         *_seen_at(fault),
+        terms.of_fault(fault.id, here),
         "## Try it",
         code(_commands(fault, scenario.program), "sh"),
     ]
@@ -60,14 +61,14 @@ def _drawn(fault: Fault, scenario: Scenario, picture: str) -> list[str]:
     if not picture:
         return []
     with_it = ", ".join(f"{name}={value:g}" for name, value in scenario.specs[0][1].items())
-    what = f"`{scenario.program}` with this in it{f' ({with_it})' if with_it else ''}"
+    what = f"`{scenario.program}` with this fault{f' ({with_it})' if with_it else ''}"
     said = f"{what}, over its healthy twin: same seed, same data."
     return [f"![Loss and gradient norm over the steps, broken and healthy]({picture})", said]
 
 
 def _sure(fault: Fault, cells: dict[str, Any], here: str) -> str:
     if fault.trap:
-        return "Nothing is wrong here: every instrument stays quiet, on every seed."
+        return "Nothing is wrong here: no instrument fires on any seed."
     rows = []
     for text in fault.evidence:
         claim = parse(text)
@@ -80,8 +81,8 @@ def _sure(fault: Fault, cells: dict[str, Any], here: str) -> str:
         if claim.left == "outcome":
             sides = [[value for cell in cells.values() for value in cell.get("outcomes", [])], ["finished"]]
         rows.append([shown, span(sides[0]), span(sides[1])])
-    return table(["what is measured", "broken", "healthy"], rows) + (
-        "\n\nThe lowest and the highest number of all programs and seeds on which it was proved."
+    return table(["measured", "broken", "healthy"], rows) + (
+        "\n\nLowest to highest number over all programs and seeds on which it was proved."
     )
 
 
@@ -93,7 +94,7 @@ def _mistaken(fault: Fault, here: str) -> list[str]:
     if not fault.look_alikes:
         return []
     rows = [[_named(one.other, here), one.test, one.here, one.there] for one in fault.look_alikes]
-    return ["## What it is mistaken for", table(["looks like", "do this", "here one sees", "there one sees"], rows)]
+    return ["## Look-alikes", table(["looks like", "test", "result here", "result there"], rows)]
 
 
 def _named(other: str, here: str) -> str:
@@ -102,14 +103,14 @@ def _named(other: str, here: str) -> str:
 
 
 def _others(fault: Fault, scenario: Scenario) -> list[str]:
-    """Other repairs and pretences as they come out on the program of the picture."""
+    """Return other repairs and pretences, for the program of the picture."""
     [(_, params)] = scenario.specs
     right = repairs(scenario.source, fault, params)
     wrong = pretences(scenario.source, fault, params)
     found = []
     for title, kind, texts in (
         ("Other repairs that the grader passes", "success", right),
-        ("What looks like a repair and is none", "failure", wrong),
+        ("Fake repairs that the grader fails", "failure", wrong),
     ):
         shown = [f"**{name}**\n\n{code(_short(scenario.source, text), 'diff')}" for name, text in texts.items()]
         found += [folded(title, "\n\n".join(shown), kind)] if shown else []
@@ -117,13 +118,13 @@ def _others(fault: Fault, scenario: Scenario) -> list[str]:
 
 
 def _short(before: str, after: str) -> str:
-    """The changed lines alone, with as few beside them as tell where they stand."""
+    """Return the changed lines only, with just enough context to place them."""
     return "\n".join(line for line in diff(before, after).splitlines() if not line.startswith(("---", "+++")))
 
 
 def _parameters(fault: Fault) -> list[str]:
     rows = [[f"`{n}`", f"{p.default:g}", f"{p.low:g} to {p.high:g}", p.doc] for n, p in fault.params.items()]
-    return ["## Louder and subtler", table(["parameter", "default", "range", "what it does"], rows)] if rows else []
+    return ["## Parameters", table(["parameter", "default", "range", "what it does"], rows)] if rows else []
 
 
 def _proved(fault: Fault, cells: dict[str, Any], here: str) -> str:
@@ -153,15 +154,18 @@ def _commands(fault: Fault, program: str) -> str:
     return "\n".join(
         [
             f"bugzoo run {program} --fault {fault.id}       # broken beside healthy, and what the instruments say",
-            f"bugzoo source {program} --fault {fault.id}    # the text that runs",
-            f"bugzoo break train.py --fault {fault.id} --diff   # the same in a script of your own",
+            f"bugzoo source {program} --fault {fault.id}    # the source code that runs",
+            f"bugzoo break train.py --fault {fault.id} --diff   # the same fault in your own script",
         ]
     )
 
 
 def overview(here: str = "faults/index.md") -> str:
-    """All faults, family by family."""
-    parts = ["# All faults", "Each is a small edit of an ordinary training program, proved by real runs on five seeds."]
+    """Return the page of all faults, by family."""
+    parts = [
+        "# All faults",
+        "Each fault is a small edit of a normal training program, proved by real runs on five seeds.",
+    ]
     families: dict[str, list[Fault]] = {}
     for fault in catalogue.catalogue().values():
         families.setdefault(fault.family, []).append(fault)
@@ -170,5 +174,5 @@ def overview(here: str = "faults/index.md") -> str:
             [link(one.title, fault_page(one.id), here), str(one.level), SYMPTOMS[one.symptom], number(len(fits(one)))]
             for one in members
         ]
-        parts += [f"## {family}", table(["what is wrong", "level", "what one sees", "programs"], rows)]
+        parts += [f"## {family}", table(["fault", "level", "what you see", "programs"], rows)]
     return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""The page of one instrument: its question, what to make of its numbers, and on which faults it fires."""
+"""The page of one instrument: its question, how to read its numbers, and the faults on which it fires."""
 
 import ast
 import textwrap
@@ -7,11 +7,12 @@ from typing import Any
 
 from bugzoo import diagnostics
 from bugzoo import faults as catalogue
+from bugzoo.pages import terms
 from bugzoo.pages.text import code, fault_page, instrument_page, link, table
 from bugzoo.proving import ledger
 from bugzoo.syntax import parse
 
-PRICES = {0: "It reads what the run left behind.", 1: "It calls the model once more, on a batch that was kept."}
+PRICES = {0: "It reads the recorded run.", 1: "It calls the model once more, on a recorded batch."}
 
 
 def page(name: str) -> str:
@@ -32,9 +33,10 @@ def page(name: str) -> str:
         f"**{first}**",
         price,
         textwrap.dedent(rest).strip(),
-        *(["## Its numbers", table(["number", "what it is", "what is usual"], shown)] if shown else []),
+        *(["## Its numbers", table(["number", "meaning", "usual value"], shown)] if shown else []),
         "## Where it fires",
         _fires(name, here),
+        terms.of_instrument(name, here),
         "## Use it",
         code(_use(name), "python"),
     ]
@@ -42,7 +44,7 @@ def page(name: str) -> str:
 
 
 def _shown(name: str) -> list[list[str]]:
-    """Rows of an instrument's SHOWN, read from its file."""
+    """Return the rows of an instrument's SHOWN, read from its file."""
     tree = parse((Path(diagnostics.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "SHOWN":
@@ -58,8 +60,8 @@ def _fires(name: str, here: str) -> str:
         on = [program for program, cell in cells.items() if name in cell["fired"]]
         if on and fault_id in known:
             rows.append([link(known[fault_id].title, fault_page(fault_id), here), f"{len(on)} of {len(cells)}"])
-    silent = "On no fault of the catalogue by itself; it says more to somebody who reads its numbers."
-    return table(["fault", "programs"], rows) + "\n\nOn no healthy program and on no trap." if rows else silent
+    silent = "It fires on no fault of the catalogue by itself. Read its numbers instead."
+    return table(["fault", "programs"], rows) + "\n\nIt fires on no healthy program and on no trap." if rows else silent
 
 
 def _use(name: str) -> str:
@@ -71,16 +73,16 @@ def _use(name: str) -> str:
             "with bugzoo.watch() as trace:",
             "    ...  # any training loop",
             f'diagnostics.instrument("{name}").judge(diagnostics.read("{name}", bugzoo.Run(trace)).numbers)',
-            "diagnostics.examine(trace)  # or all of them, and the suspects ranked",
+            "diagnostics.examine(trace)  # or run all of them and rank the suspects",
         ]
     )
 
 
 def overview(here: str = "instruments/index.md") -> str:
-    """All instruments."""
+    """Return the page of all instruments."""
     rows = []
     for name in diagnostics.names():
         said = diagnostics.declared(name)
-        cost = "runs it again" if said.get("RERUNS") else ("reads the run", "calls the model")[said.get("COST", 0)]
+        cost = "re-runs the script" if said.get("RERUNS") else ("reads the run", "calls the model")[said.get("COST", 0)]
         rows.append([link(name, instrument_page(name), here), (said["__doc__"] or "").split("\n")[0], cost])
-    return "\n\n".join(["# All instruments", table(["instrument", "what it answers", "cost"], rows)]) + "\n"
+    return "\n\n".join(["# All instruments", table(["instrument", "question", "cost"], rows)]) + "\n"

@@ -1,4 +1,4 @@
-"""The page of one program: what it does, its text, and which faults fit it."""
+"""The page of one program: what it does, its source, and which faults fit it."""
 
 import ast
 
@@ -33,7 +33,7 @@ def page(name: str) -> str:
         ),
         folded("The whole program", code(program.source), "example"),
         "## Faults that fit it",
-        table(["what is wrong", "level", "symptom"], rows),
+        table(["fault", "level", "symptom"], rows),
         "## Run it",
         code(f"bugzoo run {name}\nbugzoo source {name} > {name}.py && python {name}.py", "sh"),
     ]
@@ -41,7 +41,7 @@ def page(name: str) -> str:
 
 
 def overview(here: str = "programs/index.md") -> str:
-    """All programs."""
+    """Return the page of all programs."""
     rows = []
     for name in programs.names():
         program = programs.load(name)

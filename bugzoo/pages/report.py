@@ -1,4 +1,4 @@
-"""`bugzoo checkup --html`: the report as one page that needs no network, for a light and a dark screen."""
+"""`bugzoo checkup --html`: the report as one page that needs no network, in light or dark mode."""
 
 import html
 import io
@@ -14,7 +14,7 @@ from bugzoo.proving import listing
 from bugzoo.syntax import source_lines
 
 AROUND = 3
-"""Lines shown before and behind a suspect's own."""
+"""Lines shown before and after a suspect's own."""
 HEADS = {"found": "Something is wrong", "nothing": "Nothing found", "unjudged": "Not judged"}
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f23; --soft: #57606a; --line: #d0d7de; --page: #fff; --box: #f6f8fa;
@@ -40,18 +40,18 @@ figure svg text { fill: var(--ink) !important } summary { cursor: pointer }
 
 
 def page(report: Report, tests: Mapping[str, Any]) -> str:
-    """The whole page. `tests`: cause -> NextTest, as `next_tests` gives them."""
+    """Return the whole page. `tests`: cause -> NextTest, from `next_tests`."""
     lines = _lines(report.file)
     remain = report.remaining
     parts = [_head(report)]
     if report.run is not None and len(report.run.trace.step):
         parts += ["<h2>The run</h2>", _figure(_curves(report.run), _said(report.run))]
     if remain:
-        parts.append("<h2>Suspects, the likeliest first</h2>")
+        parts.append("<h2>Suspects, most likely first</h2>")
         parts += [_suspect(place, one, report, tests.get(one.cause), lines) for place, one in enumerate(remain, 1)]
     fired = [verdict for verdict in report.verdicts if verdict.fired]
     if fired:
-        parts += ["<h2>What the instruments saw</h2>", *(_fired(verdict, report) for verdict in fired)]
+        parts += ["<h2>Instruments that fired</h2>", *(_fired(verdict, report) for verdict in fired)]
     parts += [_quiet(report), _unchecked(report)]
     title = html.escape(f"{Path(report.file).name}: {HEADS[report.outcome].lower()}")
     return (
@@ -63,7 +63,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
 
 
 def _head(report: Report) -> str:
-    ran = f"{report.steps} optimiser steps in {report.seconds:.1f} s" if report.steps else "no optimiser step"
+    ran = f"{report.steps} optimizer steps in {report.seconds:.1f} s" if report.steps else "no optimizer step"
     why = f"<p>{_sentence(report.why)}</p>" if report.why else ""
     count = len(report.remaining)
     more = f", {count} suspect{'s' * (count != 1)}" if count else ""
@@ -75,7 +75,7 @@ def _head(report: Report) -> str:
 
 def _ended(report: Report) -> str:
     outcome = report.run_outcome.replace("_", " ")
-    return {"finished": "came to its end", "timed out": "was ended when its time was over", "": "was not seen"}.get(
+    return {"finished": "finished", "timed out": "was stopped at its time limit", "": "was not seen"}.get(
         outcome, f"ended as {outcome}"
     )
 
@@ -94,13 +94,13 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
         parts.append(_excerpt(lines, suspect.line))
     told = []
     if row:
-        told += [("why, in bugzoo's own case", html.escape(row["why"])), ("mend", html.escape(row["fix"]))]
+        told += [("why, in bugzoo's own case", html.escape(row["why"])), ("fix", html.escape(row["fix"]))]
     if test:
-        told.append(("test to make next", html.escape(test.test)))
+        told.append(("next test", html.escape(test.test)))
         told.append(("if it is this", html.escape(test.if_this)))
         told.append((f"if it is <code>{html.escape(test.against)}</code>", html.escape(test.if_other)))
     for other in report.belonging(suspect):
-        how = "follows from it" if other.explained_by else "the same evidence speaks for it"
+        how = "follows from it" if other.explained_by else "the same evidence supports it"
         told.append(("so" if other.explained_by else "or", f"<code>{html.escape(other.cause)}</code>: {how}"))
     parts.append(_pairs(told))
     return "".join(parts) + "</section>"
@@ -119,7 +119,7 @@ def _pairs(told: Iterable[tuple[str, str]]) -> str:
 
 
 def _excerpt(lines: Sequence[str], line: int) -> str:
-    """The lines around one, counted from 1, which is marked by more than its colour."""
+    """Return the lines around line `line`, from 1; it is marked by more than its color."""
     if not 1 <= line <= len(lines):
         return f"<p>Line {line}.</p>"
     shown = []
@@ -160,7 +160,7 @@ def _quiet(report: Report) -> str:
     if not rows:
         return ""
     return (
-        f"<h2>Looked at, and nothing to say</h2><details><summary>{len(rows)} instruments</summary>"
+        f"<h2>Instruments that did not fire</h2><details><summary>{len(rows)} instruments</summary>"
         f"<table>{''.join(rows)}</table></details>"
     )
 
@@ -174,11 +174,11 @@ def _unchecked(report: Report) -> str:
 
 
 def _said(run: Any) -> str:
-    """The curve in words, for who does not see it."""
+    """Return the curve in words, for readers who cannot see it."""
     finite = [float(value) for value in run.trace.loss if abs(float(value)) < float("inf")]
     if not finite:
         return "No finite loss was recorded."
-    return f"The loss begins at {finite[0]:.3g}, its lowest is {min(finite):.3g}, it ends at {finite[-1]:.3g}."
+    return f"The loss starts at {finite[0]:.3g}, ends at {finite[-1]:.3g}, and its lowest value is {min(finite):.3g}."
 
 
 def _figure(svg: str, said: str) -> str:
@@ -189,26 +189,26 @@ def _figure(svg: str, said: str) -> str:
 
 
 def _curves(run: Any) -> str:
-    """Loss and gradient norm over the steps, side by side."""
+    """Return loss and gradient norm over the steps, side by side, as SVG."""
     from bugzoo.plots import loss_curve
     from bugzoo.plots._style import BLUE, absent, curve, prepare
 
     figure, (left, right) = _axes(2, (9.6, 3.0))
     loss_curve.draw(run, left)
-    prepare(right, "Norm of the gradient", "step", "norm")
+    prepare(right, "Gradient norm", "step", "norm")
     if not curve(right, run.trace.step, run.trace.grad_norm, "", BLUE):
         absent(right, "no finite gradient was recorded")
     return _svg(figure)
 
 
 def _picture(name: str, run: Any) -> str:
-    """The instrument's own picture; "" where it cannot draw one of this run."""
+    """Return the instrument's own picture; "" if it cannot draw this run."""
     from bugzoo.plots import draw
 
     figure, (ax,) = _axes(1, (7.2, 2.9))
     try:
         draw(name, run, ax)
-    except Exception:  # a page without one of its pictures is still worth reading
+    except Exception:  # a page without one picture is still useful
         return ""
     return _svg(figure)
 
@@ -221,7 +221,7 @@ def _axes(count: int, size: tuple[float, float]) -> tuple[Any, Any]:
 
 
 def _svg(figure: Any) -> str:
-    """Of a figure, as a piece of the page; letters stay letters, in the page's colour."""
+    """Return a figure as SVG for the page; text stays text, in the page's color."""
     import matplotlib
 
     out = io.StringIO()

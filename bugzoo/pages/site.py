@@ -1,4 +1,4 @@
-"""`bugzoo docs build`: the pages written as Markdown, and made into a site by mkdocs."""
+"""`bugzoo docs build`: the pages as Markdown, built into a site by mkdocs."""
 
 import io
 import json
@@ -12,28 +12,27 @@ from typing import Any
 from bugzoo import diagnostics, programs
 from bugzoo import faults as catalogue
 from bugzoo.errors import UserError
-from bugzoo.pages import faults, instruments, symptoms
+from bugzoo.glossary import TERMS
+from bugzoo.pages import faults, instruments, symptoms, terms
 from bugzoo.pages import programs as program_pages
 from bugzoo.pages.text import fault_page, instrument_page, link, program_page, symptom_page
 from bugzoo.proving import ledger
 
-MISSING = (
-    "The pages are made by mkdocs with the theme Material, which is not installed. Type `pip install 'bugzoo[docs]'`."
-)
+MISSING = "The site needs mkdocs with the theme Material, which is not installed. Type `pip install 'bugzoo[docs]'`."
 HOME = """# bugzoo
 
-Ways in which the training of a neural network goes wrong, each proved by real runs: broken beside its healthy twin, on five
-seeds. Start from what you see.
+How the training of a neural network goes wrong. Each fault is proved by real runs: broken beside its healthy twin, on
+five seeds. Start from what you see.
 """
 CONFIG: dict[str, Any] = {
     "site_name": "bugzoo",
     "site_description": "How the training of neural networks goes wrong, proved by real runs",
-    "use_directory_urls": False,  # so that it can be read from a folder, without a server
+    "use_directory_urls": False,  # works from a folder, without a server
     "strict": True,
     "validation": {"links": {"not_found": "warn", "anchors": "warn", "absolute_links": "warn"}},
     "theme": {
         "name": "material",
-        "font": False,  # nothing is fetched from elsewhere
+        "font": False,  # nothing is loaded from the network
         "features": ["navigation.indexes", "navigation.prune", "content.code.copy", "search.suggest", "toc.integrate"],
         "palette": [
             {
@@ -47,7 +46,7 @@ CONFIG: dict[str, Any] = {
             )
         ],
     },
-    "plugins": ["material/search"],  # "offline" would fetch a script from elsewhere
+    "plugins": ["material/search"],  # "offline" would load a script from the network
     "markdown_extensions": [
         "admonition",
         "pymdownx.details",
@@ -59,7 +58,7 @@ CONFIG: dict[str, Any] = {
 
 
 def build(out: Path, pictures: bool = True, progress: Callable[[int, int], None] | None = None) -> dict[str, int]:
-    """Make the site in `out`; {"pages", "pictures", "bytes"}. Raises UserError without mkdocs, or where a link leads nowhere."""
+    """Build the site in `out`; return {"pages", "pictures", "bytes"}. Raises UserError without mkdocs or on a dead link."""
     try:
         import material  # noqa: F401  the theme
         import mkdocs  # noqa: F401
@@ -75,7 +74,7 @@ def build(out: Path, pictures: bool = True, progress: Callable[[int, int], None]
 
 
 def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], None] | None = None) -> dict[str, int]:
-    """The pages as Markdown below `folder`; {"pages", "pictures"}."""
+    """Write the pages as Markdown below `folder`; return {"pages", "pictures"}."""
     found = catalogue.catalogue()
     drawn: dict[str, Path] = {}
     if pictures:
@@ -89,6 +88,7 @@ def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], No
         "instruments/index.md": instruments.overview(),
         "programs/index.md": program_pages.overview(),
         "proved.md": ledger.matrix(),
+        terms.PAGE: terms.page(),
     }
     pages |= {
         fault_page(one.id): faults.page(one, drawn[one.id].name if one.id in drawn else "") for one in found.values()
@@ -105,17 +105,18 @@ def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], No
 def _home() -> str:
     here = "index.md"
     ways = [
-        f"- {link('What do you see?', 'symptoms/index.md', here)} From a symptom to what it can be.",
+        f"- {link('What do you see?', 'symptoms/index.md', here)} From a symptom to its possible causes.",
         f"- {link('All faults', 'faults/index.md', here)}, {len(catalogue.catalogue())} of them.",
-        f"- {link('All instruments', 'instruments/index.md', here)}: they work on your own training too.",
-        f"- {link('All programs', 'programs/index.md', here)} that are broken here.",
+        f"- {link('All instruments', 'instruments/index.md', here)}: they also work on your own training scripts.",
+        f"- {link('All programs', 'programs/index.md', here)} that the faults break.",
+        f"- {link('Glossary', terms.PAGE, here)}: {len(TERMS)} terms of the field, and where each is met.",
         f"- {link('What is proved', 'proved.md', here)}: every fault on every program that it fits.",
     ]
     return HOME + "\n" + "\n".join(ways) + "\n"
 
 
 def _config(out: Path) -> dict[str, Any]:
-    """The navigation follows from the pages: families below faults, one page each."""
+    """Return the mkdocs configuration; the navigation lists families below faults, one page each."""
     families: dict[str, list[Any]] = {}
     for fault in catalogue.catalogue().values():
         families.setdefault(fault.family, []).append({fault.title: fault_page(fault.id)})
@@ -125,6 +126,7 @@ def _config(out: Path) -> dict[str, Any]:
         {"Faults": ["faults/index.md", *({family: members} for family, members in families.items())]},
         {"Instruments": ["instruments/index.md", *(instrument_page(name) for name in diagnostics.names())]},
         {"Programs": ["programs/index.md", *(program_page(name) for name in programs.names())]},
+        {"Glossary": terms.PAGE},
         {"What is proved": "proved.md"},
     ]
     return CONFIG | {"docs_dir": "docs", "site_dir": str(out.absolute()), "nav": nav}
@@ -144,6 +146,6 @@ def _make(config: Path) -> None:
         with redirect_stderr(io.StringIO()):
             make(load_config(str(config)))
     except Abort:
-        raise UserError(f"The pages hold links that lead nowhere:\n{said.getvalue().strip()}") from None
+        raise UserError(f"The pages have dead links:\n{said.getvalue().strip()}") from None
     finally:
         log.removeHandler(listening)

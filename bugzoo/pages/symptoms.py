@@ -1,4 +1,4 @@
-"""The index by symptom: somebody knows what he sees and not yet what it is."""
+"""The index by symptom: for a reader who knows the symptom but not yet the cause."""
 
 from bugzoo import diagnostics
 from bugzoo import faults as catalogue
@@ -7,38 +7,39 @@ from bugzoo.pages.text import SYMPTOMS, fault_page, folded, instrument_page, lin
 from bugzoo.pages.tree import Fork, fired, grow, prices
 
 INTRO = (
-    "Ask one instrument after the other, the one that tells most first. The order was worked out from the proofs: from "
-    "which instruments fire on which fault. Where several are left, the test that tells two of them apart stands below."
+    "Ask one instrument after the other, the most informative first. The order follows from the proofs: which "
+    "instruments fire on which fault. If several faults are left, use the tests below to tell two of them apart."
 )
 
 
 def by_symptom() -> dict[str, list[Fault]]:
-    """Symptom class -> its faults, in the order of SYMPTOMS; those of which there is one."""
+    """Return symptom class -> its faults, in the order of SYMPTOMS; classes without a fault are left out."""
     faults = list(catalogue.catalogue().values())
     found = {name: [fault for fault in faults if fault.symptom == name] for name in SYMPTOMS}
     return {name: members for name, members in found.items() if members}
 
 
 def page(symptom: str, faults: list[Fault]) -> str:
-    """One symptom: what people report, the way through the instruments, the tests between look-alikes."""
+    """Return the page of one symptom: reports, the order of instruments, the tests between look-alikes."""
     here, shares = symptom_page(symptom), fired(faults)
     parts = [
         f"# {SYMPTOMS[symptom]}",
-        "## As it is reported",
+        "## How people report it",
         "\n".join(f"- {fault.report.splitlines()[0]}" for fault in faults),
     ]
     if symptom == "none":
         rows = [[link(fault.title, fault_page(fault.id), here), fault.report.splitlines()[0]] for fault in faults]
         return (
-            "\n\n".join(
-                [parts[0], "No instrument fires, and none should.", table(["what it is", "how it looks"], rows)]
-            )
+            "\n\n".join([parts[0], "No instrument fires, and none should.", table(["case", "how it looks"], rows)])
             + "\n"
         )
-    parts += ["## The way", INTRO, "\n".join(_steps(grow(shares, prices()), here))] if shares else []
+    parts += ["## Which instrument to ask", INTRO, "\n".join(_steps(grow(shares, prices()), here))] if shares else []
     apart = _apart(faults, here)
     parts += (
-        ["## Told apart", table(["is it this", "or that", "do this", "this shows", "that shows"], apart)]
+        [
+            "## Tests between look-alikes",
+            table(["is it this", "or that", "test", "result for this", "result for that"], apart),
+        ]
         if apart
         else []
     )
@@ -46,7 +47,7 @@ def page(symptom: str, faults: list[Fault]) -> str:
 
 
 def _steps(fork: Fork, here: str, depth: int = 0) -> list[str]:
-    """A fork as nested lists: the instrument and its question, what it is when it fires, where to go on when it does not."""
+    """Return a fork as nested lists: the instrument, its question, and what follows if it fires or is quiet."""
     space = "    " * depth
     if not fork.instrument:
         known = catalogue.catalogue()
@@ -62,7 +63,7 @@ def _steps(fork: Fork, here: str, depth: int = 0) -> list[str]:
 
 
 def _apart(faults: list[Fault], here: str) -> list[list[str]]:
-    """The tests between a fault of this symptom and another one of the catalogue."""
+    """Return the tests between a fault of this symptom and another fault of the catalogue."""
     known = catalogue.catalogue()
     rows = []
     for fault in faults:
@@ -74,14 +75,17 @@ def _apart(faults: list[Fault], here: str) -> list[list[str]]:
 
 
 def overview(here: str = "symptoms/index.md") -> str:
-    """The first fork: what do you see?"""
+    """Return the page of the first question: what do you see?"""
     rows = [
         [link(SYMPTOMS[name], symptom_page(name), here), number(len(members)), members[0].report.splitlines()[0]]
         for name, members in by_symptom().items()
     ]
     more = folded(
-        "I have a script of my own",
+        "I have my own script",
         "`bugzoo checkup train.py` runs it under every instrument that applies and ranks the suspects.",
         "tip",
     )
-    return "\n\n".join(["# What do you see?", table(["what you see", "can be", "for example"], rows), more]) + "\n"
+    return (
+        "\n\n".join(["# What do you see?", table(["what you see", "possible faults", "for example"], rows), more])
+        + "\n"
+    )

@@ -1,8 +1,8 @@
-"""From what one sees to what it can be: which instrument to ask next, worked out from what fired in the proofs.
+"""From a symptom to its possible causes: which instrument to ask next, from the instruments that fired in the proofs.
 
-A fork asks one instrument. Of all that divide the faults that are still possible, the one is asked that tells most for
-its price (bits of Shannon's information over 1 + cost + further runs of the script). A fault on which an instrument
-fires on some programs and is silent on others stands on both sides of the fork.
+A fork asks one instrument. Of the instruments that divide the remaining faults, it takes the one with the most
+information for its price: bits (Shannon) over 1 + cost + further runs of the script. If an instrument fires for a fault
+on some programs only, the fault is on both sides of the fork.
 """
 
 import math
@@ -15,14 +15,14 @@ from bugzoo.faults.model import Fault
 from bugzoo.proving import ledger
 
 SURE = 0.75
-"""Share of the programs on which an instrument fires, or is silent, for one to rely on it."""
+"""Share of the programs on which an instrument must fire, or be silent, to be reliable."""
 Fired = Mapping[str, Mapping[str, float]]
 """Fault -> instrument -> share of its programs on which it fires."""
 
 
 @dataclass
 class Fork:
-    """One instrument to ask, and what is left when it fires and when it is silent. `instrument` is "" at an end."""
+    """One instrument to ask, and the faults left if it fires or is silent. `instrument` is "" at a leaf."""
 
     faults: tuple[str, ...]
     instrument: str = ""
@@ -32,14 +32,14 @@ class Fork:
 
 @dataclass
 class Node:
-    """What is counted for one instrument among the faults that are left."""
+    """Counts for one instrument among the remaining faults."""
 
     yes: list[str] = field(default_factory=list)
     no: list[str] = field(default_factory=list)
 
 
 def fired(faults: Iterable[Fault]) -> dict[str, dict[str, float]]:
-    """What the ledger says of each fault that is proved somewhere."""
+    """Return the ledger's shares for each fault that is proved on some program."""
     found: dict[str, dict[str, float]] = {}
     for fault in faults:
         cells = [cell for cell in ledger.read("faults", fault.id).get("cells", {}).values() if not cell["problems"]]
@@ -50,7 +50,7 @@ def fired(faults: Iterable[Fault]) -> dict[str, dict[str, float]]:
 
 
 def grow(shares: Fired, prices: Mapping[str, float], left: Iterable[str] = ()) -> Fork:
-    """The tree over the faults of `shares`; `prices`: instrument -> what asking it costs."""
+    """Return the tree over the faults of `shares`; `prices`: instrument -> its price."""
     ids = tuple(sorted(left or shares))
     best, most, sides = "", 1e-9, Node()
     for name in sorted(prices, key=lambda name: (prices[name], name)):
@@ -75,7 +75,7 @@ def _divide(shares: Fired, name: str, ids: Iterable[str]) -> Node:
 
 
 def _bits(node: Node, of: int) -> float:
-    """Information of a fork, when every fault is as likely as every other; 0 where one side holds them all."""
+    """Return a fork's information in bits, with equally likely faults; 0 if one side holds them all."""
     if of in (len(node.yes), len(node.no)):
         return 0.0
     both = len(node.yes) + len(node.no)
@@ -84,6 +84,6 @@ def _bits(node: Node, of: int) -> float:
 
 
 def prices() -> dict[str, float]:
-    """Instrument -> 1, and 1 more where the model is called again, and for each further run of the script."""
+    """Return instrument -> 1, plus 1 if it calls the model again, plus 1 for each further run of the script."""
     said: dict[str, dict[str, Any]] = {name: diagnostics.declared(name) for name in diagnostics.names()}
     return {name: 1.0 + one.get("COST", 0) + one.get("RERUNS", 0) for name, one in said.items()}

@@ -1,8 +1,8 @@
-"""Pictures of what the instruments measured, drawn from numbers only.
+"""Plots of the instruments' measurements, drawn from numbers only.
 
-`draw(name, data, ax)` takes what the instrument measured (numbers or a Reading), or a Run that carries it. An instrument
-whose picture is more than bars has a file of the same stem here, whose `draw(data, ax)` may also take the Run's or Trace's
-curves. A plot whose data is absent leaves the axes with one quiet line of text and raises nothing.
+`draw(name, data, ax)` takes the instrument's numbers, a Reading, or a Run that carries them. An instrument with more
+than a bar chart has a file of the same stem here; its `draw(data, ax)` may also take a Run's or Trace's curves. A plot
+without data shows one line of text and raises nothing.
 """
 
 import importlib
@@ -18,12 +18,12 @@ __all__ = ["draw", "names"]
 
 
 def names() -> list[str]:
-    """Stems of the instruments that have a picture of their own, in alphabetical order."""
+    """Return the stems of the instruments with their own plot, in alphabetical order."""
     return sorted({module.name for module in pkgutil.iter_modules(__path__)} & set(instruments()))
 
 
 def draw(name: str, data: Any, ax: Any) -> Any:
-    """Draw one instrument's picture into matplotlib axes and return them. Raises UserError for an unknown name."""
+    """Draw one instrument's plot into matplotlib axes and return them. Raises UserError for an unknown name."""
     if name not in instruments():
         raise unknown("instrument", name, instruments(), "bugzoo list instruments")
     if name in names():
@@ -34,7 +34,7 @@ def draw(name: str, data: Any, ax: Any) -> Any:
 
 
 def _default(name: str, data: Any, ax: Any) -> None:
-    """The numbers that the instrument's judge shows, as bars: shares from 0 to 1, others on a scale that holds them all."""
+    """Draw the numbers that the instrument's judge shows as bars: shares from 0 to 1, others on a common scale."""
     numbers = numbers_of(data, name)
     shown = instrument(name).judge(numbers).numbers if numbers else {}
     prepare(ax, question(name))

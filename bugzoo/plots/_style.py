@@ -1,4 +1,4 @@
-"""Colours and lines that the colour-blind can tell apart and that work on a light and on a dark page."""
+"""Colors and line styles for color-blind readers, on a light and on a dark page."""
 
 import math
 from collections.abc import Mapping
@@ -8,31 +8,31 @@ import numpy as np
 
 from bugzoo.running.reading import Reading
 
-# Okabe and Ito, "Color Universal Design" (2008); black and yellow are left out: each vanishes on one of the two pages
+# Okabe and Ito, "Color Universal Design" (2008), without black and yellow: each vanishes on one of the two pages
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
 GREY = "#8a8a8a"
-"""Contrast of at least 3 : 1 on white and on JupyterLab's dark page: text and axes."""
+"""For text and axes: contrast of at least 3 : 1 on white and on JupyterLab's dark page."""
 THIS_RUN, ITS_TWIN = RED, BLUE
-"""As in the live plot: what is looked at is vermilion, and blue is the healthy one behind it."""
+"""As in the live plot: this run is vermilion, and the healthy twin behind it is blue."""
 STYLES = ("-", "--", "-.", ":")
 
 
 def prepare(ax: Any, title: str, xlabel: str = "", ylabel: str = "") -> None:
-    """Transparent axes with grey text, so that the page behind shows through."""
+    """Make the axes transparent with gray text, so that the page shows through."""
     ax.set_facecolor("none")
     if ax.figure is not None:
         ax.figure.patch.set_alpha(0.0)
     ax.set_title(title, color=GREY, fontsize=10)
     ax.set_xlabel(xlabel, color=GREY)
     ax.set_ylabel(ylabel, color=GREY)
-    ax.tick_params(which="both", colors=GREY)  # a short logarithmic axis has labels at its minor ticks only
+    ax.tick_params(which="both", colors=GREY)  # a short logarithmic axis has labels only at its minor ticks
     for side, spine in ax.spines.items():
         spine.set_color(GREY)
         spine.set_visible(side in ("left", "bottom"))
 
 
 def see_through(figure: Any) -> Any:
-    """The figure, without a sheet behind it: the page's own shows."""
+    """Return the figure with a transparent background."""
     figure.patch.set_alpha(0.0)
     for ax in figure.axes:
         ax.set_facecolor("none")
@@ -40,7 +40,7 @@ def see_through(figure: Any) -> Any:
 
 
 def absent(ax: Any, why: str) -> None:
-    """One line of text instead of a picture."""
+    """Show one line of text instead of a plot."""
     ax.set_axis_off()
     ax.text(0.5, 0.5, why, color=GREY, ha="center", va="center", wrap=True, transform=ax.transAxes)
 
@@ -51,14 +51,14 @@ def legend(ax: Any) -> None:
 
 
 def trace_of(data: Any) -> Any:
-    """The Trace of a Run, or the Trace itself; None for plain numbers."""
+    """Return the Trace of a Run, or the Trace itself; None for plain numbers."""
     if isinstance(data, Mapping | Reading):
         return None
     return getattr(data, "trace", data)
 
 
 def numbers_of(data: Any, instrument: str) -> dict[str, Any] | None:
-    """Measured numbers: `data` itself, those of a Reading, or those that a Run carries; None where there are none."""
+    """Return measured numbers: `data` itself, or those of a Reading or a Run; None without any."""
     if not isinstance(data, Mapping | Reading):
         data = getattr(data, "readings", {}).get(instrument)
     found = data.numbers if isinstance(data, Reading) else data
@@ -70,7 +70,7 @@ def column(values: Any) -> np.ndarray:
 
 
 def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") -> bool:
-    """A line over the finite points; False when there are none."""
+    """Draw a line over the finite points; return False if no point is finite."""
     x, y = column(x), column(y)
     keep = np.isfinite(y) if len(x) == len(y) else np.zeros(len(y), dtype=bool)
     if not keep.any():
@@ -80,7 +80,7 @@ def curve(ax: Any, x: Any, y: Any, label: str, colour: str, style: str = "-") ->
 
 
 def bars(ax: Any, values: Mapping[str, float | None], limit: float | None = None, colour: str = THIS_RUN) -> bool:
-    """Horizontal bars with their numbers; the limit as a dashed line. False when no value is finite."""
+    """Draw horizontal bars with numbers, the limit as a dashed line; return False if no value is finite."""
     known = {key: float(value) for key, value in values.items() if value is not None and math.isfinite(float(value))}
     if not known:
         return False

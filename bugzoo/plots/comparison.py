@@ -1,7 +1,7 @@
 """A broken run over its healthy twin: loss above, gradient norm below.
 
-Read it from the left: while the curves lie on each other nothing has gone wrong yet; the step at which they part is
-where to look. A cross marks the first number that was not finite.
+Read it from the left: while the curves agree, nothing has gone wrong yet. Look at the step where they part. A cross
+marks the first non-finite number.
 """
 
 import io
@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 
 from bugzoo.files import write_atomic
 
-# vermilion and light blue: told apart with every kind of colour vision, at least 3 : 1 on a white and on a dark page
+# vermilion and light blue: distinct with every kind of color vision, at least 3 : 1 on a white and on a dark page
 BROKEN, HEALTHY = "#d55e00", "#4b98c9"
 
 
 def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: float) -> None:
     steps = range(1, len(values) + 1)
-    shown = [value if math.isfinite(value) else math.nan for value in values]  # a gap where a number is not finite
+    shown = [value if math.isfinite(value) else math.nan for value in values]  # a gap at each non-finite number
     ax.plot(steps, shown, color=colour, linewidth=width, label=label)
 
 
@@ -34,7 +34,7 @@ def draw(
 ) -> None:
     """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}.
 
-    `ink`: the colour of text and axes; `names`: what the two are called.
+    `ink`: color of text and axes; `names`: labels of the two runs.
     """
     for ax, key, name in ((upper, "losses", "loss"), (lower, "grad_norms", "gradient norm")):
         for which, called, colour, width in (("healthy", names[1], HEALTHY, 2.6), ("broken", names[0], BROKEN, 1.3)):
@@ -59,20 +59,20 @@ def draw(
         )  # fmt: skip
     lost = [step for step, value in enumerate((numbers.get("broken") or {}).get("losses", ()), 1) if value != value]
     if lost:
-        # along the floor, where no curve can be: from here on there is nothing to draw
+        # along the bottom, below all curves: there is nothing to draw from here on
         floor = upper.get_xaxis_transform()
         upper.plot(
             [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
         )
         upper.text(lost[0], 0.045, "  loss is nan", transform=floor, color=BROKEN, fontsize=9)
     upper.legend(frameon=False, loc="best", labelcolor=ink)
-    lower.set_xlabel("optimiser step", color=ink)
+    lower.set_xlabel("optimizer step", color=ink)
 
 
 def picture(
     numbers: Mapping[str, Any], title: str = "", ink: str = "black", names: tuple[str, str] = ("broken", "healthy")
 ) -> Figure:
-    """The figure, made without pyplot so that nothing is kept open."""
+    """Return the figure, created without pyplot, so that no figure stays open."""
     figure = Figure(figsize=(8, 4.8), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     draw(numbers, upper, lower, ink, names)
@@ -82,9 +82,9 @@ def picture(
 
 
 def save(numbers: Mapping[str, Any], path: Path, title: str = "") -> Path:
-    """Write the picture; the file's ending says in which format (.png, .svg, .pdf).
+    """Write the plot; the file's suffix gives the format (.png, .svg, .pdf).
 
-    Raises ValueError for an ending that matplotlib does not know and UserError when the file cannot be written.
+    Raises ValueError for a suffix that matplotlib does not know, UserError if the file cannot be written.
     """
     # no date in the file: the same numbers give the same bytes
     extra: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}

@@ -6,7 +6,7 @@ from bugzoo.plots._style import GREY, absent, numbers_of
 
 
 def draw(data: Any, ax: Any) -> None:
-    """`data`: the instrument's numbers, or a Run that carries them."""
+    """Draw from `data`: the instrument's numbers, or a Run that carries them."""
     numbers = numbers_of(data, "crash")
     if not numbers:
         absent(ax, "the run did not crash")

@@ -1,4 +1,4 @@
-"""Loss and gradient norm around the first step that was not finite."""
+"""Loss and gradient norm around the first non-finite step."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from bugzoo.plots._style import PURPLE, SKY, THIS_RUN, absent, curve, legend, pr
 
 
 def draw(data: Any, ax: Any, around: int = 20) -> None:
-    """`data`: a Run or a Trace; `around` steps on either side."""
+    """Draw `around` steps on either side. `data`: a Run or a Trace."""
     trace = trace_of(data)
     prepare(ax, "Around the first non-finite number", "step", "loss, gradient norm")
     event = trace.first_non_finite() if trace is not None else None
     if trace is None or event is None:
-        absent(ax, "every loss and gradient was finite")
+        absent(ax, "all losses and gradients are finite")
         return
     part = slice(max(0, event.step - 1 - around), event.step + around)
     curve(ax, trace.step[part], trace.loss[part], "loss", THIS_RUN)

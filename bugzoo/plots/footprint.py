@@ -1,7 +1,7 @@
-"""Where the numbers that are not finite sit in a model's weights: a heat map of each weight matrix, in the order of use.
+"""Where non-finite numbers are in a model's weights: a heat map of each weight matrix, in the order of use.
 
-Read it from the right to the left, as the backward pass goes: the layer behind the last clean one is where it came in. One
-row is one unit; a column is one of its inputs.
+Read it from right to left, as the backward pass goes: the nan entered in the layer after the last clean one. A row is a
+unit; a column is one of its inputs.
 """
 
 from typing import Any
@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from bugzoo.plots._style import GREY, RED, SKY, prepare
 
 FEW = 3
-"""Rows that are still named one by one."""
+"""Most rows that are labeled one by one."""
 
 
 def measure(model: Any) -> dict[str, np.ndarray]:
-    """Name of a weight with two axes or more -> (units, inputs), 1.0 where it is not finite."""
+    """Return name of each weight with two or more axes -> (units, inputs), 1.0 where it is not finite."""
     found = {}
     for name, weight in model.named_parameters():
         if weight.dim() >= 2:
@@ -27,7 +27,7 @@ def measure(model: Any) -> dict[str, np.ndarray]:
 
 
 def draw(name: str, lost: np.ndarray, ax: Any) -> None:
-    """One matrix: `lost` is (units, inputs) of 0 and 1."""
+    """Draw one matrix: `lost` is (units, inputs) of 0 and 1."""
     prepare(ax, f"{name}: {lost.mean():.1%} is not finite", f"{lost.shape[1]} inputs", f"{lost.shape[0]} units")
     ax.imshow(lost, cmap=ListedColormap([SKY, RED]), vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     rows = np.flatnonzero(lost.any(axis=1))
@@ -42,7 +42,7 @@ def draw(name: str, lost: np.ndarray, ax: Any) -> None:
 
 
 def picture(model: Any) -> Figure:
-    """All matrices side by side, the first layer on the left."""
+    """Return all matrices side by side, the first layer on the left."""
     found = measure(model)
     figure = Figure(figsize=(3.0 * len(found), 3.4), layout="constrained")
     for ax, (name, lost) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):

@@ -1,4 +1,4 @@
-"""What was already in the gradient when backward() began, as a share of the gradient at the step: 0 is fresh."""
+"""The gradient left from earlier batches when backward() began, as a share of the gradient at the step: 0 is fresh."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from bugzoo.plots._style import GREY, THIS_RUN, absent, bars, curve, numbers_of,
 
 
 def draw(data: Any, ax: Any) -> None:
-    """From a Run or Trace: over the steps. From numbers: the shares."""
+    """Draw the curve over the steps of a Run or Trace, or the shares from numbers."""
     trace = trace_of(data)
     if trace is not None:
         prepare(ax, "Gradient left over from earlier batches", "step", "left over / gradient at step")
@@ -14,6 +14,6 @@ def draw(data: Any, ax: Any) -> None:
             ax.axhline(0, color=GREY, linestyle=":", linewidth=1)
             return
     numbers = numbers_of(data, "fresh_gradient")
-    prepare(ax, "Steps that follow old gradients", "share of steps")
+    prepare(ax, "Steps with stale gradients", "share of steps")
     if not numbers or not bars(ax, {"stale": numbers["stale_share"], "empty": numbers["empty_share"]}, 0.5):
-        absent(ax, "what was left in the gradients was not recorded")
+        absent(ax, "leftover gradients were not recorded")

@@ -1,4 +1,4 @@
-"""The loss over the steps, with ln C, and the first step that was not finite. A healthy twin may lie behind it."""
+"""The loss over the steps, with ln C and the first non-finite step. A healthy twin may be drawn behind it."""
 
 import math
 from typing import Any
@@ -8,11 +8,11 @@ import numpy as np
 from bugzoo.plots._style import GREY, ITS_TWIN, PURPLE, THIS_RUN, absent, column, curve, legend, prepare, trace_of
 
 FAR = 10
-"""A loss that much smaller is in another unit, or learnt long ago: beside the line it would be a line itself."""
+"""A loss smaller by this factor has another unit or is long converged: beside the line it would look flat."""
 
 
 def draw(data: Any, ax: Any, twin: Any = None) -> None:
-    """`data` and `twin` are Runs or Traces."""
+    """Draw from `data` and `twin`, which are Runs or Traces."""
     trace = trace_of(data)
     prepare(ax, "Loss", "step", "loss")
     if trace is None or not np.isfinite(column(trace.loss)).any():

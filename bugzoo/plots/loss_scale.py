@@ -1,4 +1,4 @@
-"""The GradScaler's factor over the steps with its skipped steps; without a scaler, what half precision loses."""
+"""The GradScaler's loss scale with its skipped steps; without a scaler, what fp16 loses."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from bugzoo.plots._style import PURPLE, THIS_RUN, absent, bars, curve, numbers_o
 
 
 def draw(data: Any, ax: Any) -> None:
-    """From a Run or Trace with a scaler: its factor. Otherwise the shares among the numbers."""
+    """Draw the loss scale of a Run or Trace with a scaler, otherwise the shares among the numbers."""
     trace = trace_of(data)
     if trace is not None:
-        prepare(ax, "Loss scale", "step", "factor")
+        prepare(ax, "Loss scale", "step", "loss scale")
         if curve(ax, trace.step, trace.scale, "scale", THIS_RUN):
             for event in trace.events:
                 if event.kind == "skipped_step":

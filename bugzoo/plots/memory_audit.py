@@ -6,7 +6,7 @@ from bugzoo.plots._style import THIS_RUN, absent, bars, curve, numbers_of, prepa
 
 
 def draw(data: Any, ax: Any) -> None:
-    """From a Run or Trace: MiB over the steps. From numbers: graphs that were alive and kept."""
+    """Draw MiB over the steps of a Run or Trace, or from numbers the graphs that were alive and kept."""
     trace = trace_of(data)
     if trace is not None:
         prepare(ax, "Memory", "step", "MiB")

@@ -1,4 +1,4 @@
-"""Loss curves of all ranks: equal means the same data, one that ends early means a hang."""
+"""Loss curves of all ranks: equal curves mean the same data, a curve that ends early means a hang."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
 def draw(data: Any, ax: Any) -> None:
-    """`data`: a Run with ranks."""
+    """Draw from `data`, a Run with ranks."""
     prepare(ax, "Loss by rank", "step", "loss")
     ranks = list(getattr(data, "ranks", []))
     drawn = [

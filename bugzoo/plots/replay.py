@@ -1,4 +1,4 @@
-"""What the replayed step showed, as text: the operation, its line and whether the replay was exact."""
+"""The replayed step as text: the operation, its line and whether the replay was exact."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from bugzoo.plots._style import GREY, absent, numbers_of
 
 
 def draw(data: Any, ax: Any) -> None:
-    """`data`: the instrument's numbers, or a Run that carries them."""
+    """Draw from `data`: the instrument's numbers, or a Run that carries them."""
     numbers = numbers_of(data, "replay")
     if not numbers or not numbers.get("found"):
         absent(ax, "no step had to be replayed")
@@ -14,5 +14,5 @@ def draw(data: Any, ax: Any) -> None:
     ax.set_axis_off()
     lines = [f"step {numbers['step']:.0f}: {numbers.get('op') or 'an operation'} ({numbers.get('direction') or ''})"]
     lines.append(f"line {numbers.get('line')}: {numbers.get('code') or ''}")
-    lines.append("replayed to the last bit" if numbers.get("faithful") else "the replay was not exact")
+    lines.append("the replay was bitwise exact" if numbers.get("faithful") else "the replay was not exact")
     ax.text(0.02, 0.5, "\n".join(lines), color=GREY, va="center", family="monospace", transform=ax.transAxes)

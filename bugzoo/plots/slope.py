@@ -1,7 +1,7 @@
-"""A function beside its slope, as autograd works it out: where a value is harmless and the slope is not.
+"""A function beside its derivative from autograd: where the value is harmless and the gradient is not.
 
-Left the values, right the slopes. A curve that runs off the sheet at the edge, while what is left of its value is an ordinary
-number, is a place where a run loses its gradient and not its loss.
+The left plot shows values, the right one gradients. Where a gradient runs off the plot while the value is an ordinary
+number, a run gets a non-finite gradient from a finite loss.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from bugzoo.plots._style import BLUE, GREEN, GREY, ORANGE, RED, STYLES, legend, 
 
 
 def measure(function: Callable[[Any], Any], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(values, slopes) at each `x`, in float32 as a network has them."""
+    """Return (values, slopes) at each `x`, in float32 as in a network."""
     at = torch.tensor(x, dtype=torch.float32, requires_grad=True)
     values = function(at)
     (slopes,) = torch.autograd.grad(values.sum(), at)
@@ -23,12 +23,12 @@ def measure(function: Callable[[Any], Any], x: np.ndarray) -> tuple[np.ndarray, 
 
 
 def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> Figure:
-    """Curves from 0 to `end`; what is not finite at 0 itself is marked and named there."""
+    """Return curves from 0 to `end`; a non-finite value at 0 is marked and labeled."""
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     figure.patch.set_alpha(0.0)
     left, right = figure.subplots(1, 2)
     prepare(left, "the value", "x")
-    prepare(right, "its slope", "x")
+    prepare(right, "its gradient", "x")
     x = np.linspace(0, end, 400)
     for number, (name, function) in enumerate(functions.items()):
         values, slopes = measure(function, x)
@@ -44,5 +44,5 @@ def picture(functions: Mapping[str, Callable[[Any], Any]], end: float = 0.5) -> 
         ax.set_ylim(max(low, -6), min(high, 40) if steep else high)
         legend(ax)
     right.plot([0], [0], "X", color=RED, markersize=9, clip_on=False)
-    right.annotate("no number", (0, 0), (8, -16), textcoords="offset points", color=RED, fontsize=9)
+    right.annotate("not finite", (0, 0), (8, -16), textcoords="offset points", color=RED, fontsize=9)
     return figure

@@ -1,4 +1,4 @@
-"""Where a step's milliseconds go: one stacked bar, the parts in the order in which they happen."""
+"""The parts of a step in milliseconds: one stacked bar, in the order in which they happen."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _PARTS = (("data", ORANGE, "//"), ("forward", BLUE, ""), ("backward", GREEN, "..
 
 
 def draw(data: Any, ax: Any) -> None:
-    """`data`: the instrument's numbers, or a Run that carries them."""
+    """Draw from `data`: the instrument's numbers, or a Run that carries them."""
     numbers = numbers_of(data, "step_timeline")
     prepare(ax, "One step", "milliseconds")
     if not numbers:

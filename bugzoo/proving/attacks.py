@@ -1,6 +1,6 @@
-"""What a submission may try instead of a repair, whatever the program: each must fail on every exercise.
+"""What a dishonest submission may try instead of a repair, on any program: each must fail on every exercise.
 
-`attacks(source)` -> name -> text. They are made from the broken text: nothing in them mends the training.
+`attacks(source)` -> name -> text. They are built from the broken text, and none of them repairs the training.
 """
 
 import re
@@ -114,11 +114,11 @@ _EDITS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
 LATE = 4400
 """More steps than any exercise trains."""
 _WAITS = re.compile(r"(\bif [\w.]+ >=? )\d+\b")
-"""What sets in at a step: `if step >= 50`."""
+"""A condition that starts at a step: `if step >= 50`."""
 
 
 def attacks(source: str) -> dict[str, str]:
-    """The texts, name -> source."""
+    """Return the attacks, name -> source."""
     parts = split(source)
     made = {name: join(edit(dict(parts))) for name, edit in _EDITS.items()}
     put_off, changed = _WAITS.subn(rf"\g<1>{LATE}", source)

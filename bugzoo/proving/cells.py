@@ -1,4 +1,4 @@
-"""One fault on one program: what is asked of its runs, and what they must say to prove it."""
+"""One fault on one program: what its runs measure, and what they must show to prove it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,14 +14,14 @@ from bugzoo.running.reading import from_json
 from bugzoo.scenario import Scenario
 
 SEEDS = (0, 1, 2, 3, 4)
-"""Seeds of a proof. The first is the one on which all instruments are measured."""
+"""Seeds of a proof. All instruments are measured on the first one."""
 NO_INSTRUMENTS = frozenset({"outcome", "metrics"})
-"""What a claim may name that is no instrument."""
+"""Names in claims that are not instruments."""
 Result = dict[str, Any]
 
 
 def named(fault: Fault) -> frozenset[str]:
-    """Instruments that evidence and effect name. A trap is quiet on every one of them, on all seeds."""
+    """Return instruments that evidence and effect name. A trap is quiet on all of them, on all seeds."""
     if fault.trap:
         return code.everything()
     texts = [text for text in (*fault.evidence, fault.effect) if " " in text]
@@ -29,37 +29,37 @@ def named(fault: Fault) -> frozenset[str]:
 
 
 def device_of(fault: Fault) -> str:
-    """Where a fault's place in the ledger is filled."""
+    """Return the device on which a fault's ledger entry is measured."""
     return "cuda" if fault.needs.cuda else "cpu"
 
 
 def keys_of(fault: Fault, program: str) -> dict[str, str]:
-    """The keys under which a cell stands in the ledger. Raises UserError where the fault does not fit."""
+    """Return the keys of a cell in the ledger. Raises UserError if the fault does not fit."""
     first = Scenario(program, (fault.id,), seed=SEEDS[0], device=device_of(fault))
     return {"evidence": evidence_key(fault, first), "full": full_key(fault, first)}
 
 
 def control_key(program: str) -> str:
-    """The key under which a healthy program stands in the ledger."""
+    """Return the key of a healthy program in the ledger."""
     return full_key(None, Scenario(program, seed=SEEDS[0]))
 
 
 def evidence_key(fault: Fault, first: Scenario) -> str:
-    """Everything that a cell's verdict over the seeds depends on; `first` is the scenario of the first seed."""
+    """Return the key of a cell's verdict over the seeds; `first` is the scenario of the first seed."""
     said = (fault.evidence, fault.effect, fault.trap, fault.needs, programs.load(first.program).facts)
     by = code_of("bugzoo.proving.cells:judge_seeds")
     return code.keyed((first.source, first.base, SEEDS, said), (code.core(), by, code.instruments(named(fault))))
 
 
 def full_key(fault: Fault | None, first: Scenario) -> str:
-    """Everything that the verdict of all instruments on one seed depends on."""
+    """Return the key of the verdict of all instruments on one seed."""
     wanted = code.everything() | (named(fault) if fault else set())
     by = code_of("bugzoo.proving.cells:judge_full", "bugzoo.proving.cells:judge_control")
     return code.keyed(_texts(first), (code.core(), by, code.instruments(wanted)))
 
 
 def control_about(program: str) -> str:
-    """The half of `control_key` that says what was proved; the other half takes a second more."""
+    """Return the half of `control_key` that says what was proved; the other half takes a second more."""
     return code.short(*_texts(Scenario(program, seed=SEEDS[0])))
 
 
@@ -68,12 +68,12 @@ def _texts(first: Scenario) -> tuple[object, ...]:
 
 
 def fired(result: Result) -> dict[str, str]:
-    """Instruments that fire on a result, with what they say."""
+    """Return instruments that fire on a result, with their messages."""
     return {v.instrument: v.message for v in judge_all(from_json(result["numbers"])) if v.fired}
 
 
 def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
-    """Fill a cell from the results of matched seeds and write down every way in which it is not proved."""
+    """Fill a cell from the results of matched seeds and record every reason why it is not proved."""
     cell.outcomes = [result["outcome"] for result in broken]
     for result in healthy:
         if result["outcome"] != "finished":
@@ -88,7 +88,7 @@ def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Seq
             cell.problems.append(f"a trap, but it ended as {', '.join(sorted(set(cell.outcomes)))}")
         return
     for instrument in dict.fromkeys(parse(text).instrument for text in fault.evidence):
-        if instrument not in NO_INSTRUMENTS:  # the number is there; does the instrument say so as well?
+        if instrument not in NO_INSTRUMENTS:  # the number holds; does the instrument fire as well?
             silent = sum(instrument not in names for names in alarms)
             if silent:
                 cell.problems.append(f"{instrument} does not fire on {silent} of {len(broken)} broken runs")
@@ -96,7 +96,7 @@ def judge_seeds(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Seq
 
 
 def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Sequence[Result]) -> None:
-    """Hold evidence and effect to the numbers of matched seeds."""
+    """Check evidence and effect against the numbers of matched seeds."""
     for text in fault.evidence:
         claim = parse(text)
         _note(cell, claim.left, broken, healthy)
@@ -112,10 +112,10 @@ def judge_claims(cell: Cell, fault: Fault, broken: Sequence[Result], healthy: Se
 
 
 def judge_written(cell: Cell, fault: Fault, entry: Mapping[str, Any]) -> bool:
-    """Hold today's claims to the numbers that the ledger has. False where it lacks one of them: then a run must say.
+    """Check today's claims against the ledger's numbers. Return False if one is missing: then a run must decide.
 
-    An instrument that evidence names has to fire on all seeds as well. That is known of the one that was evidence before:
-    it fires on the first seed, and its numbers are not there for the effect's sake.
+    An instrument named in the evidence must also fire on all seeds. That is known if it was evidence before: it fires on
+    the first seed, and its numbers are not stored for the effect.
     """
     effect = parse(fault.effect) if fault.effect else None
     evidence = [parse(text) for text in fault.evidence]
@@ -163,13 +163,13 @@ def _note(cell: Cell, name: str, broken: Sequence[Result], healthy: Sequence[Res
 
 
 def judge_full(cell: Cell, broken: Result, healthy: Result) -> None:
-    """What all instruments say of the first seed: of the broken run for the matrix, of its twin nothing."""
+    """Record which instruments fire on the first seed: on the broken run for the matrix, on its twin none."""
     cell.fired = sorted(fired(broken))
     cell.problems += [f"{name} fires on the healthy twin: {said}" for name, said in sorted(fired(healthy).items())]
 
 
 def judge_control(control: Healthy, results: Sequence[Result]) -> None:
-    """A healthy program must finish within its band, and no instrument may fire."""
+    """Check that a healthy program finishes within its band and that no instrument fires."""
     control.outcomes, control.metrics = [r["outcome"] for r in results], [r["metrics"] for r in results]
     for result in results:
         for name, message in fired(result).items():
@@ -182,7 +182,7 @@ def judge_control(control: Healthy, results: Sequence[Result]) -> None:
 
 
 def out_of_band(program: str, results: Sequence[Result]) -> list[str]:
-    """Each healthy run whose metric is not what the program promises."""
+    """Return a sentence for each healthy run whose metric is outside the program's band."""
     facts = programs.load(program).facts
     (low, high), metric = facts["tiny_healthy"], facts["metric"]
     values = [result["metrics"].get(metric) for result in results]

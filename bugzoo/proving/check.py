@@ -1,13 +1,13 @@
-"""`bugzoo check`: every exercise is proved by real submissions, those that must pass and those that must not.
+"""`bugzoo check`: proves every exercise by real submissions, those that must pass and those that must fail.
 
-For each exercise, all of it graded as a learner's hand-in is:
-- handed in as it was handed out it earns nothing; the solution passes; every declared correct repair passes (at least
-  three that are different programs), every degenerate one fails (at least five), and so does every attack of `attacks`;
-- of the diagnoses only the right cause earns points, and the solution notebook's own one earns all of them;
-- nothing that a learner sees names the fault: the notebook, and what it shows when it is executed (`leaks`).
+For each exercise, graded like a learner's submission:
+- The unchanged program earns nothing and the solution passes. Every declared correct repair passes (at least three
+  different programs). Every degenerate one fails (at least five), and so does every attack from `attacks`.
+- Only a diagnosis with the right cause earns points, and that of the solution notebook earns all of them.
+- Nothing that a learner sees names the fault: neither the notebook nor its output (`leaks`).
 
-Where nothing is wrong, as handed out it earns nothing without a verdict and nothing with a wrong one, "nothing is wrong"
-passes, correct is what changes no behaviour, and the attacks are made from the fault's first pretence, which spoils the run.
+For a trap, the unchanged program earns nothing without a verdict or with a wrong one. "Nothing is wrong" passes. A
+correct repair changes no behavior. The attacks are built from the fault's first pretence, which breaks the run.
 """
 
 import time
@@ -35,23 +35,23 @@ from bugzoo.running.pool import run_all
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAKS = "leaks"
 ORDER = (LEAKS, "solution", "correct", "degenerate", "attack", "unsolved")
-"""What takes long comes first, so that no core is left with nothing to do at the end."""
+"""Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
-"""(exercise, kind, name) of one thing to be done."""
+"""(exercise, kind, name) of one trial."""
 Result = dict[str, Any]
 
 
 @dataclass
 class Proof:
-    """What was found for one exercise. `trials`: {"kind", "name", "status", "share", "failed", "seconds"} each."""
+    """The results for one exercise. `trials`: {"kind", "name", "status", "share", "failed", "seconds"} each."""
 
     exercise: str
     trap: bool
     trials: list[Result] = field(default_factory=list)
     diagnoses: int = 0
-    """Diagnoses that were judged."""
+    """Number of graded diagnoses."""
     letters: int = 0
-    """Letters of notebook output that were searched for names; 0 where the ledger is believed."""
+    """Characters of notebook output that were searched for names; 0 if the ledger is trusted."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -59,14 +59,14 @@ class Proof:
         return not self.problems
 
     def count(self, kind: str) -> tuple[int, int]:
-        """(as it must be, all) of one kind of trial."""
+        """Return (as expected, all) for one kind of trial."""
         mine = [trial for trial in self.trials if trial["kind"] == kind]
         return sum((trial["status"] == "passed") == (kind in MUST_PASS) for trial in mine), len(mine)
 
 
 @dataclass
 class Report:
-    """What was found. `runs` things were to be done, of which `cached` were known already or stand in the ledger."""
+    """The whole result. Of `runs` trials, `cached` were known or in the ledger."""
 
     proofs: list[Proof]
     seconds: float
@@ -90,8 +90,8 @@ def check(
 ) -> Report:
     """Prove exercises (all by default), `workers` submissions at a time, or on other machines through `executor`.
 
-    What the ledger holds is believed, what was graded before is looked up, and the rest is done and written down; `fresh`
-    does everything. Raises UserError for an unknown name; what is not proved is in the report.
+    Ledger entries are trusted and cached grades reused; the rest is graded and written to the ledger. `fresh` does
+    everything again. Raises UserError for an unknown name; the report lists what is not proved.
     """
     started = time.perf_counter()
     chosen = list(dict.fromkeys(load(name).name for name in names)) or list(exercises())
@@ -121,7 +121,7 @@ def check(
         progress(known, len(work))
     try:
         run_all(prove_one, [work[place] for place in missing], executor=executor, workers=workers, on_done=keep)
-    finally:  # on Ctrl-C as well: what was proved by then stands in the ledger, and of the rest what stood there before
+    finally:  # on Ctrl-C too: the ledger gets what was proved so far, and keeps its old entries for the rest
         bad = {place for place in work if place in found and judge(proofs[place[0]], work[place], found[place])}
         for name in chosen:
             own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
@@ -130,14 +130,14 @@ def check(
 
 
 def prove_one(trial: Trial) -> Result:
-    """Grade one submission, or execute an exercise's notebook in search of names."""
+    """Grade one submission, or run an exercise's notebook to search for names."""
     if trial.kind == LEAKS:
         return leaks(trial.exercise)
     return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
 
 
 def key_of(trial: Trial) -> str:
-    """Everything that the result of a trial depends on."""
+    """Return the key of all that a trial's result depends on."""
     exercise = load(trial.exercise)
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
@@ -152,14 +152,14 @@ def _cached(key: str) -> str:
 
 
 def _stands(place: Place, key: str) -> bool:
-    """Has other code proved the same? Then it is done again when what the ledger lacks has been done."""
+    """Return whether other code proved the same; then it is repeated after the trials that the ledger lacks."""
     name, kind, title = place
     entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
     return code.about(entry.get("key", "")) == code.about(key)
 
 
 def _known(place: Place, key: str) -> Result | None:
-    """What the ledger says of it, or the cache."""
+    """Return the result from the ledger or the cache."""
     name, kind, title = place
     entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
     if entry.get("key") != key:
@@ -170,9 +170,9 @@ def _known(place: Place, key: str) -> Result | None:
 
 
 def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, str]) -> None:
-    """The ledger's entry of one exercise: what is as it must be. The rest has none, and is tried again.
+    """Write one exercise's ledger entry with the expected results. The rest gets no entry and is tried again.
 
-    Where the result is None nothing was done: what stood there stays, if it is about the same.
+    A result of None means that nothing was run: an existing entry about the same is kept.
     """
     old = ledger.read("exercises", name).get("trials", {})
     made: dict[str, dict[str, Result]] = {}
@@ -189,7 +189,7 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
 
 
 def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
-    """Too few repairs, or too few pretences of the fault's own."""
+    """Return sentences for too few repairs, or too few pretences of the fault's own."""
     own = pretences(handed_out(exercise), *exercise.about_fault)
     counts = {"correct repairs": sum(trial.kind == "correct" for trial in mine), "pretences of its own": len(own)}
     return [
@@ -198,7 +198,7 @@ def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
 
 
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
-    """How many diagnoses were judged, and what was wrong about the answers: sentences."""
+    """Return how many diagnoses were graded, and sentences on wrong grades."""
     problems, full, true = [], filled(exercise), right(exercise).causes
     result = grade_diagnosis(exercise.name, full)
     if result.share != 1:
@@ -212,7 +212,7 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
 
 
 def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
-    """Add one result to the proof; the sentences that say in what it is not as it must be."""
+    """Add one result to the proof; return sentences on what is not as expected."""
     if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
     else:

@@ -1,4 +1,4 @@
-"""Which code a proof depends on, hashed; read from the files, so that nobody waits for torch to be told that all stands."""
+"""Hashes of the code that a proof depends on, read from the files so that no check has to import torch."""
 
 import hashlib
 from collections.abc import Iterable
@@ -15,42 +15,42 @@ CORE = (
     "bugzoo.running.child:enter",
     "bugzoo.diagnostics:measure_all",
 )
-"""Where the code begins that every run needs, whatever is measured."""
+"""Entry points of the code that every run needs, whatever is measured."""
 ASIDE = frozenset(
     f"bugzoo.running.{one}" for one in ("isolation", "identity", "mounts", "overlay", "keeping", "outward", "writes")
 )
-"""The sandbox for other people's code and the overlay for a user's own, which our programs do not go through."""
+"""The sandbox for other people's code and the overlay for a user's own; our programs use neither."""
 
 
 TEXTS = frozenset(
     f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
 )
-"""What makes the texts that are graded and says which cause is meant: keys hold what comes of it."""
+"""Code that builds the graded texts and names the causes; keys hold its results instead."""
 SCREEN = (
     frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "interview"))
     | TEXTS
 )
-"""What stands behind the cells of a notebook and never hears which fault it is."""
+"""Code behind a notebook's cells that never learns which fault it is."""
 
 
 def core() -> str:
-    """Hash of the code that runs and watches."""
+    """Return the hash of the code that runs and watches."""
     return code_of(*CORE, without=ASIDE)
 
 
 def measuring(name: str) -> str:
-    """Hash of what an instrument's `measure` needs."""
+    """Return the hash of what an instrument's `measure` needs."""
     return code_of(f"bugzoo.diagnostics.{name}:measure")
 
 
 def judging(name: str) -> str:
-    """Hash of what an instrument's `judge` needs."""
+    """Return the hash of what an instrument's `judge` needs."""
     return code_of(f"bugzoo.diagnostics.{name}:judge")
 
 
 @cache
 def grading() -> str:
-    """Hash of the code that runs, measures and judges a submission."""
+    """Return the hash of the code that runs, measures and judges a submission."""
     roots = [
         "bugzoo.grading.grade:grade_exercise",
         "bugzoo.grading.quick:quick",
@@ -69,7 +69,7 @@ SHOWN = ("cell", "workbench", "readings", "healthy", "debrief")
 
 @cache
 def showing() -> str:
-    """Hash of the code that puts something before a learner's eyes in an exercise, and of the search for names in it."""
+    """Return the hash of the code whose output a learner sees in an exercise, and of the search for names."""
     others = {f"bugzoo.grading.{name}" for name in _below("grading") if name not in SHOWN} | {
         "bugzoo.grading.exercises"
     }
@@ -78,35 +78,35 @@ def showing() -> str:
 
 
 def _below(room: str) -> list[str]:
-    """Stems of the modules in a folder of the package."""
+    """Return the stems of the modules in a folder of the package."""
     folder = Path(diagnostics.__file__).parent.parent / room
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
 
 
 def instruments(names: Iterable[str]) -> list[tuple[str, str, str]]:
-    """(name, measuring, judging) of each, in alphabetical order."""
+    """Return (name, measuring, judging) of each, in alphabetical order."""
     return [(name, measuring(name), judging(name)) for name in sorted(names)]
 
 
 @cache
 def everything() -> frozenset[str]:
-    """The instruments that every run can be asked for: those that run the script again are measured where they are named."""
+    """Return the instruments for every run; those that re-run the script are measured only where they are named."""
     return frozenset(name for name in diagnostics.names() if not diagnostics.declared(name).get("RERUNS"))
 
 
 def keyed(about: tuple[object, ...], by: tuple[object, ...]) -> str:
-    """A key of the ledger in two halves: what was proved (texts, claims, facts), and by which code.
+    """Return a ledger key in two halves: what was proved (texts, claims, facts), and by which code.
 
-    A change of the second half makes no proof wrong: `verify` and `check` do it again, the tests draw a sample.
+    A change of the second half does not invalidate a proof: `verify` and `check` repeat it, the tests draw a sample.
     """
     return f"{short(*about)}-{short(*by)}"
 
 
 def about(key: str) -> str:
-    """The half of a key that says what was proved."""
+    """Return the half of a key that says what was proved."""
     return key.split("-")[0]
 
 
 def short(*parts: object) -> str:
-    """16 letters over everything that an entry depends on, by `repr`."""
+    """Return a hash of 16 characters over everything that an entry depends on, by `repr`."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""A broken run beside its healthy twin: run both, say what was seen, as one JSON-able record."""
+"""A broken run beside its healthy twin: run both and return one record for JSON."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics import judge_all, measure_all, reruns
+from bugzoo.diagnostics._rank import likeliest_first
 from bugzoo.faults.evidence import parse
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
@@ -14,9 +15,9 @@ OnStep = Callable[[str, dict[str, Any]], None]
 
 
 def compare(scenario: Scenario, on_step: OnStep | None = None) -> dict[str, Any]:
-    """Run `scenario` and, where it has a fault, its healthy twin. `on_step(which, info)` hears of every step.
+    """Run `scenario` and, if it has a fault, its healthy twin. `on_step(which, info)` is called at every step.
 
-    Raises KeyboardInterrupt when the user stopped one of the runs: half a comparison is none.
+    Raises KeyboardInterrupt if the user stopped one of the runs, as half a comparison is useless.
     """
     torch.set_num_threads(1)  # as in a worker, so that the numbers agree
     claims = (parse(text).instrument for fault, _ in scenario.specs for text in fault.evidence)
@@ -49,9 +50,9 @@ def _one(scenario: Scenario, which: str, on_step: OnStep | None, again: tuple[st
 
 
 def record(run: Run, again: Iterable[str] = ()) -> dict[str, Any]:
-    """What a run did: losses (one a step, step 1 first), gradient norms, metrics, and the instruments that fired.
+    """Return a run's losses (one per step, from step 1), gradient norms, metrics and the instruments that fired.
 
-    `again` names instruments to ask that run the script once more.
+    `again` names instruments to use that re-run the script.
     """
     trace = run.trace
     readings = run.readings or measure_all(run, max_cost=1, also=again)
@@ -64,7 +65,7 @@ def record(run: Run, again: Iterable[str] = ()) -> dict[str, Any]:
         "grad_norms": [float(value) for value in trace.grad_norm],
         "metrics": dict(trace.metrics),
         "seconds": round(run.seconds, 3),
-        "fired": [{"instrument": v.instrument, "message": v.message} for v in judge_all(readings) if v.fired],
+        "fired": [{"instrument": v.instrument, "message": v.message} for v in likeliest_first(judge_all(readings))],
         "error": error,
         "first_non_finite": {"step": first.step} | {key: first.data.get(key) for key in places} if first else None,
         "environment": dict(trace.environment),

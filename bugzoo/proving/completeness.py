@@ -1,4 +1,4 @@
-"""What the ledger lacks of one fault: its cells, their repairs and pretences, its look-alikes."""
+"""What the ledger lacks for one fault: its cells, their repairs and pretences, its look-alikes."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from bugzoo.scenario import fits
 
 
 def of_fault(fault: Fault) -> list[str]:
-    """What the ledger lacks of one fault: its cells, their repairs and pretences, its look-alikes."""
+    """Return what the ledger lacks for one fault: its cells, their repairs and pretences, its look-alikes."""
     return [*_cells(fault), *_look_alikes(fault)]
 
 
@@ -23,7 +23,7 @@ def _cells(fault: Fault) -> Iterator[str]:
         if entry and (said := tried.lacks(fault, program, entry)):
             yield f"{fault.id} on {program}: {said}; type `bugzoo verify {fault.id}`"
     for program in set(found) - set(fits(fault)):
-        yield f"{fault.id} does not fit {program} any more; type `bugzoo verify {fault.id}`"
+        yield f"{fault.id} no longer fits {program}; type `bugzoo verify {fault.id}`"
 
 
 def _look_alikes(fault: Fault) -> Iterator[str]:
@@ -33,11 +33,11 @@ def _look_alikes(fault: Fault) -> Iterator[str]:
         key = {"key": look_alikes.key_of(pair)}
         yield from lacks(f"{fault.id} beside {other}", found.get(other, {}), key, f"bugzoo verify {fault.id}")
     for other in found.keys() - mine.keys():
-        yield f"{fault.id} has no look-alike {other} any more; type `bugzoo verify {fault.id}`"
+        yield f"{fault.id} no longer has the look-alike {other}; type `bugzoo verify {fault.id}`"
 
 
 def note_standing(faults: Iterable[Fault]) -> None:
-    """Write the rows of faults of which the ledger lacks nothing but what waits for its proof."""
+    """Write the rows of faults for which the ledger lacks only entries that wait for their proof."""
     waits = ledger.waiting()
     rows = {
         fault.id: standing.row(fault)

@@ -1,4 +1,4 @@
-"""Does the ledger hold everything, and is it true? What it lacks, and a sample of it done again."""
+"""Is the ledger complete and right? Lists what it lacks, and repeats a sample of it."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,18 +19,18 @@ from bugzoo.proving.trials import Trial, trials, verdict
 from bugzoo.scenario import Scenario, fits
 
 Again = Callable[[], list[str]]
-"""Does one thing of the ledger once more; sentences that say in what it differs."""
+"""Repeats one ledger entry and returns sentences on the differences."""
 
 SEED = 20261125
-"""Of the entries that `verify --sample` and the gate do again; changed by hand."""
+"""Seed of the entries that `verify --sample` and the gate repeat; changed by hand."""
 
 
 def lacking() -> list[str]:
-    """Everything that has no entry about what it is today, or one that nothing stands behind; with what to type.
+    """Return everything without a current ledger entry, and entries about nothing, with what to type.
 
-    An entry that other code measured counts: `verify --backlog` and `check` do it again, and the tests do a sample again.
-    What waits for its first proof (`ledger.waiting`) is left out, and said where it waits no more. A fault whose row stands
-    (`proving.standing`) is not looked at again.
+    An entry from other code counts: `verify --backlog` and `check` repeat it, and the tests repeat a sample. Cells that
+    wait for their first proof (`ledger.waiting`) are left out; stale waiting lines are reported. A fault whose row is
+    current (`proving.standing`) is not checked again.
     """
     waits = ledger.waiting()
     faults = catalogue.catalogue().values()
@@ -39,7 +39,7 @@ def lacking() -> list[str]:
     waits -= {name for fault in faults if standing.stands(fault) for name in waits if is_about(name, fault.id)}
     held = {name for name in waits for text in found if is_about(text, name)}
     said = [text for text in found if not any(is_about(text, name) for name in held)]
-    return said + [f"proofs/waiting.txt: {name} is proved, or is not there; take the line out" for name in waits - held]
+    return said + [f"proofs/waiting.txt: {name} is proved or unknown; delete the line" for name in waits - held]
 
 
 def _controls() -> Iterator[str]:
@@ -63,7 +63,7 @@ def _exercises() -> Iterator[str]:
         for kind, titles in found.items():
             for title in titles:
                 if (kind, title) not in known:
-                    yield f"{name} has no {kind} {title!r} any more; type `bugzoo check {name}`"
+                    yield f"{name} no longer has the {kind} {title!r}; type `bugzoo check {name}`"
 
 
 def _left_over() -> Iterator[str]:
@@ -71,15 +71,15 @@ def _left_over() -> Iterator[str]:
     for kind in ledger.KINDS:
         for name in ledger.names(kind):
             if name not in known[kind]:
-                yield f"proofs/{kind}/{name}.json is about nothing that there is; delete it"
+                yield f"proofs/{kind}/{name}.json is about something that does not exist; delete it"
     if not ledger.matrix_is_current():
-        yield "proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"
+        yield "proofs/matrix.md does not match the entries beside it; type `bugzoo verify`"
 
 
 def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = None) -> tuple[list[str], list[str]]:
-    """(what was done again, in what it differs from the ledger), `count` entries, of each kind in turn.
+    """Return (what was repeated, differences from the ledger) for `count` entries, of each kind in turn.
 
-    Each entry has a rank of its own under a seed, so that a new entry changes the draw by one at most.
+    Each entry has its own rank under a seed, so a new entry changes the draw by at most one.
     """
     kinds = [_ranked(of(), seed) for of in KINDS]
     rounds = (one for some in zip_longest(*kinds) for one in some if one)
@@ -93,7 +93,7 @@ def sample(count: int, seed: int, progress: Callable[[int, int], None] | None = 
 
 
 def samples() -> Iterator[tuple[str, Again]]:
-    """(what, run it again and say in what it differs) of everything in the ledger of which `sample` draws."""
+    """Yield (what, function that repeats it and returns the differences) for every entry that `sample` may draw."""
     for of in KINDS:
         yield from of()
 
@@ -124,10 +124,10 @@ def _cell_again(fault: Fault, program: str, entry: ledger.Entry, place: int) -> 
         cell.problems.append(f"ended as {cell.outcomes[0]}, the ledger says {entry['outcomes'][place]}")
     if place == 0:
         judge_full(cell, *results)
-        # what measures time may fire where others are at work beside it
+        # instruments that measure time may fire on a busy machine
         differs = {name for name in {*cell.fired} ^ {*entry["fired"]} if not getattr(instrument(name), "TIMED", False)}
         if differs:
-            cell.problems.append(f"{', '.join(sorted(differs))}: fires in one of now and the ledger only")
+            cell.problems.append(f"{', '.join(sorted(differs))}: fires either now or in the ledger, not in both")
     return cell.problems
 
 
@@ -162,7 +162,7 @@ def _tried_again(fault: Fault, program: str, kind: str, name: str, written: list
     mine = tried.of_cell(Scenario(program, (fault.id,)))
     trial = next((one for one in mine if (one.kind, one.name) == (kind, name)), None)
     if trial is None:
-        return ["there is no such submission any more"]
+        return ["this submission no longer exists"]
     result = tried.grade_one((fault.id, program, trial))
     problems = verdict(trial, result)
     if result["status"] != written[1]:
@@ -185,4 +185,4 @@ def _look_alike_again(pair: Pair) -> list[str]:
 
 
 KINDS = (_cell_samples, _trial_samples, _tried_samples, _look_alike_samples)
-"""Each yields (what, run it again) of every entry of its kind."""
+"""Each yields (what, function that repeats it) for every entry of its kind."""

@@ -1,13 +1,13 @@
-"""How hard a fault is to find, measured: what `level` in its file is held against.
+"""How hard a fault is to find, measured, to compare with `level` in its file.
 
-Each of these puts the faults into an order, by what the ledger says; the difficulty is the mean place, from 0 to 1:
+Each of these ranks the faults by the ledger's numbers. The difficulty is the mean rank, from 0 to 1:
 
-- effect: how far broken and healthy lie apart, in standard deviations of the healthy seeds (Cohen's d); a crash is beyond
-  any distance,
-- seen: how many of the numbers that everybody looks at lie outside the healthy band: the training loss, and loss and
-  metric of the validation; all of them where the run ends, hangs, or leaves the finite numbers,
+- effect: the distance of broken and healthy, in standard deviations of the healthy seeds (Cohen's d); a crash is
+  infinitely far,
+- seen: how many of the usual numbers are outside the healthy band: training loss, validation loss and validation
+  metric; all of them if the run ends, hangs or becomes non-finite,
 - instruments: how many fire,
-- quiet: the share of what everybody tries that silences the evidence, although it repairs nothing; unknown of a crash.
+- quiet: the share of generic fixes that silence the evidence but repair nothing; unknown for a crash.
 """
 
 import math
@@ -23,14 +23,14 @@ from bugzoo.proving import ledger
 from bugzoo.proving.pretences import PRETENCES
 
 LOUD = ("crash", "hang", "oom", "non_finite")
-"""Symptoms that nobody overlooks: their effect is beyond any distance."""
+"""Symptoms that cannot be overlooked: their effect is infinite."""
 USUAL = ({"training loss"}, {"loss"}, {"accuracy", "r2"})
-"""Checks of the grader on what everybody looks at; a program has one of the metrics."""
+"""The grader's checks of the usual numbers; a program has one of the metrics."""
 
 
 @dataclass(frozen=True)
 class Difficulty:
-    """What was measured of one fault; None where nothing was."""
+    """The measurements of one fault; None where nothing was measured."""
 
     fault: str
     level: int
@@ -43,7 +43,7 @@ class Difficulty:
 
 
 def difficulties() -> list[Difficulty]:
-    """All faults that are proved somewhere, the easiest first; traps have no effect and are left out."""
+    """Return all faults that are proved somewhere, easiest first; traps have no effect and are left out."""
     found = [one for fault in catalogue.catalogue().values() if not fault.trap and (one := measured(fault))]
     places = [
         _places([-one.effect for one in found]),
@@ -57,7 +57,7 @@ def difficulties() -> list[Difficulty]:
 
 
 def measured(fault: Fault) -> Difficulty | None:
-    """What the ledger says of one fault; None where it is proved nowhere."""
+    """Return the ledger's measurements of one fault; None if it is not proved."""
     entries = ledger.read("faults", fault.id).get("cells", {}).values()
     cells = [cell for cell in entries if not cell["problems"]]
     if not cells:
@@ -70,7 +70,7 @@ def measured(fault: Fault) -> Difficulty | None:
 
 
 def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
-    """|mean of broken - mean of healthy| over the deviation of the healthy; inf where a number is not finite."""
+    """Return |mean broken - mean healthy| over the standard deviation of healthy; inf if a number is not finite."""
     sides = cell["numbers"].get(parse(fault.effect).left, {})
     broken, healthy = (
         [x for x in sides.get(which, ()) if isinstance(x, int | float)] for which in ("broken", "healthy")
@@ -82,7 +82,7 @@ def _distance(fault: Fault, cell: Mapping[str, Any]) -> float:
 
 
 def _seen(cells: Sequence[Mapping[str, Any]]) -> float | None:
-    """How many of the USUAL numbers the grader found outside the healthy band in the program as handed out."""
+    """Return how many of the USUAL numbers are outside the healthy band in the program as handed out."""
     failed = [
         set(trial[2:])
         for cell in cells
@@ -92,7 +92,7 @@ def _seen(cells: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _quiet(fault: Fault, cells: Sequence[Mapping[str, Any]]) -> float | None:
-    """Share of the generic pretences after which no instrument of the evidence was among the checks that failed."""
+    """Return the share of generic pretences after which no instrument of the evidence failed."""
     named = {parse(text).instrument for text in fault.evidence}
     failed = [
         set(trial[2:])
@@ -104,7 +104,7 @@ def _quiet(fault: Fault, cells: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _places(values: Sequence[float | None]) -> list[float | None]:
-    """0 for the lowest to 1 for the highest, equal ones in the middle of theirs."""
+    """Return ranks from 0 (lowest) to 1 (highest); ties get their mean rank."""
     known = sorted(value for value in values if value is not None)
     most = max(len(known) - 1, 1)
     middle = {value: (known.index(value) + len(known) - 1 - known[::-1].index(value)) / 2 / most for value in known}
@@ -112,7 +112,7 @@ def _places(values: Sequence[float | None]) -> list[float | None]:
 
 
 def agreement(found: Sequence[Difficulty]) -> tuple[float, float]:
-    """Spearman's rank correlation of `level` and measured difficulty, and its p; nan for fewer than three."""
+    """Return Spearman's rank correlation of `level` and measured difficulty, and its p; nan for fewer than three."""
     from scipy.stats import spearmanr
 
     if len(found) < 3:

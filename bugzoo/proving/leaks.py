@@ -1,4 +1,4 @@
-"""What an exercise must not say: the name of its fault, in whatever a learner sees of it before it is solved."""
+"""Search for an exercise's fault name in everything that a learner sees before solving it."""
 
 import io
 import json
@@ -17,7 +17,7 @@ _SMALL = set(
     "about after again already always before being below between contains could first every have into itself"
     " like many more never once only other over right same should since some still that their them then there these they"
     " this those through until very what when where which while with without"
-    # words of every training run, which no story can do without
+    # words of every training run, which every story needs
     " learn model number numbers place step steps wrong".split()
 )
 _PROBES = (
@@ -30,21 +30,21 @@ _PROBES = (
     "print(dir(program), dir(cell))",
     "get_ipython().run_cell('%%program Training\\nraise ValueError =')",
 )
-"""Cells that a curious learner might add; what they show must not name the fault either."""
+"""Cells that a curious learner might add; their output must not name the fault either."""
 
 
 def names(exercise: Exercise) -> set[str]:
-    """Texts, in lower case, that may stand nowhere: the fault's id, family and stem in several spellings, title, cause."""
+    """Return forbidden texts in lower case: the fault's id, family and stem in several spellings, title, cause."""
     fault = exercise.about_fault[0]
     stem = fault.id.rsplit("/", 1)[1]
     found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
-    if not exercise.trap:  # that nothing is wrong is what the text of every exercise allows for
+    if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
         found |= set(right(exercise).causes)
     return {text.lower() for text in found}
 
 
 def words(exercise: Exercise) -> set[str]:
-    """Words of the fault's stem, title and cause that the healthy program's own code does not hold anyway."""
+    """Return words of the fault's stem, title and cause that are not in the healthy program's code."""
     fault = exercise.about_fault[0]
     said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise).causes[:1])])
     known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
@@ -56,13 +56,13 @@ def _words(text: str) -> set[str]:
 
 
 def _code(source: str) -> str:
-    """A program's text without its texts and remarks."""
+    """Return a program's code without strings and comments."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return " ".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))
 
 
 def in_files(exercise: Exercise) -> list[str]:
-    """What the handed-out notebook gives away: source, metadata, file name. Sentences."""
+    """Return sentences on what the notebook handed out gives away: source, metadata, file name."""
     text = build(exercise, "student")
     found = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
     found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
@@ -83,7 +83,7 @@ def in_files(exercise: Exercise) -> list[str]:
 
 
 def probe(exercise: Exercise) -> str:
-    """The student's notebook with a wrong repair and a wrong diagnosis in it, and a curious learner's cells below."""
+    """Return the student's notebook with a wrong repair, a wrong diagnosis and a curious learner's cells."""
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     made = json.loads(build(exercise, source=wrong, answer=answer))
@@ -92,13 +92,13 @@ def probe(exercise: Exercise) -> str:
         cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         probes.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
-    made["cells"][before:before] = probes[:-1]  # afterwards a verdict may be told
+    made["cells"][before:before] = probes[:-1]  # after the diagnosis a verdict may be shown
     made["cells"].append(probes[-1])  # it changes the program
     return json.dumps(made)
 
 
 def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
-    """Outputs of every cell, [{"cell", "text"}], of the notebook executed without a front end in a kernel of its own."""
+    """Run the notebook without a front end in its own kernel; return the output of every cell, [{"cell", "text"}]."""
     import os
     import tempfile
     from unittest.mock import patch
@@ -133,7 +133,7 @@ def _texts(outputs: list[Any]) -> list[str]:
 
 
 def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
-    """What the executed notebook gives away. Sentences."""
+    """Return sentences on what the executed notebook gives away."""
     found = []
     for output in outputs:
         said = output["text"].lower()
@@ -142,7 +142,7 @@ def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
 
 
 def leaks(name: str) -> dict[str, Any]:
-    """{"problems": sentences, "cells": how many outputs were read, "letters": how long they were} for one exercise."""
+    """Return {"problems": sentences, "cells": number of outputs, "letters": their length} for one exercise."""
     exercise = load(name)
     outputs = run_notebook(probe(exercise))
     letters = sum(len(output["text"]) for output in outputs)

@@ -1,16 +1,16 @@
-"""The ledger: what was proved, written down in `proofs/` and committed, so that nobody proves it twice.
+"""The ledger: all proofs, stored in `proofs/` and committed, so that they are not repeated.
 
-    proofs/faults/<family>/<name>.json    each program that the fault fits: numbers, outcomes, problems, what fired, what
-                                          became of its repairs and pretences; its look-alikes
+    proofs/faults/<family>/<name>.json    each program that the fault fits: numbers, outcomes, problems, instruments that
+                                          fired, results of its repairs and pretences; its look-alikes
     proofs/programs/<name>.json           the healthy program: the negative control
-    proofs/exercises/<name>.json          each submission: what came of it
-    proofs/waiting.txt                    what is in the catalogue and waits for its first proof: "fault on program" or
-                                          "fault beside another", a line each; nobody takes these for proved
-    proofs/matrix.md                      made from the first two, for people
+    proofs/exercises/<name>.json          the result of each submission
+    proofs/waiting.txt                    catalogue entries that wait for their first proof: "fault on program" or
+                                          "fault beside another", one per line; they do not count as proved
+    proofs/matrix.md                      a table for people, built from the first two
 
-An entry is believed while its keys are those of today: hashes over the texts that ran and the code that measured and
-judged. Versions of Python and torch are noted and decide nothing. A file is rewritten only when a key or a verdict
-changes, so that a diff shows what did. An installed bugzoo has no `proofs/` and does with its cache of numbers alone.
+An entry is trusted while its keys are current: hashes of the texts that ran and the code that measured and judged.
+Versions of Python and torch are noted only. A file is rewritten only if a key or a verdict changes, so that a diff shows
+the change. An installed bugzoo has no `proofs/` and uses only its cache of numbers.
 """
 
 import json
@@ -29,7 +29,7 @@ KINDS = ("faults", "programs", "exercises")
 
 
 def home() -> Path | None:
-    """The folder of the ledger: $BUGZOO_PROOFS, else that of this checkout; None where there is none."""
+    """Return the ledger's folder: $BUGZOO_PROOFS, else that of this checkout; None without one."""
     if (given := os.environ.get("BUGZOO_PROOFS")) is not None:
         return Path(given) if given else None
     root = Path(bugzoo.__file__).parent.parent
@@ -37,12 +37,12 @@ def home() -> Path | None:
 
 
 def ours(fault_id: str) -> bool:
-    """Is a fault of this catalogue, and not of somebody's pack, whose ids begin with its name and a colon?"""
+    """Return whether a fault is ours and not from a pack, whose ids begin with the pack's name and a colon."""
     return ":" not in fault_id
 
 
 def read(kind: str, name: str) -> Entry:
-    """An entry; {} when there is none, or it cannot be read."""
+    """Return an entry; {} if it is missing or cannot be read."""
     place = home()
     try:
         found = json.loads((place / kind / f"{name}.json").read_text(encoding="utf-8")) if place else {}
@@ -52,39 +52,39 @@ def read(kind: str, name: str) -> Entry:
 
 
 def write(kind: str, name: str, entry: Entry) -> None:
-    """Write an entry, where there is a ledger and it says something new."""
+    """Write an entry, if there is a ledger and the entry has changed."""
     if (place := home()) is not None and read(kind, name) != (entry := plain(entry)):
         write_atomic(place / kind / f"{name}.json", to_text(entry), parents=True)
 
 
 def names(kind: str) -> list[str]:
-    """What has an entry."""
+    """Return the names of all entries of one kind."""
     place = home()
     folder = place / kind if place else Path("nowhere")
     return sorted(file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.json"))
 
 
 def waiting(place: Path | None = None) -> set[str]:
-    """What waits for its first proof, such as "loss/sum_reduction on sampler". `place` is a ledger's folder, else `home()`."""
+    """Return what waits for its first proof, such as "loss/sum_reduction on sampler". `place`: folder, else `home()`."""
     file = (place or home() or Path("nowhere")) / "waiting.txt"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
 
 def newer(old: Entry, new: Entry) -> Entry:
-    """`old` where `new` says the same of the same content: numbers differ a little from machine to machine."""
+    """Return `old` if `new` has the same verdict on the same content, as numbers differ slightly between machines."""
     same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share", "graded", "not_graded")
     return old if old and all(old.get(name) == plain(new.get(name)) for name in same) else new
 
 
 def environment() -> str:
-    """What a result was measured with, in one line."""
+    """Return the versions behind a result, in one line."""
     versions = ", ".join(f"{name} {version(name).split('+')[0]}" for name in ("torch", "numpy"))
     return f"python {platform.python_version()}, {versions}, {platform.machine()}"
 
 
 def plain(value: Any) -> Any:
-    """As it comes back out of the file: numbers of six digits, texts for those that are not finite, lists for tuples."""
+    """Return a value as read from the file: six digits, text for non-finite numbers, lists for tuples."""
     if isinstance(value, dict):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -93,7 +93,7 @@ def plain(value: Any) -> Any:
 
 
 def to_text(value: Any, indent: str = "") -> str:
-    """JSON of which a person can read the differences: a line for each name, lists of short things in one line."""
+    """Return JSON with readable diffs: one line per name, lists of short items in one line."""
     inner = indent + "  "
     if isinstance(value, dict) and value:
         lines = [f"{inner}{json.dumps(name)}: {to_text(part, inner).rstrip()}" for name, part in value.items()]
@@ -107,7 +107,7 @@ def to_text(value: Any, indent: str = "") -> str:
 
 
 def matrix() -> str:
-    """Which fault is proved on which program, and which instruments fire there: the ledger as a table."""
+    """Return the ledger as a table: which fault is proved on which program, and which instruments fire."""
     lines = [
         "# What is proved",
         "",
@@ -139,12 +139,12 @@ def _result(entry: Entry) -> str:
 
 
 def matrix_is_current() -> bool:
-    """Is `matrix.md` what the entries make?"""
+    """Return whether `matrix.md` matches the entries."""
     file = (home() or Path()) / "matrix.md"
     return file.is_file() and file.read_text(encoding="utf-8") == matrix()
 
 
 def write_matrix() -> None:
-    """Bring `matrix.md` up to date."""
+    """Update `matrix.md`."""
     if (place := home()) is not None and not matrix_is_current():
         write_atomic(place / "matrix.md", matrix(), parents=True)

@@ -1,4 +1,4 @@
-"""A lesson held to its word: what can be seen without running it, and what its proof cells measure when it is run."""
+"""Checks of a lesson's numbers: by reading it, and by running it with its proof cells."""
 
 import hashlib
 import json
@@ -16,19 +16,20 @@ from bugzoo.proving import ledger
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 _MEASURED = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)? ?%|\d+\.\d+(?!\w|\.\d))")
-"""Numbers that somebody must have measured: decimals and percentages."""
+"""Numbers that must have been measured: decimals and percentages."""
 
 _NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\{[^{}=]+? = \w+\}|\]\([^)]*\)", re.DOTALL)
-"""Code, what is marked already, and the addresses of links."""
+"""Code, marked numbers and link addresses."""
 
 SECONDS = 600
-"""A cell's limit: lessons train, and the machine may have other work."""
+"""Time limit of a cell, in seconds: lessons train, and the machine may be busy."""
 
 
 def read_through(lesson: Lesson) -> list[str]:
-    """What is wrong with a lesson as it stands. Sentences, empty where nothing is.
+    """Return a lesson's problems without running it, as sentences.
 
-    A number that nobody proves, a proof that the learner's cells lean on or that would change them, a case that is not there.
+    These are numbers without a proof, proof cells that the learner's cells depend on or that would change them, and
+    missing cases.
     """
     problems = []
     bound = {name: cell for cell in lesson.of("proof") for name in _names(cell)[0]}
@@ -39,7 +40,7 @@ def read_through(lesson: Lesson) -> list[str]:
         if cell.kind in PROSE:
             for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.text)):
                 problems.append(
-                    f"{lesson.where(cell)}: nobody proves {found}: write {{{found} = name}}, and measure `name` in a proof cell"
+                    f"{lesson.where(cell)}: {found} has no proof: write {{{found} = name}}, and measure `name` in a proof cell"
                 )
         if cell.kind in ("code", "task", "solution"):
             mine, used = _names(cell)
@@ -47,7 +48,7 @@ def read_through(lesson: Lesson) -> list[str]:
                 problems.append(f"{lesson.where(cell)}: {name} is bound here and in {lesson.where(bound[name])}")
             for name in sorted(used & set(bound) - mine):
                 problems.append(
-                    f"{lesson.where(cell)}: {name} is known from a proof cell only, which the learner never gets"
+                    f"{lesson.where(cell)}: {name} comes only from a proof cell, which the learner does not get"
                 )
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
@@ -56,23 +57,23 @@ def read_through(lesson: Lesson) -> list[str]:
 
 
 def _loose_ends(lesson: Lesson) -> list[str]:
-    """Predictions that nothing behind them reveals, and tasks that nothing behind them tries out."""
+    """Return predictions that no later cell reveals, and tasks that no later cell tries out."""
     problems = []
     for number, cell in enumerate(lesson.cells):
         behind = "\n".join(one.text for one in lesson.cells[number:] if one.kind == "code")
         if cell.kind == "predict" and not re.search(rf"\b{cell.name}\.reveal\(", behind):
-            problems.append(f"{lesson.where(cell)}: no cell behind it has {cell.name}.reveal()")
+            problems.append(f"{lesson.where(cell)}: no later cell has {cell.name}.reveal()")
         if (
             cell.kind == "task"
             and f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})' not in behind
         ):
             call = f'{cell.name} = lab.try_out("{lesson.number}/{cell.name}", {cell.name})'
-            problems.append(f"{lesson.where(cell)}: no cell behind it has {call}")
+            problems.append(f"{lesson.where(cell)}: no later cell has {call}")
     return problems
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:
-    """(names that a cell binds for those behind it, names that it takes from those before it)."""
+    """Return (names that a cell binds for later cells, names that it uses from earlier ones)."""
     table = symtable.symtable(cell.text, cell.name, "exec")
     bound = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
     used = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
@@ -85,18 +86,18 @@ def _names(cell: Cell) -> tuple[set[str], set[str]]:
 
 
 def proved(lesson: Lesson) -> bool:
-    """Whether this very text is in the ledger: it held when it was run last."""
+    """Return whether the ledger has this exact text: it held in its last run."""
     return ledger.read("lessons", lesson.file.stem).get("text") == _digest(lesson)
 
 
 def prove(lesson: Lesson) -> list[str]:
-    """Read a lesson, run it, and write into the ledger what was measured. Sentences, empty where all holds."""
+    """Read a lesson, run it, and write the measurements to the ledger. Return its problems as sentences."""
     if problems := read_through(lesson):
         return problems
     problems, measured = run(lesson)
     if not problems:
         entry = {"text": _digest(lesson), "with": ledger.environment(), "measured": measured}
-        if not proved(lesson):  # numbers differ a little from machine to machine
+        if not proved(lesson):  # numbers differ slightly between machines
             ledger.write("lessons", lesson.file.stem, entry)
     return problems
 
@@ -106,10 +107,10 @@ def _digest(lesson: Lesson) -> str:
 
 
 def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, Any]]:
-    """Run a lesson with its proof cells in, in a kernel of its own without a front end.
+    """Run a lesson with its proof cells in its own kernel, without a front end.
 
-    Its tasks are solved then. `as_given`: run what a learner gets who writes nothing; no cell may raise there either.
-    Returns (sentences, none where all holds; name -> what was measured).
+    Its tasks are solved. `as_given`: run the learner's version without any edit; no cell may raise there either.
+    Returns (problems as sentences; name -> measured value).
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -122,7 +123,7 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
     book.cells.append(notebooks.code("claims", call))
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
-        own["OMP_NUM_THREADS"] = "1"  # threads that wait for each other stand still on a machine with other work
+        own["OMP_NUM_THREADS"] = "1"  # threads that wait for each other stall on a busy machine
         with patch.dict(os.environ, own):
             client = NotebookClient(
                 book,
@@ -138,12 +139,12 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
             except (CellTimeoutError, DeadKernelError) as error:
                 return [f"{lesson.file.name}: {error}"], {}
     said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
-    # what still goes on in the kernel may say something there as well
+    # other code still running in the kernel may print there as well
     return [], json.loads(next(line for line in reversed(said) if line.startswith("{")))
 
 
 def _failure(lesson: Lesson, book: Any) -> str:
-    """Which cell raised, where it stands in the source, and the end of what it said."""
+    """Return which cell raised, its place in the source, and the end of its output."""
     failed = next(cell for cell in book.cells if any(o.output_type == "error" for o in cell.get("outputs", ())))
     error = next(output for output in failed.outputs if output.output_type == "error")
     if failed.id == "claims":
@@ -154,9 +155,9 @@ def _failure(lesson: Lesson, book: Any) -> str:
 
 
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
-    """Called in the lesson's kernel at its end: prints what was measured. Raises AssertionError with what is not so."""
+    """Print the measurements; called at the end in the lesson's kernel. Raises AssertionError for wrong claims."""
     wrong = [
-        f"{where}: the text says {shown!r}, and {name} is {values[name]!r}"
+        f"{where}: the text says {shown!r}, but {name} is {values[name]!r}"
         for shown, name, where in claims
         if not holds(shown, values[name])
     ]
@@ -165,11 +166,11 @@ def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None
 
 
 def holds(shown: str, value: Any) -> bool:
-    """Whether what stands in the text agrees with what was measured.
+    """Return whether the text agrees with the measurement.
 
-    A bool is a claim in words, which holds or not; a text must be the same; of a pair the number in the text must lie
-    between its two. Any other number must be right to two units of the last digit that is written, as another processor
-    rounds otherwise, and a whole number exactly. `82 %` is 0.82.
+    A bool is a claim in words. A string must be equal. For a pair the number in the text must be between its two. Any
+    other number must be right to two units of its last written digit, as processors round differently; a whole number
+    must be exact. `82 %` is 0.82.
     """
     if hasattr(value, "item"):
         value = value.item()

@@ -1,4 +1,4 @@
-"""What there is: faults, programs, instruments and exercises as plain rows, without importing torch."""
+"""Lists of faults, programs, instruments and exercises as plain rows, without importing torch."""
 
 import ast
 import json
@@ -11,14 +11,14 @@ from bugzoo import diagnostics, faults, programs
 from bugzoo.errors import unknown
 from bugzoo.faults.model import together
 from bugzoo.material import exercise_files
-from bugzoo.scenario import fits
+from bugzoo.scenario import fits, plainest
 from bugzoo.syntax import parse
 
 Row = dict[str, Any]
 
 
 def first_line(text: str | None) -> str:
-    """The first sentence-like line of a docstring."""
+    """Return the first line of a docstring."""
     return (text or "").strip().split("\n\n")[0].replace("\n", " ").strip()
 
 
@@ -30,6 +30,7 @@ def _fault(fault: faults.Fault) -> Row:
         "level": fault.level,
         "symptom": fault.symptom,
         "programs": list(fits(fault)),
+        "plainest": plainest(fault),
         "params": {
             name: {"default": p.default, "low": p.low, "high": p.high, "doc": p.doc} for name, p in fault.params.items()
         },
@@ -66,11 +67,11 @@ def _rows() -> dict[str, Callable[[], list[Row]]]:
 
 KINDS = ("faults", "programs", "instruments", "exercises")
 OLD = {"diagnostics": "instruments"}
-"""Words that are still understood."""
+"""Old names that are still accepted."""
 
 
 def rows(kind: str | None = None) -> list[Row]:
-    """One dict with `id`, `kind` and `title` for everything there is, or for one of KINDS. Raises UserError."""
+    """Return a dict with `id`, `kind` and `title` for every item, or for one of KINDS. Raises UserError."""
     makers = _rows()
     if kind is None:
         return [row for name in KINDS for row in makers[name]()]
@@ -80,10 +81,30 @@ def rows(kind: str | None = None) -> list[Row]:
     return makers[kind]()
 
 
+def families() -> dict[str, str]:
+    """Return family -> what goes wrong there, the docstring of its package; "" for the family of a fault pack."""
+    found: dict[str, str] = {}
+    for fault_id in faults.catalogue():
+        name = fault_id.split("/")[0]
+        if name not in found:
+            file = Path(faults.__file__).parent / name / "__init__.py"
+            found[name] = first_line(ast.get_docstring(parse(file.read_text("utf-8")))) if file.is_file() else ""
+    return found
+
+
+def by_family(rows: list[Row]) -> dict[str, list[Row]]:
+    """Return family -> its faults among `rows`."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["id"].split("/")[0], []).append(row)
+    return found
+
+
 def detail(name: str) -> Row:
-    """Everything about one fault, program, instrument or exercise. Raises UserError with the nearest names."""
-    if name in faults.catalogue():
-        fault = faults.load(name)
+    """Return all details of one fault, program, instrument or exercise. Raises UserError with the nearest names."""
+    of_name = [one for one in faults.catalogue() if one.rpartition("/")[2] == name]
+    if name in faults.catalogue() or len(of_name) == 1:
+        fault = faults.load(name if name in faults.catalogue() else of_name[0])
         more = ("report", "evidence", "effect", "why", "fix", "hints", "sources")
         return (
             _fault(fault)
@@ -99,7 +120,7 @@ def detail(name: str) -> Row:
         return _instrument(name) | {"doc": diagnostics.declared(name)["__doc__"]}
     found = {file.stem: file for file in exercise_files()}
     numbers = {stem.split("_")[0]: stem for stem in found}
-    name = numbers.get(name.zfill(2), name)  # as `check` and `reset` take them
+    name = numbers.get(name.zfill(2), name)  # as in `check` and `reset`
     if name in found:
         return _exercise(found[name])
     known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]

@@ -1,4 +1,4 @@
-"""Do the tests that tell two faults apart tell them apart? Both are run, where both fit one program."""
+"""Do discriminating tests really tell two faults apart? Both faults are run on a program that both fit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Pair:
 
 
 def pairs(fault: Fault) -> Iterator[Pair]:
-    """The look-alikes of a fault that a number tells, each on the first program that both fit, and both can be run on a CPU."""
+    """Yield look-alikes that a number tells apart, each on the first program that both fit and a CPU can run."""
     for one in fault.look_alikes:
         if one.claims[0] and one.other in catalogue.catalogue():
             other = catalogue.load(one.other)
@@ -35,19 +35,19 @@ def pairs(fault: Fault) -> Iterator[Pair]:
 
 
 def wanted(pair: Pair) -> list[tuple[Any, frozenset[str]]]:
-    """(job, instruments) of both sides: the first seed of both faults, which their own cells run as well."""
+    """Return (job, instruments) of both sides: the first seed of both faults, as in their own cells."""
     return [
         (Scenario(pair.program, (fault_id,)).job(), frozenset(_instruments(claims))) for fault_id, claims in sides(pair)
     ]
 
 
 def sides(pair: Pair) -> list[tuple[str, tuple[str, ...]]]:
-    """(fault, what is claimed of it), of this one and of the other."""
+    """Return (fault, its claims), for this one and the other."""
     return list(zip((pair.fault.id, pair.look_alike.other), pair.look_alike.claims, strict=True))
 
 
 def judge(pair: Pair, results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is not as the look-alike says, in sentences."""
+    """Return sentences on claims of the look-alike that do not hold."""
     problems = []
     for (fault_id, claims), result in zip(sides(pair), results, strict=True):
         for text in claims:
@@ -58,7 +58,7 @@ def judge(pair: Pair, results: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def key_of(pair: Pair) -> str:
-    """Everything that the verdict on a pair depends on."""
+    """Return the key of all that the verdict on a pair depends on."""
     both = [(Scenario(pair.program, (fault_id,)), claims) for fault_id, claims in sides(pair)]
     asked = [(case.source, case.needs, claims, sorted(_instruments(claims))) for case, claims in both]
     measuring = [(name, code.measuring(name)) for name in sorted({name for one in asked for name in one[3]})]

@@ -1,4 +1,4 @@
-"""What `bugzoo verify` found, as plain data: cells of fault x program, healthy programs, the whole report."""
+"""The results of `bugzoo verify` as plain data: cells of fault x program, healthy programs, the whole report."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -12,29 +12,29 @@ class Cell:
     program: str
     applied: bool = False
     undone: bool = False
-    """Taking the edits back restored the program byte for byte."""
+    """Undoing the edits restored the program byte for byte."""
     outcomes: list[str] = field(default_factory=list)
     numbers: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
-    """What evidence and effect name -> {"broken": its number, "healthy": the same of the twin}."""
+    """Name in evidence or effect -> {"broken": its number, "healthy": the twin's}."""
     claims: dict[str, list[bool]] = field(default_factory=dict)
     """Evidence -> whether it held on the broken run."""
     false_claims: dict[str, list[bool]] = field(default_factory=dict)
     """Evidence -> whether it held on the healthy twin. All must be false."""
     effect: str = ""
     agreeing: int = 0
-    """Seeds on which the effect is seen."""
+    """Seeds on which the effect shows."""
     p: float = 1.0
     fired: list[str] = field(default_factory=list)
-    """Of all instruments, those that fire on the broken run of the first seed."""
+    """Instruments that fire on the broken run of the first seed."""
     problems: list[str] = field(default_factory=list)
-    """Sentences; an empty list means proved."""
+    """Problems as sentences; an empty list means proved."""
     skipped: str = ""
     graded: int = 0
-    """Repairs, pretences and attacks of which it is known that they come out as they must, or not (see `problems`)."""
+    """Number of repairs, pretences and attacks with a known result; unexpected ones are in `problems`."""
     not_graded: str = ""
     """Why its repairs and pretences cannot be graded."""
     in_ledger: bool = False
-    """Believed: the ledger holds it, and nothing that it depends on has changed."""
+    """The ledger holds it, and nothing that it depends on has changed."""
 
     @property
     def proved(self) -> bool:
@@ -48,7 +48,7 @@ class Healthy:
     program: str
     outcomes: list[str] = field(default_factory=list)
     fired: dict[str, list[str]] = field(default_factory=dict)
-    """Instrument -> what it said, where it fired although nothing is wrong."""
+    """Instrument -> its message, for each false alarm."""
     metrics: list[dict[str, float]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     in_ledger: bool = False
@@ -56,7 +56,7 @@ class Healthy:
 
 @dataclass
 class Apart:
-    """A fault and one that looks like it: does the test that tells them apart do so, on a program that both fit?"""
+    """A fault and a look-alike: does the discriminating test work on a program that both fit?"""
 
     fault: str
     other: str
@@ -67,7 +67,7 @@ class Apart:
 
 @dataclass
 class Report:
-    """Everything that one verification found. `runs` were looked at, of which `cached` were known already."""
+    """The results of one verification. `runs`: all runs needed; `cached`: those known already."""
 
     cells: list[Cell]
     controls: list[Healthy]
@@ -77,7 +77,7 @@ class Report:
     cached: int
     look_alikes: list[Apart] = field(default_factory=list)
     graded: int = 0
-    """Repairs and pretences that were graded now; of the others it was known what comes of them."""
+    """Number of repairs and pretences graded now; the other results were known."""
 
     @property
     def ok(self) -> bool:
@@ -85,7 +85,7 @@ class Report:
 
     @property
     def believed(self) -> int:
-        """Cells, healthy programs and look-alikes that stood in the ledger."""
+        """Number of cells, healthy programs and look-alikes taken from the ledger."""
         return sum(one.in_ledger for one in [*self.cells, *self.controls, *self.look_alikes])
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""The numbers of many runs, kept by content: instrument by instrument, so that only what changed is measured again.
+"""The numbers of many runs, cached by content and by instrument, so that only changes are measured again.
 
-A result belongs to its job (text, limits, ranks, settings) and to the code that runs and watches. The numbers of one
-instrument in it belong, besides, to the code that this instrument's `measure` needs; what it makes of them, its `judge`,
-is asked again each time. A job for which some numbers are missing is run once and measures all of those.
+A result depends on its job (text, limits, ranks, settings) and on the code that runs and watches. An instrument's numbers
+also depend on the code of its `measure`; its `judge` is called again each time. A job with missing numbers is run once
+and measures all of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ from bugzoo.running.pool import cores, run_all
 from bugzoo.running.reading import Reading, to_json
 
 SHORT = 60
-"""Seconds: a job with a lower limit is one that is expected to hang."""
+"""Seconds: a job with a lower limit is expected to hang."""
 Progress = Callable[[int, int], None]
 Result = dict[str, Any]
 """{"outcome", "metrics", "numbers", "error", "seconds"}"""
@@ -32,9 +32,9 @@ def measured(
     progress: Progress | None = None,
     fresh: bool = False,
 ) -> tuple[list[Result], int, int]:
-    """(results in order, how many jobs there were, how many of them had to be run) for jobs with their instruments.
+    """Return (results in order, number of jobs, number of jobs that were run) for jobs with their instruments.
 
-    A job that comes several times is run once. `fresh` runs everything again.
+    A repeated job is run once. `fresh` runs everything again.
     """
     jobs: dict[str, Job] = {}
     asked: dict[str, set[str]] = {}
@@ -46,11 +46,11 @@ def measured(
     todo = sorted((key for key in jobs if missing[key] is not None), key=lambda key: jobs[key].limits.seconds)
     done = len(jobs) - len(todo)
 
-    def keep(index: int, result: Result) -> None:  # at once, so that Ctrl-C loses only what was running
+    def keep(index: int, result: Result) -> None:  # at once, so that Ctrl-C loses only the current runs
         nonlocal done
         key, trouble = todo[index], result.pop("trouble")
         found[key] = merged = _merged(found[key], result, missing[key] or ())
-        if not trouble:  # which is this machine's, and worth nothing the next time
+        if not trouble:  # trouble of this machine is not cached
             kept.write(key, merged)
         done += 1
         if progress:
@@ -58,7 +58,7 @@ def measured(
 
     if progress:
         progress(done, len(jobs))
-    # what waits for its own end needs no core
+    # a job that hangs until its limit needs no core
     waiting = any(jobs[key].limits.seconds < SHORT for key in todo)
     with_names = [(jobs[key], tuple(sorted(missing[key] or ()))) for key in todo]
     run_all(measure_job, with_names, executor=executor, workers=cores() + waiting, on_done=keep)
@@ -66,7 +66,7 @@ def measured(
 
 
 def missing(wanted: Sequence[tuple[Job, Iterable[str]]], fresh: bool = False) -> int:
-    """How many runs `measured` would need for these."""
+    """Return how many runs `measured` would need for these."""
     asked: dict[str, set[str]] = {}
     for job, names in wanted:
         asked.setdefault(_key(job), set()).update(names)
@@ -74,9 +74,9 @@ def missing(wanted: Sequence[tuple[Job, Iterable[str]]], fresh: bool = False) ->
 
 
 def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
-    """Run a job and measure these instruments. What goes wrong with the machinery is a crash of the run."""
+    """Run a job and measure these instruments. A failure of the machinery counts as a crash of the run."""
     job, names = asked
-    # one rank cannot start all ranks once more: what runs the script again is measured out here
+    # one rank cannot restart all ranks, so instruments that re-run the script are measured here
     again = tuple(name for name in names if reruns(name)) if job.ranks > 1 else ()
     inside = [name for name in names if name not in again]
     arguments = {"names": inside, "most_reruns": max(map(reruns, names), default=0)}
@@ -92,7 +92,7 @@ def measure_job(asked: tuple[Job, tuple[str, ...]]) -> Result:
 
 
 def _readings(run: Run, names: tuple[str, ...], again: tuple[str, ...]) -> dict[str, Reading]:
-    """What the worker measured, and here what it could not: a run that was ended, or that only all ranks together tell."""
+    """Return the worker's readings, plus those it could not take: of an ended run, or across all ranks."""
     if run.readings and not run.ranks:
         return run.readings
     outside = measure_all(run, names, max_cost=0, also=again)
@@ -107,7 +107,7 @@ def _key(job: Job) -> str:
 
 
 def _missing(found: Result | None, names: set[str]) -> set[str] | None:
-    """Instruments to measure; None when nothing has to be run."""
+    """Return the instruments to measure; None if nothing has to be run."""
     if found is None:
         return names
     lacking = {name for name in names if found["code"].get(name) != measuring(name)}
@@ -115,13 +115,13 @@ def _missing(found: Result | None, names: set[str]) -> set[str] | None:
 
 
 def _merged(before: Result | None, now: Result, names: Iterable[str]) -> Result:
-    """The newer run, with the numbers of other instruments that are still of use."""
+    """Return the newer run, plus still valid numbers of other instruments."""
     numbers, codes = dict(before["numbers"]) if before else {}, dict(before["code"]) if before else {}
     codes |= {name: measuring(name) for name in names}
     return {**now, "numbers": numbers | now["numbers"], "code": codes}
 
 
 def _only(result: Result, names: Iterable[str]) -> Result:
-    """As if nobody had asked for more."""
+    """Return the result with these instruments only."""
     wanted = set(names)
     return {**result, "numbers": {name: found for name, found in result["numbers"].items() if name in wanted}}

@@ -1,4 +1,4 @@
-"""The test to make next: the one that tells a suspect from another fault that looks like it, from the catalogue."""
+"""The next test: the catalogue's discriminating test between a suspect and a look-alike."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from bugzoo.faults.model import LookAlike
 
 @dataclass(frozen=True)
 class NextTest:
-    """What to do, and what it shows if it is the suspect, and if it is the fault that looks like it (`against`)."""
+    """A test, and its results for the suspect and for the look-alike (`against`)."""
 
     test: str
     against: str
@@ -21,14 +21,14 @@ class NextTest:
 
 
 def check_cause(name: str) -> None:
-    """A fault's id or a family: a slip would call every commit of a bisection good. Raises UserError."""
+    """Check a fault's id or family, as a typo would call every commit of a bisection good. Raises UserError."""
     every = {*faults.catalogue(), *CAUSES}
     if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
         raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")
 
 
 def next_test(cause: str, others: Sequence[str] = ()) -> NextTest | None:
-    """For a suspect, before all against one of the `others` that are suspected; None where the catalogue knows none."""
+    """Return a suspect's next test, preferably against one of the `others`; None if the catalogue has none."""
     catalogue = faults.catalogue()
     own = catalogue[cause].look_alikes if cause in catalogue else ()
     for other in others:
@@ -38,7 +38,7 @@ def next_test(cause: str, others: Sequence[str] = ()) -> NextTest | None:
         for one in catalogue[other].look_alikes if other in catalogue else ():
             if one.other == cause:
                 return NextTest(one.test, other, _sentence(one.there), _sentence(one.here))
-    # a trap is nothing wrong: whoever has evidence against the suspect asks first which of two faults it is
+    # a trap is not a fault: with evidence for the suspect, first decide between two faults
     return _told(min(own, key=lambda one: one.other.startswith("traps/"))) if own else None
 
 
@@ -47,6 +47,6 @@ def _told(one: LookAlike) -> NextTest:
 
 
 def _sentence(text: str) -> str:
-    """Without the claim that a proof checks: it speaks of our instruments' numbers."""
+    """Return the text without the claim for the proof, which is about instruments' numbers."""
     plain = re.sub(r"[\s:;,]*(?:\band\b\s*)?`[^`]*`", "", text).strip(" :;,")
     return f"{plain.rstrip('.')}." if plain else text

@@ -1,4 +1,4 @@
-"""What `verify` is made of: cells, healthy programs, look-alikes. Each says what to run, judges it, and makes its entry."""
+"""The parts of `verify`: cells, healthy programs, look-alikes. Each lists its runs, judges them, and builds its entry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from bugzoo.proving.cells import (
 from bugzoo.proving.look_alikes import Pair
 from bugzoo.proving.matrix import Apart, Cell, Healthy
 from bugzoo.proving.tried import Tried
-from bugzoo.scenario import Scenario
+from bugzoo.scenario import Scenario, plainest
 
 Result = dict[str, Any]
 Wanted = tuple[Any, frozenset[str]]
@@ -32,23 +32,23 @@ Wanted = tuple[Any, frozenset[str]]
 
 @dataclass
 class Case:
-    """One cell at work: its scenarios by seed, the seeds that must be looked at, and where the results will be."""
+    """One cell in progress: its scenarios by seed, the seeds to run, and the place of its results."""
 
     cell: Cell
     fault: Fault
     scenarios: list[Scenario]
     keys: dict[str, str] = field(default_factory=dict)
     looked: Sequence[int] = ()
-    """Places of seeds: all, or the first where only an instrument that is none of the evidence has changed."""
+    """Indices of seeds: all, or the first if only an instrument outside the evidence has changed."""
     tried: Tried | None = None
-    """Its repairs and pretences, where they are graded."""
+    """Its repairs and pretences, if they are graded."""
     graded_before: dict[str, Any] = field(default_factory=dict)
-    """What the ledger says of them, where they are not graded this time."""
+    """Their ledger entry, if they are not graded this time."""
     gradable: bool = False
     entry_before: ledger.Entry = field(default_factory=dict)
 
     def why(self) -> str:
-        """What has to be done and why, in a line; empty where nothing has."""
+        """Return what has to be done and why, in a line; empty if nothing has to be done."""
         what = f"{self.fault.id} on {self.cell.program}"
         if self.looked:
             return f"{what}: {_changed(self.entry_before, self.keys)}"
@@ -59,7 +59,7 @@ class Case:
         for place in self.looked:
             broken = self.scenarios[place]
             names = named(self.fault) | (code.everything() if place == 0 else set())
-            # matched: the twin runs under the same limits, and is shared among faults with the same text
+            # matched: the twin runs under the same limits, and faults with the same text share it
             jobs = (broken.job(), broken.healthy().job(limits=broken.job().limits))
             found += [(job, frozenset(names)) for job in jobs]
         return found
@@ -68,7 +68,7 @@ class Case:
         broken, healthy = results[::2], results[1::2]
         if self.looked and len(self.looked) == len(self.scenarios):
             judge_seeds(self.cell, self.fault, broken, healthy)
-            if self.fault.settings:  # without, the twin is the control, of which this is asked as well
+            if self.fault.settings:  # without settings, the twin is the control, which has the same check
                 self.cell.problems += out_of_band(self.cell.program, healthy)
         if self.looked:
             judge_full(self.cell, broken[0], healthy[0])
@@ -80,7 +80,7 @@ class Case:
             self.cell.graded = self.tried.count
 
     def entry(self) -> ledger.Entry:
-        """What the ledger keeps of it."""
+        """Return the ledger entry."""
         cell, entry = self.cell, self.tried.entry if self.tried else self.graded_before
         graded: dict[str, Any] = {"graded": entry} if entry else {}
         if cell.not_graded:
@@ -91,7 +91,7 @@ class Case:
 
 @dataclass
 class Control:
-    """A healthy program at work."""
+    """A healthy program in progress."""
 
     healthy: Healthy
     scenarios: list[Scenario]
@@ -99,7 +99,7 @@ class Control:
     entry_before: ledger.Entry = field(default_factory=dict)
 
     def why(self) -> str:
-        """As `Case.why`."""
+        """Return the same as `Case.why`."""
         changed = _changed(self.entry_before, {"full": self.key})
         return "" if self.healthy.in_ledger else f"healthy {self.healthy.program}: {changed}"
 
@@ -111,7 +111,7 @@ class Control:
             judge_control(self.healthy, results)
 
     def entry(self) -> ledger.Entry:
-        """What the ledger keeps of it."""
+        """Return the ledger entry."""
         healthy, first = self.healthy, (self.healthy.metrics or [{}])[0]
         numbers = {name: [one.get(name) for one in healthy.metrics] for name in first}
         said = {"problems": healthy.problems, "outcomes": healthy.outcomes, "metrics": numbers}
@@ -120,7 +120,7 @@ class Control:
 
 @dataclass
 class Told:
-    """A pair of faults that look alike, at work."""
+    """A pair of look-alikes in progress."""
 
     apart: Apart
     pair: Pair
@@ -128,7 +128,7 @@ class Told:
     entry_before: ledger.Entry = field(default_factory=dict)
 
     def why(self) -> str:
-        """As `Case.why`."""
+        """Return the same as `Case.why`."""
         changed = _changed(self.entry_before, {"key": self.key})
         return "" if self.apart.in_ledger else f"{self.apart.fault} beside {self.apart.other}: {changed}"
 
@@ -140,7 +140,7 @@ class Told:
             self.apart.problems = look_alikes.judge(self.pair, results)
 
     def entry(self) -> ledger.Entry:
-        """What the ledger keeps of it."""
+        """Return the ledger entry."""
         return {"key": self.key, "program": self.apart.program, "problems": self.apart.problems}
 
 
@@ -153,10 +153,10 @@ def case_of(
     backlog: bool = True,
     grade: bool = True,
 ) -> Case | None:
-    """The cell with what must be looked at; None where it cannot be. Repairs are graded where the result is `written`.
+    """Return the cell with its remaining work; None if it cannot run. Repairs are graded if the result is `written`.
 
-    `backlog`: an entry that other code measured is looked at again; without, it counts while its texts are those of today,
-    and repairs without a grade are graded only if the cell is measured, or with `grade`.
+    `backlog`: repeat an entry from other code. Without it, the entry counts while its texts are current, and ungraded
+    repairs are graded only if the cell is measured, or with `grade`.
     """
     fault = catalogue.load(cell.fault)
     own, believe = device_of(fault), written and not fresh
@@ -173,7 +173,7 @@ def case_of(
             _restore(cell, entry)
             looked = (0,) if not _same(entry.get("full"), keys["full"], backlog) and device == own else ()
             if not backlog and not looked:
-                keys = {name: entry[name] for name in keys}  # it keeps the name of the code that measured it
+                keys = {name: entry[name] for name in keys}  # it keeps the hash of the code that measured it
         elif (
             believe
             and device in (own, "cpu")
@@ -184,13 +184,13 @@ def case_of(
             cell.outcomes, cell.fired, looked = entry["outcomes"], entry["fired"], ()
             keys = {"evidence": keys["evidence"], "full": entry["full"]}
         elif own == "cuda" and device != "cuda":
-            cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine that has one"
+            cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine with one"
             return None
         case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked, entry_before=entry)
         cell.not_graded = tried.impossible(fault, cell.program)
         case.gradable = written and device == "cpu" and not cell.not_graded
         if case.gradable:
-            shortest = cell.program == tried.shortest(fault)
+            shortest = cell.program == plainest(fault)
             if fresh or (shortest and (backlog or grade or looked or entry.get("graded", {}).get("trials"))):
                 case.tried = tried.look(fault, cell.program, entry.get("graded", {}), fresh, backlog)
             else:
@@ -202,7 +202,7 @@ def case_of(
 
 
 def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
-    """The cells of a fault as the ledger has them, where it is known that they are about the texts of today."""
+    """Return a fault's cells from the ledger, if they are known to be about the current texts."""
     cells = []
     for program, said in entry.get("cells", {}).items():
         cell = Cell(fault.id, program, effect=fault.effect, problems=list(said["problems"]), in_ledger=True)
@@ -214,14 +214,14 @@ def believed(fault: Fault, entry: ledger.Entry) -> list[Cell]:
 
 
 def _claims_alone(entry: ledger.Entry, keys: dict[str, str], backlog: bool) -> bool:
-    """Is it only what is claimed that has changed? The second key knows the text and no claim."""
+    """Return whether only the claims have changed; the second key covers the text without claims."""
     stands = bool(entry) and not entry["problems"] and _same(entry.get("full"), keys["full"], backlog)
     return stands and not _same(entry.get("evidence"), keys["evidence"], False)
 
 
 def _changed(entry: ledger.Entry, keys: dict[str, str]) -> str:
     if not entry:
-        return "not in the ledger, or not believed"
+        return "not in the ledger, or not trusted"
     if entry.get("problems"):
         return "was not proved"
     if any(not _same(entry.get(name), key, False) for name, key in keys.items()):
@@ -240,7 +240,7 @@ def _scenarios(cell: Cell, device: str, seeds: Sequence[int]) -> list[Scenario]:
     if not cell.applied:
         cell.problems.append("the edits changed nothing: broken and healthy text are the same")
     if not cell.undone:
-        cell.problems.append("taking the edits back does not restore the program")
+        cell.problems.append("undoing the edits does not restore the program")
     return scenarios
 
 
@@ -251,7 +251,7 @@ def _restore(cell: Cell, entry: ledger.Entry) -> None:
 
 
 def control_of(program: str, device: str, seeds: Sequence[int], believe: bool, backlog: bool = True) -> Control:
-    """A healthy program with what must be looked at."""
+    """Return a healthy program with its remaining work."""
     scenarios = [Scenario(program, seed=seed, device=device) for seed in seeds]
     entry = ledger.read("programs", program) if believe else {}
     old = str(entry.get("full"))
@@ -263,7 +263,7 @@ def control_of(program: str, device: str, seeds: Sequence[int], believe: bool, b
 
 
 def told_of(pair: Pair, believe: bool, backlog: bool = True) -> Told:
-    """A pair of look-alikes with what must be looked at."""
+    """Return a pair of look-alikes with its remaining work."""
     told = Told(Apart(pair.fault.id, pair.look_alike.other, pair.program), pair, look_alikes.key_of(pair))
     entries = ledger.read("faults", pair.fault.id).get("look_alikes", {}) if believe else {}
     entry = entries.get(pair.look_alike.other, {})

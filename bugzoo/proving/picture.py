@@ -1,4 +1,4 @@
-"""The verify matrix as a still picture: which instrument fires on which fault, and where a fault shows nothing."""
+"""The verify matrix as a picture: which instrument fires on which fault, and which fault shows nothing."""
 
 import io
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ def draw(report: Mapping[str, Any], path: str | Path) -> None:
     """Draw `Report.to_json()` into a PNG or SVG: rows fault x program, columns instruments.
 
     Dark: the instrument fires on the first seed.
-    A cross in the first column marks a cell that is not proved, a dash one that this machine could not run.
+    A cross in the first column marks a cell that is not proved; a dash, one that this machine could not run.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
-"""What people do instead of a repair, whatever is wrong: tried against every fault, on every program that it fits.
+"""Generic fixes that people try on any problem: tested against every fault, on every program that it fits.
 
-A fault whose repair one of these would be names it among its own repairs or pretences, which come first.
+A fault for which one of these is a repair lists it among its own repairs or pretences, which come first.
 """
 
 from bugzoo.faults.idioms import BACKWARD, EPOCHS, LEARNING_RATE, STEP

@@ -1,8 +1,8 @@
-"""`proofs/texts.json`: which entries of the ledger are known to be about the texts of today, without making a text.
+"""`proofs/texts.json`: which ledger entries are known to be about the current texts, without building a text.
 
-One row a fault: a hash of what its texts are made from (its file and those of its look-alikes, the programs, the code that
-edits), and one of what the ledger says of it. Both as they were when every key had been compared: nothing needs to be
-compared again. Making the texts of the whole catalogue takes a minute; comparing the rows takes a second.
+One row per fault: a hash of the sources of its texts (its file and those of its look-alikes, the programs, the editing
+code), and a hash of its ledger entry. Both date from when every key was compared, so they need no new comparison.
+Building the texts of the whole catalogue takes a minute; comparing the rows takes a second.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from bugzoo.fingerprint import code_of
 from bugzoo.proving import code, ledger
 
 SHARED = frozenset(f"bugzoo.{room}" for room in ("faults.model", "faults.verbs", "faults.evidence", "syntax", "errors"))
-"""What every fault's file imports."""
+"""Modules that every fault's file imports."""
 MAKING = (
     *sorted(SHARED),
     "bugzoo.scenario",
@@ -31,24 +31,24 @@ MAKING = (
     "bugzoo.proving.tried:lacks",
     "bugzoo.proving.trials:of_case",
 )
-"""Where the code begins that makes texts, and keys from them."""
+"""Entry points of the code that builds texts, and keys from them."""
 MEASURING = frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "lab"))
 
 
 def stands(fault: Fault) -> bool:
-    """Is everything that the ledger says of a fault about today's texts? False also means: not known."""
+    """Return whether a fault's ledger entry is about the current texts; False also means unknown."""
     return ledger.ours(fault.id) and rows().get(fault.id) == row(fault)
 
 
 def row(fault: Fault) -> str:
-    """What a fault's row is today, whether it stands there or not."""
+    """Return a fault's current row, whether it is stored or not."""
     known = catalogue.catalogue()
     files = [_file_of(name) for name in (fault.id, *(one.other for one in fault.look_alikes)) if name in known]
     return code.keyed((files, _common()), (_said(fault.id),))
 
 
 def rows() -> dict[str, str]:
-    """Fault -> its row, as committed; empty where there is no ledger."""
+    """Return fault -> its row, as committed; empty without a ledger."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -57,7 +57,7 @@ def rows() -> dict[str, str]:
 
 
 def write(found: dict[str, str], known: set[str]) -> None:
-    """Add rows; those of faults that are not `known` any more are taken out."""
+    """Add rows and delete those of faults that are no longer `known`."""
     old = rows()
     new = {name: said for name, said in sorted((old | found).items()) if name in known}
     if ledger.home() is not None and new != old:
@@ -70,7 +70,7 @@ def _file() -> Path:
 
 @cache
 def _file_of(fault_id: str) -> str:
-    """Hash of a fault's own file; what it imports from this package is in `MAKING`."""
+    """Return the hash of a fault's file; its imports from this package are in `MAKING`."""
     module = "bugzoo.faults." + fault_id.replace("/", ".")
     return code_of(module, without=SHARED | MEASURING)
 
@@ -82,7 +82,7 @@ def _common() -> str:
 
 
 def _said(fault_id: str) -> str:
-    """The entry without the halves of keys that name the code that measured, and what waits for a proof."""
+    """Return the entry without the code halves of its keys, plus what waits for a proof."""
     file = (ledger.home() or Path("nowhere")) / "faults" / f"{fault_id}.json"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     text = re.sub(r'"([0-9a-f]{16})-[0-9a-f]{16}"', r'"\1"', text)

@@ -1,4 +1,4 @@
-"""What `bugzoo new` writes into a file: texts that work as they are, once their names are put in."""
+"""The templates of `bugzoo new`: they work as they are once the names are filled in."""
 
 FAULT = '''\
 """The symptom as a learner would report it, in one or two sentences, without naming the cause."""
@@ -12,37 +12,37 @@ FAULT = Fault(
     level=2,
     symptom="stuck",  # one of: {symptoms}
     params={{
-        # what makes it louder or subtler; written $factor in an edit; delete where no number makes sense
+        # a number that makes the symptom stronger or weaker; write $factor in an edit; delete it if none makes sense
         "factor": Param(10.0, 0.0, 100.0, "what the number means"),
     }},
-    # a place that bugzoo.faults.idioms names and a verb: rewrite, remove, before, after; bugzoo.faults.verbs explains them.
-    # A tuple of edits is made together, either(...) lists alternatives; Swap(before, after) is for places without a name.
+    # a place from bugzoo.faults.idioms and a verb: rewrite, remove, before, after; see bugzoo.faults.verbs.
+    # A tuple of edits is applied together, either(...) lists alternatives; Swap(before, after) is for unnamed places.
     edits=rewrite(BACKWARD, LOSS="(($LOSS) * $factor)"),
-    # instrument.number against a threshold; the instrument must fire as well: `bugzoo run` shows which of them do
+    # instrument.number against a threshold; the instrument must fire as well: `bugzoo run` shows which ones fire
     evidence=("data_inspection.agreement_over_chance < 0.1",),
     effect="metrics.accuracy < healthy",  # the number whose change has the same sign on every seed
-    why="What happens, and why it shows the way it does.",
-    fix="What to write instead.",
+    why="The mechanism, then its consequence in numbers.",
+    fix="The code to write instead.",
     hints=(
-        "A nudge: what to ask.",
+        "A nudge: which number or plot to look at.",
         "Narrower: which instrument, which part of the program.",
-        "The place, without the repair.",
+        "The place, without the repair: what to compare with what.",
     ),
     repairs={{
-        # name -> edits of the broken text, other than taking the fault back: each must pass the grader
+        # name -> edits of the broken text, other than undoing the fault: each must pass the grader
     }},
     pretences={{
         # name -> edits of the broken text that look like a repair and must fail
     }},
     look_alikes=(
-        # another fault with this symptom; the test that tells them apart; what it shows here, and there. A claim in
-        # backticks is checked by runs of both: "It is old: `fresh_gradient.stale_share > 0.5`."
+        # another fault with this symptom; the test that tells them apart; its result here, and there. A claim in
+        # backticks is checked by runs of both: "It is stale: `fresh_gradient.stale_share > 0.5`."
         LookAlike(
-            "optimizer/lr_too_high", "Do this and look at that: one sentence.", here="What is seen.", there="Something else."
+            "optimizer/lr_too_high", "Do this and look at that: one sentence.", here="What you see.", there="Something else."
         ),
     ),
-    # not_on={{"mlp": "..."}}: a program that the edits fit and where `bugzoo verify` shows nothing, with the reason
-    sources=(),  # a public issue, paper or page where it happened to somebody
+    # not_on={{"mlp": "..."}}: a program that the edits fit but where `bugzoo verify` shows nothing, with the reason
+    sources=(),  # a public issue, paper or page that reports it
 )
 '''
 
@@ -58,40 +58,40 @@ from bugzoo.diagnostics._example import example
 from bugzoo.diagnostics._tools import column, need_steps
 from bugzoo.diagnostics.verdict import Verdict
 
-COST = 0  # 0 reads what the run left behind, 1 calls the model; RERUNS = n says how many more runs it makes
+COST = 0  # 0 reads the recorded run, 1 calls the model; RERUNS = n is the number of further runs
 SHOWN = {{
-    # number -> what an exercise calls it, without a cause in it, and what is usual
+    # number -> its label in an exercise, without a cause, and the usual value
     "first": ("loss of the first step", ""),
     "last": ("loss of the last step", "far below the first"),
 }}
-# two small scripts: it stays quiet on the one and fires on the other
+# two small scripts: it stays quiet on the first and fires on the second
 HEALTHY = example()
 SICK = example(("optimizer.step()", "optimizer.zero_grad(), optimizer.step()"))
 
 
 def measure(run: Any) -> dict[str, Any]:
-    """What is measured, with units. Raises NotApplicable where it can say nothing."""
+    """Return the numbers, with units. Raises NotApplicable if it cannot measure anything."""
     need_steps(run, 2)
     loss = column(run.trace.loss)
     return {{"first": float(loss[0]), "last": float(loss[-1])}}
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires when nothing was gained."""
+    """Fire if the loss did not fall."""
     text = f"the loss went from {{numbers['first']:.3g}} to {{numbers['last']:.3g}}"
     return Verdict("{name}", numbers["last"] > 0.9 * numbers["first"], text, dict(numbers))
 '''
 
 EXERCISE = '''\
-"""What the learner sees, in a sentence."""
+"""The symptom, in a sentence."""
 
 from bugzoo.grading.model import Exercise
 
 EXERCISE = Exercise(
     title="{title}",
     story=(
-        # as somebody would report it who does not know what is wrong; numbers of the run come from the run
-        "A colleague has trained over night: *“the loss is the same in the morning as in the evening.”*"
+        # as a colleague reports it who does not know the cause; take the numbers from the run
+        "A colleague trained overnight: *“the loss in the morning is the same as in the evening.”*"
     ),
     program="mlp",  # bugzoo list programs
     fault="loop/stale_gradients",  # bugzoo list faults
@@ -99,12 +99,12 @@ EXERCISE = Exercise(
 '''
 
 LESSON = '''\
-"""{title}: what a reader can do afterwards."""
+"""{title}: what a reader can do after the lesson."""
 
 # %% [markdown] title
 # # {number} · {title}
 #
-# A complaint, the way somebody would make it. One and one are {{2 = total}}: a number with a mark is held to what was measured.
+# A complaint, as a user would write it. One and one are {{2 = total}}: a marked number is checked against the measured one.
 
 # %% sum
 total = 1 + 1

@@ -1,4 +1,4 @@
-"""`bugzoo new KIND`: the file of a fault, program, instrument, exercise or lesson, which works as it is and is to be changed."""
+"""`bugzoo new KIND`: writes a working template for a fault, program, instrument, exercise or lesson."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"(\d\d)_[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of thing: where its file goes, what its names look like, what stands in it, what to type next."""
+    """One kind of file: its place, the form of its names, its template and the next steps."""
 
     place: Callable[[str], Path]
     name: re.Pattern[str]
@@ -40,7 +40,7 @@ def _said(name: str) -> str:
 
 
 def _program(name: str) -> str:
-    """The shortest program's text, to be changed section by section: the phrases of the others are in it."""
+    """Return the shortest program's text as a template; it has the phrases that all programs share."""
     return min((programs.load(one).source for one in ("mlp", "regression_mlp")), key=len)
 
 
@@ -51,7 +51,7 @@ KINDS: dict[str, Kind] = {
         "tabular_mlp",
         _program,
         (
-            "change it section by section, and keep the phrases of the other programs for the same step",
+            "change it section by section, and use the other programs' phrases for the same step",
             "pytest tests/programs: is it healthy on three seeds?",
             "bugzoo verify --program {name}: does any instrument fire on it?",
         ),
@@ -62,8 +62,8 @@ KINDS: dict[str, Kind] = {
         "loss_gain",
         lambda name: INSTRUMENT.format(name=name, question=_said(name)),
         (
-            "its first line is the question that it answers",
-            "pytest tests/diagnostics: quiet on HEALTHY, loud on SICK?",
+            "its first line is the question that the instrument answers",
+            "pytest tests/diagnostics: quiet on HEALTHY, fires on SICK?",
             "bugzoo verify: quiet on every healthy program?",
         ),
     ),
@@ -73,8 +73,8 @@ KINDS: dict[str, Kind] = {
         "08_slow_start",
         lambda name: EXERCISE.format(title=_said(name)),
         (
-            "write the story; the name tells the topic and never the fault",
-            "bugzoo exercises build: makes the notebook and its solution",
+            "write the story; the name gives the topic and never the fault",
+            "bugzoo exercises build: writes the notebook and its solution",
             "bugzoo check {name}: is it proved both ways?",
         ),
     ),
@@ -85,38 +85,42 @@ KINDS: dict[str, Kind] = {
         lambda name: LESSON.format(title=_said(name), number=name[:2]),
         (
             "write it; CONTRIBUTING.md says what a lesson has, and lesson 03 is the example",
-            "bugzoo lessons build: makes the notebook",
-            "bugzoo lessons check {name}: is every number so?",
+            "bugzoo lessons build: writes the notebook",
+            "bugzoo lessons check {name}: is every number right?",
         ),
     ),
 }
 
 
 def write(kind: str, name: str) -> Path:
-    """Write the file of a new thing of one of KINDS; nothing that exists is overwritten. Raises UserError."""
+    """Write a new file of one of KINDS; an existing file is not overwritten. Raises UserError."""
     one = KINDS[kind]
     if not one.name.fullmatch(name):
-        raise UserError(f"{name!r} is no name for {_a(kind)}; write it like {one.example}, in lower case.")
+        raise UserError(f"{name!r} is not a name for {_a(kind)}. Write it in lower case, like {one.example}.")
     path = one.place(name)
     if path.exists() or name in _taken(kind):
-        raise UserError(f"There is {_a(kind)} {name}; choose another name. `bugzoo list` shows what there is.")
+        raise UserError(f"There is already {_a(kind)} {name}. Choose another name; `bugzoo list` shows those in use.")
     if kind in ("exercise", "lesson") and (same := [other for other in _taken(kind) if other[:3] == name[:3]]):
-        raise UserError(f"{same[0]} has the number {name[:2]}; choose another one.")
+        raise UserError(f"{same[0]} already has the number {name[:2]}. Choose another number.")
     write_atomic(path, one.text(name))
     return path
 
 
 def write_fault(name: str, folder: Path | None = None) -> Path:
-    """Write `<folder>/<family>/<name>.py`; nothing that exists is overwritten. Raises UserError."""
+    """Write `<folder>/<family>/<name>.py`; an existing file is not overwritten. Raises UserError."""
     if not _FAULT.fullmatch(name):
-        raise UserError(f"{name!r} is no fault id; write family/bad_pattern in lower case, such as loop/step_missing.")
+        raise UserError(
+            f"{name!r} is not a fault id. Write family/bad_pattern in lower case, such as loop/step_missing."
+        )
     family, stem = name.split("/")
     base = folder or Path(faults.__file__).parent
     if not base.is_dir():
-        raise UserError(f"{base} is no folder; name the package folder of your fault pack.")
+        raise UserError(f"{base} is not a folder. Name the package folder of your fault pack.")
     path = base / family / f"{stem}.py"
     if path.exists():
-        raise UserError(f"{path} exists; choose another name, or edit it. `bugzoo show {name}` shows what it says.")
+        raise UserError(
+            f"{path} already exists. Choose another name, or edit it. `bugzoo show {name}` shows its content."
+        )
     package, title = path.parent / "__init__.py", stem.replace("_", " ").capitalize()
     if not package.exists():
         write_atomic(package, "", parents=True)

@@ -1,4 +1,4 @@
-"""The submissions that prove a case, whoever asks it: what must pass, and what must not. All of it from the fault's file."""
+"""The submissions that prove a case: those that must pass and those that must fail, from the fault's file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ UNGRADED = ("a syntax error", "no model")
 
 @dataclass(frozen=True)
 class Trial:
-    """One submission: `kind` says what must come of it."""
+    """One submission; `kind` gives the expected result."""
 
     exercise: str
     kind: str
@@ -31,14 +31,14 @@ class Trial:
 
 
 def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterator[Trial]:
-    """The submissions for one fault in one program's text: its repairs, its pretences, everybody's pretences, attacks.
+    """Yield the submissions for one fault in one program: its repairs, its pretences, generic pretences, attacks.
 
-    Where nothing is wrong the solution is the text as it is, and what must fail is made from a pretence that spoils it.
+    For a trap the solution is the text as it is, and the failing ones are built from a pretence that breaks it.
     """
     right = {"solution": broken if fault.trap else healthy}
     spared = {"the healthy text": healthy} if fault.trap else {}
     for name, text in (spared | repairs(broken, fault, params)).items():
-        if not any(same_program(text, other) for other in right.values()):  # on some programs two are one
+        if not any(same_program(text, other) for other in right.values()):  # on some programs two repairs are the same
             right[name] = text
     for name, text in right.items():
         yield Trial("", "solution" if name == "solution" else "correct", name, text)
@@ -53,19 +53,19 @@ def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterato
 
 
 def generic(broken: str, fault: Fault, params: Params) -> dict[str, str]:
-    """What is tried against every fault, but for what this one's file names itself."""
+    """Return the generic pretences, except those that the fault's file names itself."""
     own = fault.repairs.keys() | fault.pretences.keys()
     return all_made(broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, params)
 
 
 def of_case(scenario: Scenario) -> Iterator[Trial]:
-    """The submissions for a program with one fault in it."""
+    """Yield the submissions for a program with one fault."""
     [(fault, params)] = scenario.specs
     yield from of_texts(tidy(scenario.source), tidy(scenario.healthy().source), fault, params)
 
 
 def trials(exercise: Exercise) -> Iterator[Trial]:
-    """Every submission that the proof of an exercise needs, with the diagnosis that is handed in beside it."""
+    """Yield every submission for the proof of an exercise, with its diagnosis."""
     broken, cause = handed_out(exercise), filled(exercise)["cause"]
     if exercise.trap:
         yield Trial(exercise.name, "unsolved", "as handed out", broken)
@@ -80,7 +80,7 @@ def _another(cause: str) -> str:
 
 
 def told(result: Result) -> dict[str, Any]:
-    """What is kept of a grading: {"status", "share", "failed", "saw", "seconds"}."""
+    """Return what is kept of a grading: {"status", "share", "failed", "saw", "seconds"}."""
     failed = {check.name: check.saw for check in result.checks if not check.passed}
     return {
         "status": result.status,
@@ -92,18 +92,18 @@ def told(result: Result) -> dict[str, Any]:
 
 
 def reliable(trial: Trial, result: dict[str, Any]) -> bool:
-    """Is it the submission's, and no trouble of this machine?"""
+    """Return whether the result is due to the submission, not to this machine."""
     return result.get("status") != "cannot be graded" or trial.name in UNGRADED
 
 
 def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
-    """In what the outcome of a trial is not as it must be: a sentence, or nothing."""
+    """Return a sentence if the result of a trial is unexpected, else nothing."""
     wanted, passed, what = trial.kind in MUST_PASS, result["status"] == "passed", f"{trial.kind} {trial.name!r}"
     why = "; ".join(result["saw"][:3])
     if not reliable(trial, result):
         return [f"{what} cannot be graded: {why}"]
     if wanted and not passed:
-        return [f"{what} must pass and is {result['status']}: {why}"]
+        return [f"{what} must pass but is {result['status']}: {why}"]
     if not wanted and (passed or result["share"]):
-        return [f"{what} must fail and earns {result['share']:.0%}"]
+        return [f"{what} must fail but earns {result['share']:.0%}"]
     return []

@@ -1,9 +1,9 @@
-"""A cell's repairs and pretences, put to the grader: what is right must pass there, and what only looks it must not.
+"""Grading a cell's repairs and pretences: right repairs must pass, fake ones must fail.
 
-All repairs and pretences that the fault's file names, the healthy text and the broken one, on one seed (three where one
-leaves it open: `grading.quick`): on the shortest program that the fault fits, and what everybody tries and a few attacks
-besides; `bugzoo check` puts all attacks to the exercises. On the other programs `verify --fresh` does it, which `make prove`
-calls. What was graded is kept at once, so that Ctrl-C loses nothing.
+Graded on the shortest program that the fault fits: the repairs and pretences of the fault's file, the healthy and the
+broken text, generic pretences and a few attacks. One seed is used, or three if one is not enough (`grading.quick`).
+`bugzoo check` tries all attacks on the exercises. `verify --fresh`, which `make prove` calls, grades the other programs.
+Grades are stored at once, so that Ctrl-C loses nothing.
 """
 
 import random
@@ -18,51 +18,51 @@ from bugzoo.faults.model import Fault
 from bugzoo.fingerprint import code_of
 from bugzoo.grading.allowances import allowances
 from bugzoo.proving import code
-from bugzoo.scenario import Scenario, fits
+from bugzoo.scenario import Scenario, plainest
 
 if TYPE_CHECKING:
     from bugzoo.proving.trials import Trial
 
 ATTACKS = 3
-"""Attacks on each fault, drawn by its id: together the faults meet all of them."""
+"""Number of attacks on each fault, drawn by its id; all faults together cover every attack."""
 JUDGING = frozenset(
     f"bugzoo.{room}"
     for room in ("running", "watching", "rerun", "diagnostics", "programs", "scenario", "grading.grade")
 )
-"""What `code.grading` knows already, or what the texts of a scenario say."""
+"""Code that `code.grading` covers already, or that the texts of a scenario cover."""
 FEWEST = 2
-"""Repairs beside the healthy text, and pretences of its own, that a cell must have: else nothing says that the grader
-accepts another's way, or refuses what only looks right."""
+"""Fewest repairs besides the healthy text, and fewest own pretences, of a cell. Otherwise nothing shows that the grader
+accepts another repair, or rejects a fake one."""
 Result = dict[str, Any]
 Asked = tuple[str, str, "Trial"]
-"""(fault, program, what is handed in)"""
+"""(fault, program, submission)"""
 
 
 @dataclass
 class Tried:
-    """The submissions of one cell: which there are, what is known of them, and what comes of them."""
+    """The submissions of one cell: their list, known results and new results."""
 
     scenario: Scenario
     made: str
-    """Key over everything that the submissions are made from and judged by."""
+    """Key over everything that the submissions are built from and judged by."""
     in_ledger: bool = False
     trials: dict[str, "Trial"] = field(default_factory=dict)
-    """By the key of each; empty where the ledger is believed."""
+    """Submissions by key; empty if the ledger is trusted."""
     found: dict[str, Result] = field(default_factory=dict)
     entry: dict[str, Any] = field(default_factory=dict)
-    """What stands in the ledger, or will."""
+    """The ledger's entry, old or new."""
 
     def missing(self) -> list[str]:
-        """Keys of what has to be graded."""
+        """Return keys of the submissions that have to be graded."""
         return [key for key in self.trials if key not in self.found]
 
     @property
     def count(self) -> int:
-        """Submissions of which the outcome is known."""
+        """Number of submissions with a known result."""
         return sum(len(named) for named in self.entry["trials"].values()) if self.in_ledger else len(self.found)
 
     def judge(self) -> list[str]:
-        """Make the ledger's entry; the sentences that say what did not come out as it must."""
+        """Build the ledger's entry; return sentences on unexpected results."""
         from bugzoo.proving.trials import verdict
 
         if self.in_ledger:
@@ -70,7 +70,7 @@ class Tried:
         problems: list[str] = []
         kinds: dict[str, dict[str, list[str]]] = {}
         for key, trial in self.trials.items():
-            if key not in self.found:  # stopped before its turn: it is graded the next time
+            if key not in self.found:  # stopped before its turn: it is graded next time
                 continue
             if said := verdict(trial, self.found[key]):
                 problems += said
@@ -81,28 +81,19 @@ class Tried:
         return problems
 
 
-def shortest(fault: Fault) -> str:
-    """The program on which most is tried."""
-    return min(fits(fault), key=lambda name: (len(programs.load(name).source), name))
-
-
 def impossible(fault: Fault, program: str) -> str:
-    """Why no repair of a fault can be graded on a program; empty where one can."""
+    """Return why no repair of a fault can be graded on a program; empty if one can."""
     if fault.needs.cuda:
         return "its repairs need a CUDA device, and the grader runs on a processor"
     missing = [name for name in ("held_out", "training", "validation") if name not in programs.load(program).facts]
-    return (
-        f"the facts of {program} do not say {', '.join(missing)}, so that the grader has no data of its own"
-        if missing
-        else ""
-    )
+    return f"the facts of {program} lack {', '.join(missing)}, so the grader has no held-out data" if missing else ""
 
 
 def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = False, backlog: bool = True) -> Tried:
-    """What of a cell has to be graded. `entry` is what the ledger says of it; `fresh` believes nothing, and without
-    `backlog` what another version of the grader said counts.
+    """Return what has to be graded in a cell. `entry`: its ledger entry; `fresh` ignores it. Without `backlog` the
+    results of another grader version count.
 
-    Raises UserError where the fault does not fit.
+    Raises UserError if the fault does not fit.
     """
     scenario = Scenario(program, (fault.id,))
     tried = Tried(scenario, made_key(scenario), entry=dict(entry))
@@ -118,7 +109,7 @@ def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = Fal
             tried.in_ledger, tried.trials = True, {}
             return tried
         for key in list(tried.trials):
-            if old := by_text.get(code.about(key)):  # it keeps the name of the grader that graded it
+            if old := by_text.get(code.about(key)):  # it keeps the hash of the grader that graded it
                 tried.trials[old] = tried.trials.pop(key)
                 tried.found[old] = written[old]
             elif known := written.get(key) or kept.read(_cached(key)):
@@ -127,13 +118,13 @@ def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = Fal
 
 
 def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
-    """In what the ledger's entry of a cell says what is not so of its repairs and pretences; empty where all stands.
+    """Return what is outdated in a cell's ledger entry on its repairs and pretences; empty if all is current.
 
-    What nobody has graded yet is no fault of the ledger: `verify` grades it on the shortest program, `make prove` on all,
-    and the matrix says how far that has come.
+    Ungraded submissions are not an error of the ledger: `verify` grades them on the shortest program, `make prove` on
+    all, and the matrix shows the progress.
     """
     if entry.get("not_graded", "") != (why := impossible(fault, program)):
-        return "it says of the grading what is not so any more"
+        return "its entry on grading is outdated"
     graded = entry.get("graded", {})
     if why or graded.get("made") == made_key(scenario := Scenario(program, (fault.id,))):
         return ""
@@ -146,7 +137,7 @@ def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
 
 
 def of_cell(scenario: Scenario) -> list["Trial"]:
-    """What is tried on one cell. Making the texts takes a second, so that they are remembered."""
+    """Return the submissions of one cell, cached, as building the texts takes a second."""
     key = made_key(scenario)
     if key not in _known:
         _known[key] = _of_cell(scenario)
@@ -162,7 +153,7 @@ def _of_cell(scenario: Scenario) -> list["Trial"]:
     [(fault, _)] = scenario.specs
     found = list(of_case(scenario))
     attacks = [trial.name for trial in found if trial.kind == "attack"]
-    whole = scenario.program == shortest(fault)
+    whole = scenario.program == plainest(fault)
     drawn = random.Random(fault.id).sample(attacks, ATTACKS) if whole else []
     return [
         trial
@@ -174,7 +165,7 @@ def _of_cell(scenario: Scenario) -> list["Trial"]:
 
 
 def too_few(scenario: Scenario) -> list[str]:
-    """What a cell lacks of repairs and pretences: a sentence for each kind, or nothing."""
+    """Return a sentence for each kind, repairs or pretences, of which a cell has too few."""
     [(fault, _)] = scenario.specs
     asked = {"repairs": ("correct", fault.repairs), "pretences": ("degenerate", fault.pretences)}
     there = {
@@ -189,15 +180,15 @@ def too_few(scenario: Scenario) -> list[str]:
 
 
 def conditions(scenario: Scenario) -> tuple[Any, ...]:
-    """Everything that the grader reads of a scenario beside its texts."""
+    """Return everything that the grader reads from a scenario besides its texts."""
     asked = [(fault.id, fault.evidence, fault.symptom, params) for fault, params in scenario.specs]
     return scenario.source, scenario.healthy().source, allowances(scenario), asked, scenario.needs, scenario.facts
 
 
 def made_key(scenario: Scenario) -> str:
-    """Changes whenever a submission of this cell, or what is made of it, may have changed; needs no text to be made."""
+    """Return a key that changes whenever a submission of this cell or its grade may change; builds no text."""
     [(fault, params)] = scenario.specs
-    edits = (fault.repairs, fault.pretences, params, scenario.program == shortest(fault))
+    edits = (fault.repairs, fault.pretences, params, scenario.program == plainest(fault))
     return code.short(conditions(scenario), edits, code.grading(), _making())
 
 
@@ -207,7 +198,7 @@ def _making() -> str:
 
 
 def key_of(trial: "Trial", about: tuple[Any, ...]) -> str:
-    """Everything that the verdict on one submission depends on; `about` are the conditions of its scenario."""
+    """Return the key of one submission's verdict; `about`: the conditions of its scenario."""
     return code.keyed((trial.kind, trial.source, about), (code.grading(),))
 
 
@@ -216,7 +207,7 @@ def _cached(key: str) -> str:
 
 
 def _written(entry: Mapping[str, Any]) -> dict[str, Result]:
-    """Key -> what the ledger says came of it."""
+    """Return key -> result in the ledger."""
     return {
         key: {"status": status, "share": 0.0 if status != "passed" else 1.0, "failed": failed, "saw": failed}
         for named in entry.get("trials", {}).values()
@@ -225,7 +216,7 @@ def _written(entry: Mapping[str, Any]) -> dict[str, Result]:
 
 
 def grade_one(asked: Asked) -> Result:
-    """What comes of one submission."""
+    """Grade one submission."""
     from bugzoo.grading.quick import quick
     from bugzoo.proving.trials import told
 
@@ -239,7 +230,7 @@ def grade_all(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Grade what is missing, and keep it; returns how many that were. `progress(done, of)` counts submissions."""
+    """Grade and store what is missing; return how many were graded. `progress(done, of)` counts submissions."""
     waiting = [(cell, key) for cell in cells for key in cell.missing()]
     if not waiting:
         return 0

@@ -1,4 +1,4 @@
-"""`bugzoo verify`: every fault on every program that it fits, broken against healthy, over matched seeds."""
+"""`bugzoo verify`: proves every fault on every program that it fits, broken against healthy, over matched seeds."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -31,14 +31,13 @@ def verify(
     ask: Callable[["Plan"], None] | None = None,
     compared: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Prove faults (all by default). Raises UserError for unknown names; what fails to be proved is in the report.
+    """Prove faults (all by default). Raises UserError for unknown names; the report lists what is not proved.
 
-    What the ledger holds is believed; the rest is run and graded, or looked up in the cache, and written into the ledger.
-    `fresh` believes nothing. Without `backlog` an entry counts while its texts and claims are those of today, whichever
-    code measured it, and first proofs and gradings that wait go on waiting, unless their fault is named. `ask` hears what would
-    be run before anything is, and raises to stop it; `compared(done, of)` counts the cells whose texts are made before that.
-    `executor` takes the work to other machines. Other seeds than SEEDS are a look at the evidence alone: nothing is graded
-    or written.
+    Ledger entries are trusted; the rest is run and graded, or read from the cache, and written to the ledger. `fresh`
+    ignores both. Without `backlog` an entry counts while its texts and claims are current, whichever code measured it.
+    First proofs and grades then keep waiting unless their fault is named. Before anything runs, `ask` gets the plan and
+    raises to stop it, and `compared(done, of)` counts the cells whose texts are built. An `executor` runs the work on
+    other machines. With seeds other than SEEDS only the evidence is checked: nothing is graded or written.
     """
     started = time.perf_counter()
     names = list(names)
@@ -70,7 +69,7 @@ def verify(
         for other, said in ledger.read("faults", fault.id).get("look_alikes", {}).items()
         if not only or said["program"] in only
     ]
-    alone = () if names else only or programs.names()  # a program that no fault fits is to be healthy as well
+    alone = () if names else only or programs.names()  # a program that no fault fits must be healthy as well
     healthy = dict.fromkeys([*(case.cell.program for case in cases), *alone])
     controls = [control_of(program, device, seeds, believe and device == "cpu", backlog) for program in healthy]
     alike = [
@@ -102,7 +101,7 @@ def verify(
     graded, stopped = 0, None
     try:
         graded = grade_all(cells_tried, executor, grading)
-    except KeyboardInterrupt as error:  # the numbers are whole: they are written down, with what was graded by then
+    except KeyboardInterrupt as error:  # the numbers are complete: they are written, with the grades so far
         stopped = error
     for part, some in zip(parts, asked, strict=True):
         part.judge(results[: len(some)])
@@ -133,14 +132,14 @@ class Plan:
     runs: int
     gradings: int
     parts: tuple[str, ...]
-    """A cell, a healthy program or a pair of look-alikes each, ": " and why it is done."""
+    """One line per cell, healthy program or pair of look-alikes: its name, ": " and the reason."""
 
     @property
     def anything(self) -> bool:
         return bool(self.runs or self.gradings)
 
     def by_reason(self) -> dict[str, list[str]]:
-        """Reason -> what it is about."""
+        """Return reason -> the names it applies to."""
         found: dict[str, list[str]] = {}
         for what, _, why in (part.partition(": ") for part in self.parts):
             found.setdefault(why, []).append(what)
@@ -148,14 +147,14 @@ class Plan:
 
     @property
     def minutes(self) -> float:
-        """About how long it takes on this machine."""
+        """Return the estimated time on this machine, in minutes."""
         from bugzoo.running.pool import cores
 
         return (self.runs * RUN_SECONDS + self.gradings * GRADING_SECONDS) / cores() / 60
 
 
 RUN_SECONDS, GRADING_SECONDS = 5.0, 8.0
-"""What a run with its instruments and a grading take on one core, about (CHANGELOG has what was measured)."""
+"""Estimated time of a run with its instruments, and of a grading, on one core (measurements are in CHANGELOG)."""
 
 
 def _plan(parts: Sequence[Any], asked: Sequence[list[Wanted]], to_grade: int, fresh: bool) -> Plan:
@@ -170,7 +169,7 @@ def _plan(parts: Sequence[Any], asked: Sequence[list[Wanted]], to_grade: int, fr
 
 
 def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tuple[list[Result], int, int]:
-    if not wanted:  # nor is there a reason to import torch
+    if not wanted:  # then do not import torch
         return [], 0, 0
     from bugzoo.proving.measured import measured
 
@@ -178,7 +177,7 @@ def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tup
 
 
 def _write_down(cases: list[Case], controls: list[Control], alike: list[Told]) -> None:
-    """Bring the ledger up to date with what was found."""
+    """Update the ledger with the results."""
     by = ledger.environment()
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():
         before = ledger.read("faults", fault.id)

@@ -1,7 +1,7 @@
-"""The loop's own body again and again on the first step's batch, from the weights that the training began with.
+"""Repeat the loop's own body on the first step's batch, from the initial weights: overfit one batch.
 
-Loss, update and everything else are the script's, as it stands in the loop. Random numbers begin anew at each repetition,
-so that a batch that the body draws itself is the same one each time. The script's objects are as before afterwards.
+Loss, update and everything else are the script's own code. Random generators are reset at each repetition, so a batch
+that the body draws itself is always the same. The script's objects are restored afterwards.
 """
 
 import ast
@@ -29,12 +29,12 @@ from bugzoo.watching.state import copied, same_numbers
 from bugzoo.watching.trace import Trace
 
 SECONDS = 4.0
-"""Of processor time, for a few repetitions."""
+"""Limit in processor time for a few repetitions."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """(steps,) each: the loss and the learning rate of each optimizer step; `error` is what ended them early, or ""."""
+    """(steps,) loss and learning rate of each optimizer step. `error`: the exception that stopped them early, or ""."""
 
     losses: np.ndarray
     rates: np.ndarray
@@ -42,7 +42,7 @@ class Repeated:
 
 
 class _Listener(Recorder):
-    """Counts the steps and looks whether each repetition calls the model with the same numbers."""
+    """Counts the steps and checks whether each repetition calls the model with the same numbers."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(Trace(), None, graph=False, snapshots=False)
@@ -63,11 +63,11 @@ class _Listener(Recorder):
 
 
 def repeat(run: Run, times: int, seconds: float, enough: float, converting: bool = False) -> Repeated:
-    """At most so many repetitions and processor seconds, until the loss is that part of the first one.
+    """Repeat the body up to `times` and processor `seconds`, until the loss is below `enough` times the first one.
 
-    `converting`: what the body makes of the batch before the model gets it is done again, to what came of it the first time.
+    `converting`: the body's statements that convert the batch run again, on the already converted batch.
 
-    Raises NotApplicable, with the reason, where nothing may be run again or the body cannot be run for one batch.
+    Raises NotApplicable, with the reason, if nothing may be re-run or the body cannot be repeated on one batch.
     """
     past = past_of(run)
     first = _beginning(past)
@@ -77,49 +77,49 @@ def repeat(run: Run, times: int, seconds: float, enough: float, converting: bool
         if found is not None:
             return found
     raise NotApplicable(
-        "the loop's body calls the model with other numbers each time, so that one batch cannot be repeated"
+        "the loop's body calls the model with different numbers each time, so one batch cannot be repeated"
     )
 
 
 def again(run: Run, times: int, converting: bool = False) -> None:
-    """Run the body so often, for SECONDS at most, while the caller listens to what it does.
+    """Run the body `times` times, for SECONDS at most, while the caller records its calls.
 
-    Raises NotApplicable as `repeat`, and where no step came of it.
+    Raises NotApplicable as `repeat`, and if no optimizer step ran.
     """
     found = repeat(run, times, SECONDS, 0.0, converting)
     if not len(found.losses):
-        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'it made no step'})")
+        raise NotApplicable(f"the loop's body cannot be run again ({found.error or 'no optimizer step ran'})")
 
 
 def at_rate(run: Run, rate: float, times: int, seconds: float) -> Repeated:
-    """`repeat` with a learning rate of `rate` at each step; the groups of an optimizer keep their proportions."""
+    """Call `repeat` with learning rate `rate` at each step. Parameter groups keep the ratios of their learning rates."""
     with stepping_at(rate):
         return repeat(run, times, seconds, -1.0)
 
 
 def _beginning(past: Past) -> Snapshot:
-    """The snapshot of the first step, in the loop that the training turned out to have."""
+    """Return the snapshot of the first step, in the training loop that was found later."""
     history, loop = past.history, past.moment.loop.loop
     if history is None:
-        raise NotApplicable("the run was watched with snapshots=False, so that its steps cannot be run again")
+        raise NotApplicable("the run was watched with snapshots=False, so its steps cannot be run again")
     if loop is None or history.first is None:
         raise NotApplicable("no loop was found around loss.backward() and optimizer.step()")
     if past.models.several_ranks():
-        raise NotApplicable("a step of several ranks cannot be run again by one of them")
+        raise NotApplicable("one rank alone cannot re-run a step of several ranks")
     first = history.first
     if first.loop.code is not loop.code or first.iteration.step != 1:
-        raise NotApplicable("the training loop was not known from its first step on")
+        raise NotApplicable("the training loop was not known at its first step")
     if first.iteration.overwritten():
         raise NotApplicable("the first batch was overwritten in place after its step")
     if first.loop.node is loop.node:
         return first
-    # before the first step the innermost loop was taken for it, and a step is made around that
+    # before the first step the innermost loop was taken for the training loop, but a step spans an outer one
     values = {name: first.namespace[name] for name in loop.names if name in first.namespace}
     return replace(first, loop=loop, iteration=replace(first.iteration, values=values))
 
 
 def _counters(loop: Loop) -> tuple[str, ...]:
-    """Names in which the loop counts its iterations: `i` of `for i in range(n)` and of `for i, batch in enumerate(...)`."""
+    """Return the loop's counter names: `i` of `for i in range(n)` and of `for i, batch in enumerate(...)`."""
     if not isinstance(loop.node, ast.For) or not isinstance(loop.node.iter, ast.Call):
         return ()
     target, called = loop.node.target, getattr(loop.node.iter.func, "id", "")
@@ -139,7 +139,7 @@ def _repeat(
     counters: tuple[str, ...],
     converting: bool,
 ) -> Repeated | None:
-    """None where the batch did not stay the same."""
+    """Repeat the body. Returns None if the batch did not stay the same."""
     listener, error = _Listener(seconds), ""
     hooks = Hooks(listener)
     body: Callable[[dict[str, Any]], None] | None = None
@@ -154,7 +154,7 @@ def _repeat(
                 given |= {name: given[name] + number for name in counters if isinstance(given.get(name), int)}
                 names.update(given)
                 set_random(first.state)
-                if number < 2 or body is None:  # a name that the first repetition made is known to the second
+                if number < 2 or body is None:  # compiled again, as the second repetition has the names of the first
                     body = prepared(first, names, None, converting)
                 listener.begins = True
                 body(names)

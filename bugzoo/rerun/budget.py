@@ -1,24 +1,24 @@
-"""How long something may be run again, in processor time, so that a busy machine shows no fewer rows and steps."""
+"""A time limit for re-runs, in processor time, so that a busy machine gives as many rows and steps."""
 
 import time
 
 
 class OutOfTime(BaseException):
-    """The budget is spent. A BaseException, so that no script's `except Exception` holds it."""
+    """The budget is used up. A BaseException, so that a script's `except Exception` does not catch it."""
 
 
 class Budget:
-    """So many seconds of this thread's processor time, from now on."""
+    """A number of seconds of this thread's processor time, from now on."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.thread_time() + seconds
 
     @property
     def left(self) -> float:
-        """Seconds; below 0 where more were spent."""
+        """Return the seconds left, negative if more were used."""
         return self._until - time.thread_time()
 
     def check(self) -> None:
-        """Raises OutOfTime when nothing is left."""
+        """Raise OutOfTime if no time is left."""
         if self.left < 0:
             raise OutOfTime

@@ -1,4 +1,4 @@
-"""A forward pass that crashed, or whose backward pass did, made once more, in silence, to see what happens on its way."""
+"""Re-run a forward pass that crashed, or whose backward pass crashed, silently, and record what happens in it."""
 
 import re
 import sys
@@ -15,15 +15,15 @@ from bugzoo.watching.live import Crashed, ModuleCall
 from bugzoo.watching.loop import user_frames
 
 MOST = 40
-"""Modules on the way that are noted."""
+"""How many modules are recorded."""
 
 
 def found(crash: Crashed) -> dict[str, Any]:
-    """What another forward pass tells of a crash, in plain values: see `bugzoo.watching.scene.scene`.
+    """Return findings of another forward pass about a crash, as plain values: see `bugzoo.watching.scene.scene`.
 
-    `way`: the forward pass that failed is called again without gradients, with copies of its arguments, and each module's
-    output is noted until it fails again. `changed` or `stepped`: the one before a backward() that failed is made again, and
-    what it keeps for backward() and changes afterwards is noted. Buffers, modes and random numbers are as before afterwards.
+    `way`: the failed forward pass is called again without gradients, with copies of its arguments. Each module's output
+    is recorded until it fails again. `changed` or `stepped`: the forward pass before a failed backward() is called again.
+    Tensors that it saves for backward() and changes later are recorded. Buffers, modes and RNG states are restored.
     """
     told: dict[str, Any] = {}
     try:
@@ -31,13 +31,13 @@ def found(crash: Crashed) -> dict[str, Any]:
             told["way"] = _way(crash.failed)
         if crash.before is not None:
             told |= _changed(crash.before, crash.message)
-    except Exception:  # an explanation is no reason to fail
+    except Exception:  # a failed explanation must not raise
         pass
     return told
 
 
 def _way(failed: ModuleCall) -> list[list[str]]:
-    """[name, what came out] of each module that has no modules of its own, until the call fails again."""
+    """Return [name, output] of each module without submodules, until the call fails again."""
     root, found = failed.module, list[list[str]]()
     names = {one: name for name, one in root.named_modules()}
 
@@ -63,7 +63,7 @@ def _way(failed: ModuleCall) -> list[list[str]]:
 
 
 def _changed(before: ModuleCall, message: str) -> dict[str, Any]:
-    """What the forward pass keeps for backward() and changes later; else the parameter that a step has changed."""
+    """Return tensors that the forward pass saves for backward() and changes later, else the parameter changed by a step."""
     model = before.module
     kept: list[tuple[torch.Tensor, int, int]] = []
 

@@ -1,13 +1,13 @@
-"""The script's own evaluation once more, on the weights that the training left: what went in, what came out, what was right.
+"""Re-run the script's own evaluation on the trained weights, and record inputs, outputs and targets.
 
-What stands at the top level behind the last training loop is run again in a copy of the script's names: assignments, loops,
-`with` blocks, `model.eval()`. Where there is nothing of the kind, because all of it stands in functions, the functions that
-called the model without gradients are called once more, with what they were called with. What trains is left out. Model,
-random numbers and modes are as before.
+Top-level statements after the last training loop run again in a copy of the script's names: assignments, loops, `with`
+blocks, `model.eval()`. If they do not evaluate, because the code is in functions, the functions that called the model
+without gradients are called again with the same arguments. Training code is left out. Model, RNG states and modes are
+restored.
 
-In a child of `checkup` nothing outside notices it: writes land in scratch, or there were none. Anywhere else, as in a notebook,
-what prints, saves or sends by its name is left out, also where a function of the script does it; what a function of another
-package writes elsewhere than to the screen is written a second time.
+In a child of `checkup` this changes nothing outside: writes go to an overlay, or the script wrote nothing. Elsewhere, as
+in a notebook, calls whose names print, save or send are left out, also inside the script's functions. Files written by a
+function of another package are written a second time.
 """
 
 import ast
@@ -32,18 +32,18 @@ _OUTWARD = {
     "makedirs", "remove", "unlink", "rename", "system", "run", "post", "finish", "init", "exit", "add_scalar", "write_text",
     "write_bytes", "export",
 }  # fmt: skip
-"""Names of what prints, saves or sends: all that there is to go by where no overlay throws away what is written, and no child
-has looked whether anything was."""
+"""Names of functions that print, save or send. Only these names help if there is no overlay, and no child process that
+checks for writes."""
 
 _latest: list[tuple[Any, Evaluated]] = []
-"""What was found last: several instruments ask for the same run."""
+"""The last result, because several instruments need the same run."""
 
 
 def evaluated(run: Run, again: bool = False) -> Evaluated:
-    """What the evaluation of `run` looked at; with `again` a second time, under other random numbers.
+    """Return the data of the evaluation of `run`. With `again`, evaluate a second time with other random numbers.
 
-    It is stopped after `look.SECONDS` of processor time. Raises NotApplicable where nothing may be run again, where nothing
-    behind the training loop calls the model, or where that cannot be run once more.
+    It is stopped after `look.SECONDS` of processor time. Raises NotApplicable if nothing may be re-run, if no code after
+    the training loop calls the model, or if that code fails.
     """
     kept = permitted(run)
     if not again and _latest and _latest[0][0]() is kept:
@@ -62,7 +62,7 @@ def evaluated(run: Run, again: bool = False) -> Evaluated:
 
 
 def _left_out(kept: Live) -> set[str]:
-    """Names of what is not called again."""
+    """Return the names of functions that are not called again."""
     return _TRAINS if kept.guarded else _TRAINS | _OUTWARD
 
 
@@ -73,14 +73,14 @@ def _at_top_level(run: Run, kept: Live) -> Callable[[], Any]:
 
 
 def _by_function(run: Run, kept: Live, again: bool) -> Evaluated | None:
-    """The latest evaluation that a function of the script made and that can be made again."""
+    """Re-run the latest evaluation in a function of the script that can be called again."""
     if not run.source:
         return None
     own = _own(parse(run.source).body)
     for one in reversed(kept.evaluations):
         if one.again is None or one.name not in own or _closure(own[one.name], own) & _left_out(kept):
             continue
-        call = one.again  # a list that it adds to, such as a history, stays as it is
+        call = one.again  # arguments are copied, so that a list such as a history stays unchanged
         call = partial(
             call.func, *map(_copied, call.args), **{name: _copied(value) for name, value in call.keywords.items()}
         )
@@ -96,12 +96,12 @@ def _copied(value: Any) -> Any:
 
 
 def behind_training(source: str, left_out: Set[str]) -> ast.Module:
-    """The statements behind the last loop that trains, but for those that call something of these names.
+    """Return the statements after the last training loop, without those that call a function in `left_out`.
 
-    Raises NotApplicable where the text is not there, or has no such loop at its top level.
+    Raises NotApplicable without a source, or without a training loop at its top level.
     """
     if not source:
-        raise NotApplicable("needs the script's source, to run its evaluation once more")
+        raise NotApplicable("needs the script's source to run its evaluation again")
     body = parse(source).body
     trains = [
         place for place, one in enumerate(body) if isinstance(one, ast.For | ast.While) and "backward" in called(one)
@@ -114,7 +114,7 @@ def behind_training(source: str, left_out: Set[str]) -> ast.Module:
 
 
 def _own(body: list[ast.stmt]) -> dict[str, set[str]]:
-    """Function or method of the script -> names that it calls."""
+    """Return function or method of the script -> names that it calls."""
     found: dict[str, set[str]] = {}
     for node in (node for one in body for node in ast.walk(one)):
         if isinstance(node, ast.FunctionDef):
@@ -130,7 +130,7 @@ def _harmless(statement: ast.stmt, own: dict[str, set[str]], left_out: Set[str])
 
 
 def _closure(names: set[str], own: dict[str, set[str]]) -> set[str]:
-    """What is called, by what of the script is called as well."""
+    """Return all called names, including calls inside the script's own functions."""
     further, waiting = set(names), list(names & own.keys())
     while waiting:
         new = own[waiting.pop()] - further

@@ -1,9 +1,9 @@
-"""Controlled experiments: a copy of a script whose first line changes one thing, whatever way the script is written in.
+"""Controlled experiments: a copy of a script with a new first line that changes one thing in torch.
 
     Job(changed(source, "tenth_of_the_rate"))
 
-The functions below run in that copy's own process, before its first statement. They change what torch is asked to do and no
-text of the script, so that a trainer class, a closure and a loop of somebody else's are all reached.
+The functions below run in that copy's own process, before its first statement. They change torch's functions and not
+the script's text. So they work for trainer classes, closures and loops of other libraries too.
 """
 
 import ast
@@ -21,11 +21,11 @@ from bugzoo.syntax import parse, source_lines
 
 NAMES = ("tenth_of_the_rate", "clipped", "full_precision", "two_samples", "other_seed")
 LIMIT = 1.0
-"""Norm to which the gradients are clipped."""
+"""The max_norm of the clipped gradients."""
 
 
 def changed(source: str, experiment: str) -> str:
-    """The copy. Raises NotApplicable for a text whose first statement has no line of its own."""
+    """Return the changed copy. Raises NotApplicable if the first statement has no line of its own."""
     body = parse(source).body
     place = 0
     while place < len(body) and _first(body[place], place):
@@ -35,21 +35,21 @@ def changed(source: str, experiment: str) -> str:
     node = body[place]
     line = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     if place and body[place - 1].end_lineno == line:
-        raise NotApplicable("two statements stand on the script's first line")
+        raise NotApplicable("the script's first line has two statements")
     lines = source_lines(source, keepends=True)
     call = f"__import__({__name__!r}, fromlist=['{experiment}']).{experiment}()\n"
     return "".join([*lines[: line - 1], call, *lines[line - 1 :]])
 
 
 def _first(node: ast.stmt, place: int) -> bool:
-    """The docstring and `from __future__`, which nothing may come before."""
+    """Return whether this is the docstring or `from __future__`, which must stay first."""
     if place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def tenth_of_the_rate() -> None:
-    """Every step is made with a tenth of its rate; a schedule sees what it has set."""
+    """Use a tenth of the learning rate at every step. A scheduler still sees its own value."""
     kept: dict[int, list[Any]] = {}
 
     def lower(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -66,7 +66,7 @@ def tenth_of_the_rate() -> None:
 
 
 def clipped() -> None:
-    """No step follows a gradient longer than LIMIT."""
+    """Clip the gradient norm to LIMIT before every step."""
 
     def clip(optimizer: Any, args: Any, kwargs: Any) -> None:
         found = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
@@ -76,7 +76,7 @@ def clipped() -> None:
 
 
 def full_precision() -> None:
-    """No autocast, and no scaling of the loss."""
+    """Disable autocast and loss scaling."""
     for kind in (torch.autocast, torch.amp.GradScaler):
         _switched_off(kind)
 
@@ -92,7 +92,7 @@ def _switched_off(kind: Any) -> None:
 
 
 def two_samples() -> None:
-    """Every DataLoader deals its first two samples, as many times as it had samples."""
+    """Make every DataLoader repeat its first two samples, with the same number of samples in total."""
     before: Callable[..., None] = DataLoader.__init__
 
     def made(self: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:
@@ -104,7 +104,7 @@ def two_samples() -> None:
 
 
 def other_seed() -> None:
-    """Every seed that the script sets is one higher."""
+    """Add one to every seed that the script sets."""
     for room, name in ((torch, "manual_seed"), (np.random, "seed"), (random, "seed")):
         _one_higher(room, name)
 

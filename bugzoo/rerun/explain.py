@@ -1,4 +1,4 @@
-"""After a run: which step, module, operation and line made the first number that is not finite, and what led to a crash."""
+"""After a run: find the step, module, operation and line of the first NaN or infinity, and the cause of a crash."""
 
 import math
 from typing import cast
@@ -14,18 +14,18 @@ from bugzoo.watching.trace import Trace
 
 
 def explain(trace: Trace, past: Past) -> None:
-    """See `Trace.explain`, which calls this once. Where nothing may be run again, the trace stays as it is."""
+    """Do the work of `Trace.explain`, which calls this once. If nothing may be re-run, the trace is unchanged."""
     live = trace.live
     if live is None or live.no_rerun:
         return
     _non_finite(trace, past)
     if live.crashed is not None:
         trace.error["scene"] = {**trace.error.get("scene", {}), **crashed.found(live.crashed)}
-        live.crashed = None  # it held on to a batch
+        live.crashed = None  # it kept a batch alive
 
 
 def _non_finite(trace: Trace, past: Past) -> None:
-    """Complete the first non_finite event of `trace` by running that one step again; what is not found stays None."""
+    """Complete the first non_finite event of `trace` by re-running that step. Unknown values stay None."""
     event = trace.earliest("non_finite")
     history = past.history
     if event is None or event.data.get("op") is not None:
@@ -52,7 +52,7 @@ def _non_finite(trace: Trace, past: Past) -> None:
 
 
 def _made_by_update(trace: Trace, past: Past, event: Event, snapshot: Snapshot) -> bool:
-    """Were the parameters non-finite before the step's forward? Then the update before it made them so."""
+    """Return whether parameters were non-finite before the step's forward: then the previous update caused it."""
     for parameter, value in zip(snapshot.state.parameters, snapshot.state.values, strict=True):
         if not bool(torch.isfinite(value).all()):
             before = max(event.step - 1, 0)
@@ -73,7 +73,7 @@ def _made_by_update(trace: Trace, past: Past, event: Event, snapshot: Snapshot) 
 
 
 def _name_gradient(trace: Trace, event: Event) -> None:
-    """Without a replay at least the parameters with a non-finite gradient are known."""
+    """Without a replay, name the first parameter with a non-finite gradient."""
     if event.data.get("direction") == "gradient" and event.step <= len(trace.param_grad_norm):
         row = trace.param_grad_norm[event.step - 1]
         bad = [p.name for p, n in zip(trace.parameters, row.tolist(), strict=True) if math.isinf(n)]

@@ -1,4 +1,4 @@
-"""What a body that is run again calls: backward passes, steps and clippings, in their order."""
+"""Record the backward passes, optimizer steps and gradient clippings of a re-run loop body, in order."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 @contextlib.contextmanager
 def calls() -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """What is called in it, in its order: ("backward", {}), ("step", {}), and ("norm" or "value", numbers) of a clipping.
+    """Yield the list of calls inside it, in order: ("backward", {}), ("step", {}), ("norm" or "value", numbers).
 
-    A clipping's numbers: `limit`, `before` (L2 norm of what it is given, 0 for nothing), `after`, `cosine` of the two,
-    `touched` (share of the elements that changed).
+    The numbers of a gradient clipping: `limit`, `before` (L2 norm of the given gradients, 0 without any), `after`,
+    `cosine` between before and after, `touched` (share of the elements that changed).
     """
     heard: list[tuple[str, dict[str, Any]]] = []
     backward, by_norm, by_value = torch.autograd.backward, clip_grad._clip_grads_with_norm_, clip_grad.clip_grad_value_
@@ -59,6 +59,6 @@ def _clipped(heard: list[Any], kind: str, clip: Any, parameters: Any, limit: Any
 
 
 def _gradient(parameters: list[torch.Tensor]) -> torch.Tensor:
-    """(elements,) in float64; empty where there is none."""
+    """Return all gradients as one vector (elements,) in float64, empty without gradients."""
     found = [p.grad.detach().double().flatten() for p in parameters if p.grad is not None]
     return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)

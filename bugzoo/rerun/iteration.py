@@ -1,4 +1,4 @@
-"""One pass through the loop of a watched training as code, compiled again from its source with its own lines."""
+"""Compile one iteration of a watched training loop from its source, with its own line numbers."""
 
 import ast
 import copy
@@ -16,14 +16,14 @@ from bugzoo.watching.state import copied
 
 
 def _body(loop: Loop, line: int | None, names: dict[str, Any] | None, converting: bool = False) -> CodeType:
-    """The loop's body as code, from the statement at `line` on; inside a function of `names` where names are given.
+    """Return the loop's body as code, from the statement at `line` on. With `names`, inside a function with those names.
 
-    `converting`: with what it makes of a batch before the model gets it.
+    `converting`: include the statements that convert a batch before the model gets it.
     """
     skipped = set() if converting else set(loop.fetched if line is not None else loop.names)
 
     class Skip(ast.NodeTransformer):
-        """Leave out what would fetch or convert the batch again: it is given."""
+        """Leave out statements that fetch or convert the batch, because the batch is given."""
 
         def visit_Assign(self, node: ast.Assign) -> ast.AST:
             if is_fetch(node) or (line is None and stored_names(node) & skipped):
@@ -55,7 +55,7 @@ def _body(loop: Loop, line: int | None, names: dict[str, Any] | None, converting
 def prepared(
     snapshot: Snapshot, names: dict[str, Any], line: int | None, converting: bool = False
 ) -> Callable[[dict[str, Any]], None]:
-    """What runs one iteration, changing its argument as the loop would change its names; it begins with `names`."""
+    """Return a function that runs one iteration and updates its dict of names as the loop would. It starts from `names`."""
     if snapshot.top_level:
         code = _body(snapshot.loop, line, None, converting)
         return lambda names: exec(code, names)
@@ -73,7 +73,7 @@ def prepared(
 
 
 def given(args: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """Copies of a forward's arguments; None where the script differentiates with respect to one of them."""
+    """Return copies of a forward's arguments, None if one of them requires a gradient."""
     if args is None or any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in tree_leaves(args)):
         return None
     return copied(args)

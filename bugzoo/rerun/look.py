@@ -1,4 +1,4 @@
-"""Something of a script called once more, and what its models, losses and loaders are given meanwhile."""
+"""Call a part of a script again, and record the data of its models, losses and loaders."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from bugzoo.rerun.model import main_output, quiet, tensors
 from bugzoo.rerun.silence import silent
 
 SECONDS = 5.0
-"""Of processor time of this thread, so that a busy machine shows no fewer rows."""
+"""Limit in processor time of this thread, so that a busy machine gives as many rows."""
 _LOSSES = (
     F.cross_entropy,
     F.nll_loss,
@@ -32,40 +32,40 @@ _CLASSIFIES = ("cross_entropy", "nll_loss")
 
 @dataclass
 class Evaluated:
-    """`pairs`: (answers, targets) of each call of a loss; `inputs`: of each call of the model; `loaders` that were read."""
+    """Recorded data. `pairs`: (outputs, targets) of each loss call; `inputs`: of each model call; `loaders`: those read."""
 
     inputs: list[torch.Tensor] = field(default_factory=list)
     outputs: list[torch.Tensor] = field(default_factory=list)
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
     loaders: list[Any] = field(default_factory=list)
     matches: list[torch.Tensor] = field(default_factory=list)
-    """Which predicted classes were the true ones, (B,) of each comparison of the two."""
+    """Whether predicted classes were correct, (B,) for each comparison with the targets."""
     kind: str = ""
     """The loss: cross_entropy, mse_loss, ..."""
     ignored: int = -100
-    """The class number that the loss leaves out; `pairs` are without it."""
+    """The loss's ignore_index. `pairs` do not include these targets."""
     returned: list[float] = field(default_factory=list)
-    """The numbers in what the script's function returned."""
+    """The numbers that the script's function returned."""
 
     @property
     def classifies(self) -> bool:
-        """Answers are scores of classes in the last axis, targets their numbers."""
+        """Return whether outputs are logits with classes in the last axis, and targets are class indices."""
         return self.kind in _CLASSIFIES and all(not y.is_floating_point() for _, y in self.pairs)
 
     def accuracy(self) -> float:
-        """Share of all targets that are the largest answer of their row."""
+        """Return the share of all targets whose class has the largest output in its row."""
         right = sum(float((x.argmax(-1) == y).sum()) for x, y in self.pairs)
         return right / max(1, sum(y.numel() for _, y in self.pairs))
 
     def loss(self) -> float:
-        """Mean over all targets, whatever the batches they came in (nats, or squared units)."""
+        """Return the mean loss over all targets, independent of batch sizes (nats, or squared units)."""
         function = getattr(F, self.kind)
         summed = sum(float(function(x.float(), y, reduction="sum")) for x, y in self.pairs)
         return summed / max(1, sum(y.numel() for _, y in self.pairs))
 
 
 class _Seen(TorchFunctionMode):
-    """Notes what every loss is called with, and every comparison of two rows of class numbers."""
+    """Records the arguments of every loss, and every comparison of two tensors of class indices."""
 
     def __init__(self, found: Evaluated) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class _Seen(TorchFunctionMode):
 
 
 def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Those rows whose target the loss does not leave out."""
+    """Return the rows whose target the loss does not ignore."""
     if targets.is_floating_point() or answers.ndim != targets.ndim + 1 or not (targets == ignored).any():
         return answers, targets
     kept = targets != ignored
@@ -95,17 +95,17 @@ def _counted(answers: torch.Tensor, targets: torch.Tensor, ignored: int) -> tupl
 
 
 def _numbered(value: Any) -> bool:
-    """A tensor of whole numbers with an axis: predicted or true classes."""
+    """Return whether this is an integer tensor with an axis: predicted or true classes."""
     return isinstance(value, torch.Tensor) and value.ndim > 0 and not value.is_floating_point()
 
 
 def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -> Evaluated:
-    """What `model` is given while `call` runs, for SECONDS at most, with `again` under other random numbers.
+    """Record the data of `model` while `call` runs, for SECONDS at most, with `again` under other random numbers.
 
-    Raises NotApplicable where the call fails, or never comes to the model.
+    Raises NotApplicable if the call fails, or never calls the model.
     """
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
-        raise NotApplicable("the processes that the model was shared among are gone")
+        raise NotApplicable("the other ranks of the distributed model have ended")
     found = Evaluated()
     budget = Budget(SECONDS)
 
@@ -124,23 +124,23 @@ def look(model: torch.nn.Module, call: Callable[[], Any], again: bool = False) -
     except OutOfTime:
         pass
     except (Exception, SystemExit) as error:
-        raise NotApplicable(f"its evaluation cannot be run once more ({type(error).__name__}: {error})"[:200]) from None
+        raise NotApplicable(f"its evaluation cannot be run again ({type(error).__name__}: {error})"[:200]) from None
     finally:
         hook.remove()
     if not found.inputs:
-        raise NotApplicable("nothing behind the training loop calls the model")
+        raise NotApplicable("no code after the training loop calls the model")
     return found
 
 
 def _numbers(returned: Any) -> list[float]:
-    """All single numbers in what a function returned."""
+    """Return all single numbers in a function's return value."""
     single = [one for one in tree_leaves(returned) if not isinstance(one, torch.Tensor) or one.numel() == 1]
     return [float(one) for one in single if isinstance(one, int | float | torch.Tensor)]
 
 
 @contextlib.contextmanager
 def _reading(found: Evaluated) -> Iterator[None]:
-    """Note every DataLoader that is read."""
+    """Record every DataLoader that is read."""
     original = DataLoader.__iter__
 
     def read(loader: Any) -> Any:

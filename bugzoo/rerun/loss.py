@@ -1,4 +1,4 @@
-"""The run's own kind of loss, computed again on a kept batch."""
+"""Compute the run's own loss again on a kept batch."""
 
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from bugzoo.watching.live import Batch
 
 
 def again(model: torch.nn.Module, batch: Batch, operation: str) -> torch.Tensor:
-    """Mean loss of `model` on `batch`, a scalar with its graph; `operation` is the trace's `loss_op`.
+    """Return the mean loss of `model` on `batch`, a scalar with its graph. `operation` is the trace's `loss_op`.
 
     Raises NotApplicable for a loss that keeps no targets, or whose targets do not match the model's output.
     """
@@ -25,7 +25,7 @@ def again(model: torch.nn.Module, batch: Batch, operation: str) -> torch.Tensor:
         return F.mse_loss(output, targets)
     if operation.startswith("BinaryCrossEntropyWithLogits"):
         return F.binary_cross_entropy_with_logits(output, targets)
-    raise NotApplicable(f"no way to compute {operation or 'this loss'} again is known")
+    raise NotApplicable(f"bugzoo cannot compute {operation or 'this loss'} again")
 
 
 def _cross_entropy(output: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""A model called again: alone, in a mode of the caller's choice, on copies of what it was called with."""
+"""Call a model again: alone, in train or eval mode, on copies of its arguments."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from bugzoo.watching.live import Live
 
 
 def live(run: Run) -> Live:
-    """The run's live objects. Raises NotApplicable where the trace came from a file or another process."""
+    """Return the run's live objects. Raises NotApplicable if the trace came from a file or another process."""
     found = run.trace.live
     if found is None:
         raise NotApplicable("needs the live model; this trace has numbers only")
@@ -23,7 +23,7 @@ def live(run: Run) -> Live:
 
 @contextmanager
 def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.Module]:
-    """`model` in the given mode without autograd; modes, buffers and random numbers are as before afterwards."""
+    """Yield `model` in the given mode without autograd. Modes, buffers and RNG states are restored afterwards."""
     with unchanged(model), torch.no_grad():
         for module in model.modules():
             module.training = training
@@ -31,10 +31,10 @@ def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.M
 
 
 def call(model: torch.nn.Module, args: Any, kwargs: Any) -> torch.Tensor:
-    """The main output, in float32, of one call with copies of the arguments; (batch, ...) as the model gives it.
+    """Return the main output (batch, ...), in float32, of one call with copies of the arguments.
 
-    It sets torch's seed to 0: call it within `quiet`. Raises NotApplicable where the output holds no tensor of numbers, and
-    whatever the model raises.
+    It sets torch's seed to 0, so call it within `quiet`. Raises NotApplicable if the output has no floating tensor, and
+    any exception of the model.
     """
     args, kwargs = tree_map(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, (args, kwargs))
     torch.manual_seed(0)
@@ -42,7 +42,7 @@ def call(model: torch.nn.Module, args: Any, kwargs: Any) -> torch.Tensor:
 
 
 def tensors(tree: Any) -> list[torch.Tensor]:
-    """All tensors in nested arguments or outputs, in order; fields of output objects as well."""
+    """Return all tensors in nested arguments or outputs, in order, including fields of output objects."""
     leaves = tree_flatten(tree)[0]
     found = []
     for leaf in leaves:
@@ -54,9 +54,9 @@ def tensors(tree: Any) -> list[torch.Tensor]:
 
 
 def main_output(tree: Any) -> torch.Tensor:
-    """What the loss most likely reads: `.logits` where there is one, else the first floating tensor that is no scalar.
+    """Return the output that the loss most likely uses: `.logits`, else the first floating tensor that is not a scalar.
 
-    Raises NotApplicable when there is none.
+    Raises NotApplicable if there is no such tensor.
     """
     logits = tree.get("logits") if isinstance(tree, dict) else getattr(tree, "logits", None)
     if isinstance(logits, torch.Tensor):
@@ -64,4 +64,4 @@ def main_output(tree: Any) -> torch.Tensor:
     for tensor in tensors(tree):
         if tensor.is_floating_point() and tensor.ndim >= 1:
             return tensor
-    raise NotApplicable("the model's output holds no tensor of numbers that could be compared")
+    raise NotApplicable("the model's output has no floating-point tensor to compare")

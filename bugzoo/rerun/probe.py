@@ -1,4 +1,4 @@
-"""Finding the first operation whose result is not finite, in one step that is being run again."""
+"""Find the first operation whose result is not finite, in a step that is being re-run."""
 
 import linecache
 import re
@@ -19,7 +19,7 @@ _FILLS = (
     "masked_fill", "where", "full", "fill", "tensor", "as_tensor", "new_", "empty", "zeros", "ones", "to", "clone",
     "detach", "triu", "tril", "index_fill", "scatter", "setitem", "getitem", "copy",
 )  # fmt: skip
-"""Operations that put a value where they are told to: -inf from them is a mask, not an accident."""
+"""Operations that write a given value: -inf from them is a mask, not a bug."""
 _NAMES = {
     "truediv": "div", "rtruediv": "div", "radd": "add", "rmul": "mul", "rsub": "sub", "rpow": "pow", "iadd": "add",
     "imul": "mul", "isub": "sub", "itruediv": "div",
@@ -32,13 +32,13 @@ def _leaves(value: Any) -> list[torch.Tensor]:
 
 
 def op_name(function: Any) -> str:
-    """`log` for torch.log, Tensor.log_ and the like; `div` for the operator."""
+    """Return `log` for torch.log, Tensor.log_ and the like, `div` for the operator."""
     name = getattr(function, "__name__", str(function)).strip("_")
     return _NAMES.get(name, name)
 
 
 def place(frame: Any) -> dict[str, Any]:
-    """File, line and text of the watched code's innermost line."""
+    """Return file, line and text of the watched code's innermost line."""
     for inner in user_frames(frame):
         file, line = inner.f_code.co_filename, inner.f_lineno
         return {"file": file, "line": line, "code": linecache.getline(file, line).strip()}
@@ -46,7 +46,7 @@ def place(frame: Any) -> dict[str, Any]:
 
 
 class Probe(TorchFunctionMode):
-    """While active, looks at every operation's result, forward and backward. `first` is the earliest finding."""
+    """Checks every operation's result while it is active, forward and backward. `first` is the earliest finding."""
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Probe(TorchFunctionMode):
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._suspect is None and self.first is None and self.watching:
-            # Whatever no function mode sees (a custom autograd.Function) is at least found by its module.
+            # An operation that no function mode sees (a custom autograd.Function) is at least found by its module.
             if _bad(_leaves(output)) and not _bad(_leaves(args)):
                 self._suspect = {"module": self._name(module), "op": type(module).__name__, "direction": "forward"}
                 self._suspect |= place(sys._getframe(1))
@@ -120,7 +120,7 @@ class Probe(TorchFunctionMode):
             ):
                 here = self._here(name)
                 self.first = {**here, "direction": "forward"}
-            elif nan and had_nan:  # nothing before made it: it came in from outside
+            elif nan and had_nan:  # no earlier operation made it: it came in from outside
                 self.first = {**self._here("input"), "direction": "forward"}
         for tensor in out:
             if tensor.grad_fn is not None:
@@ -132,7 +132,7 @@ class Probe(TorchFunctionMode):
         return {"module": self._name(module), "op": name, **place(sys._getframe(2))}
 
     def _own(self, node: Any, given: list[torch.Tensor], owner: dict[str, Any]) -> None:
-        """Remember which line made `node` and the nodes behind it that the same call made."""
+        """Record the line that made `node` and the earlier nodes of the same call."""
         queue = [node]
         while queue:
             one = queue.pop()
@@ -162,17 +162,17 @@ class Probe(TorchFunctionMode):
         return look
 
     def result(self) -> dict[str, Any] | None:
-        """The first finding: {"module", "op", "direction", "file", "line", "code"}."""
+        """Return the first finding: {"module", "op", "direction", "file", "line", "code"}."""
         return self.first or self._suspect
 
 
 def _short(name: str) -> str:
-    """`log` for LogBackward0."""
+    """Return `log` for LogBackward0."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", name)).lower()
 
 
 def _from_anomaly(node: Any) -> dict[str, Any]:
-    """The line that anomaly mode noted when the node was made."""
+    """Return the line that anomaly mode recorded when the node was made."""
     lines = "".join(node.metadata.get("traceback_", ()))
     found = [m for m in re.findall(r'File "([^"]+)", line (\d+)', lines) if is_user_file(m[0])]
     file, line = found[-1] if found else (None, 0)

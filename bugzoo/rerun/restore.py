@@ -1,6 +1,6 @@
-"""Putting things back as they were: the only file among the watch, the instruments and this room that does so.
+"""Restore a run's state. Of the watch, the instruments and this package, only this file does so.
 
-`bugzoo.watching.state` copies; here the copies are put back to the last bit: parameters, gradients, buffers, modes,
+`bugzoo.watching.state` makes the copies. Here they are restored exactly: parameters, gradients, buffers, modes,
 optimizers, schedulers, loss scalers, generators, names, containers and the attributes of the script's own objects.
 """
 
@@ -25,9 +25,9 @@ from bugzoo.watching.state import State, copied
 
 @contextlib.contextmanager
 def back_at(past: Past, snapshot: Snapshot) -> Iterator[dict[str, Any]]:
-    """The training as it was at `snapshot`, in silence; yields the names that its loop's body reads and binds.
+    """Set the training back to `snapshot`, silently, and yield the names that its loop's body reads and assigns.
 
-    Afterwards everything is as it was before, also where what ran in it raised.
+    Everything is restored afterwards, even after an exception.
     """
     names = snapshot.frame_globals if snapshot.top_level else dict(snapshot.namespace)
     state = State(past.models.ordered(), past.moment.optimizers, {**snapshot.namespace, **names}, True, snapshot.state)
@@ -43,7 +43,7 @@ def back_at(past: Past, snapshot: Snapshot) -> Iterator[dict[str, Any]]:
 
 @torch.no_grad()
 def restore(state: State) -> None:
-    """Put everything back as it was at `state`, which stays fit for another time."""
+    """Restore everything from `state`, which can be used again."""
     for p, value, grad, trainable in zip(state.parameters, state.values, state.grads, state.trainable, strict=True):
         p.data.copy_(value)
         p.grad = None if grad is None else grad.clone()
@@ -66,15 +66,15 @@ def restore(state: State) -> None:
 
 
 def forget(optimizers: Iterable[torch.optim.Optimizer]) -> None:
-    """Leave each optimizer as one that has made no step yet."""
+    """Clear the state of each optimizer, as before its first step."""
     for optimizer in optimizers:
         optimizer.state = defaultdict(dict)
 
 
 def put_back(between: Between, names: dict[str, Any]) -> bool:
-    """Make `names` what they were at an epoch's first forward.
+    """Restore `names` to their values at an epoch's first forward.
 
-    True when the loop's body can go on at the forward, False when it must run from its top.
+    Returns True if the loop's body can continue at the forward, False if it must run from its start.
     """
     for name, (value, version) in between.names.items():
         tensor = isinstance(value, torch.Tensor)
@@ -93,7 +93,7 @@ def put_back(between: Between, names: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def stepping_at(rate: float) -> Iterator[None]:
-    """Every optimizer steps at this learning rate, its groups in proportion; each has its own rate again after the step."""
+    """Let every optimizer step with this learning rate, its groups in proportion. Their own rates return after each step."""
     before: list[Any] = []
 
     def lend(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -115,10 +115,10 @@ def stepping_at(rate: float) -> Iterator[None]:
 
 
 class _Frozen:
-    """The live objects as they are now (not copies), so that what is run again leaves no trace in them.
+    """The current live objects (not copies), so that a re-run does not change them.
 
-    Containers and the attributes of the code's own objects are remembered item by item, two levels deep; gradients and
-    optimizer slots as the very tensors that they are.
+    Containers and the attributes of the code's own objects are recorded item by item, two levels deep. Gradients and
+    optimizer state are recorded as the same tensor objects.
     """
 
     def __init__(self, state: State, namespace: dict[str, Any], *more: dict[str, Any]) -> None:
@@ -155,7 +155,7 @@ class _Frozen:
 
 
 def _refill(container: Any, content: Any) -> None:
-    """Make the live `container` hold `content` again, never emptying one that nothing changed."""
+    """Restore `content` in the live `container`, without emptying an unchanged one."""
     if isinstance(container, dict):
         for key in [key for key in container if key not in content]:
             del container[key]
@@ -176,7 +176,7 @@ def _refill(container: Any, content: Any) -> None:
 
 @contextlib.contextmanager
 def unchanged(model: torch.nn.Module) -> Iterator[None]:
-    """Modes and buffers of `model`, and torch's random numbers, are as before afterwards."""
+    """Restore modes and buffers of `model`, and torch's RNG states, afterwards."""
     modes = {module: module.training for module in model.modules()}
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
@@ -194,7 +194,7 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_weights(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> Iterator[None]:
-    """`model` with other weights (name -> tensor, as its state_dict has them); its own are there again afterwards."""
+    """Give `model` other weights (name -> tensor, as in its state_dict), and restore its own afterwards."""
     own = {name: value.detach().clone() for name, value in model.state_dict().items()}
     try:
         model.load_state_dict(weights)
@@ -207,7 +207,7 @@ def with_weights(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) ->
 
 
 def set_rng(rng: Mapping[str, Any]) -> None:
-    """The global generators, as `bugzoo.watching.state.get_rng` or `torch_rng` found them."""
+    """Set the global RNG states that `bugzoo.watching.state.get_rng` or `torch_rng` returned."""
     torch.set_rng_state(rng["torch"])
     if "numpy" in rng:
         np.random.set_state(rng["numpy"])
@@ -217,7 +217,7 @@ def set_rng(rng: Mapping[str, Any]) -> None:
 
 
 def set_random(state: State) -> None:
-    """All generators, those of the script among them, as they were at `state`."""
+    """Set all generators, including the script's own, to their states in `state`."""
     for generator, old in state.generators:
         if isinstance(generator, random.Random):
             generator.setstate(old)
@@ -231,7 +231,7 @@ def set_random(state: State) -> None:
 
 @contextlib.contextmanager
 def same_random(*generators: torch.Generator) -> Iterator[None]:
-    """torch's global generator on the CPU, and those given, are as before afterwards."""
+    """Restore torch's global CPU generator, and the given ones, afterwards."""
     states = [one.get_state() for one in generators]
     with torch.random.fork_rng(devices=[]):
         try:
@@ -243,7 +243,7 @@ def same_random(*generators: torch.Generator) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lent(thing: Any, name: str, value: Any) -> Iterator[None]:
-    """An attribute of `thing` with another value for a while."""
+    """Set an attribute of `thing` to another value for the block."""
     old = getattr(thing, name)
     setattr(thing, name, value)
     try:

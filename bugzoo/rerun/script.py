@@ -1,4 +1,4 @@
-"""The whole script once more, each time in a process of its own that begins in the folder as the first run found it."""
+"""Re-run the whole script, each time in a new process that starts in the folder as the first run found it."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from bugzoo.rerun.permit import ask
 from bugzoo.running import Job, Limits, Run, run_many, run_worker, stopped_and_resumed
 
 LEAST, UNKNOWN = 60.0, 120.0
-"""Seconds that a further run may take at least, and where it is not known how long the first one took."""
+"""Time limit of a re-run in seconds: at least LEAST, and UNKNOWN if the first run's duration is unknown."""
 HASH_SEEDS = ("1", "2")
 _TAIL = """
 import torch as _torch
@@ -28,10 +28,10 @@ with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as faile
 
 
 def job_of(run: Run, why: str) -> Job:
-    """A job that runs the script of `run` once more: ranks, threads and name as before, four times its seconds.
+    """Return a job that re-runs the script of `run`: same ranks, threads and name, with four times its seconds.
 
-    What it writes lands in scratch, where the kernel allows it; it may connect to nothing and start nothing. Raises
-    NotApplicable where nothing may be run again, or where the text is not known; `why` says what it is needed for.
+    Its writes go to an overlay if the kernel allows it. It may open no connection and start no program. Raises
+    NotApplicable if nothing may be re-run, or if the source is unknown. `why` tells what the source is needed for.
     """
     ask(run)
     if not run.source:
@@ -48,14 +48,14 @@ def job_of(run: Run, why: str) -> Job:
 
 
 def once_more(job: Job) -> tuple[Run, ...]:
-    """The same script again."""
+    """Run the same script again."""
     return (run_worker(job),)
 
 
 def interrupted(job: Job) -> tuple[Run, ...]:
-    """The run that is stopped half way and the one that goes on from its files; the first alone where it did not finish.
+    """Return the run that stops halfway and the resumed run. Only the first one if that did not finish.
 
-    Raises NotApplicable for a script that cannot be told to stop.
+    Raises NotApplicable for a script that cannot be stopped halfway.
     """
     try:
         return stopped_and_resumed(job)
@@ -64,15 +64,15 @@ def interrupted(job: Job) -> tuple[Run, ...]:
 
 
 def experimented(job: Job) -> tuple[Run, ...]:
-    """A run of each changed copy, in the order of `experiments.NAMES`. Raises NotApplicable where none can be made."""
+    """Return a run of each changed copy, in the order of `experiments.NAMES`. Raises NotApplicable if that fails."""
     return tuple(run_worker(replace(job, source=experiments.changed(job.source, name))) for name in experiments.NAMES)
 
 
 def fresh(job: Job) -> tuple[Run, ...]:
-    """Two runs side by side, in interpreters that order sets by other hashes; `stdout` holds what each printed, and a sum of
-    the weights of each model.
+    """Return two runs with different hash seeds, so that sets have another order. `stdout` holds each one's output, and
+    a sum of the weights of each model.
 
-    A worker is a fork, which has the hashes of its parent: each starts Python anew, and so imports torch, which takes most of
+    A worker is a fork and has its parent's hash seed. So each starts a new Python and imports torch, which takes most of
     the time. Raises NotApplicable for several ranks.
     """
     if job.ranks > 1:

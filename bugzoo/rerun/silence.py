@@ -1,4 +1,4 @@
-"""What is run again is not heard: no text, no warning."""
+"""Silence re-run code: no output, no warnings."""
 
 import contextlib
 import io
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Drop what Python code writes to stdout and stderr, and its warnings."""
+    """Drop the output of Python code to stdout and stderr, and its warnings."""
     with (
         warnings.catch_warnings(),
         contextlib.redirect_stdout(io.StringIO()),

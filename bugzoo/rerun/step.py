@@ -1,7 +1,7 @@
-"""One step of a watched run once more, under anomaly mode and with probes in place; then everything is put back.
+"""Re-run one step of a watched run in anomaly mode and with probes, then restore everything.
 
 The loop's body is compiled again from its source, with its own file name and line numbers, and run from a snapshot in
-the loop's own namespace. Parameters, optimizer state, random states, containers and names are as before afterwards.
+the loop's own namespace. Parameters, optimizer state, RNG states, containers and names are restored afterwards.
 """
 
 import math
@@ -24,11 +24,11 @@ from bugzoo.watching.trace import Trace
 
 
 class _Reached(BaseException):
-    """The step that was asked for has been made."""
+    """The requested step is done."""
 
 
 class _Rerun(Recorder):
-    """A recorder for the second time: it gives the random numbers back and lets the probe look at backward passes."""
+    """A recorder for the re-run: it restores the RNG states and lets the probe inspect backward passes."""
 
     def __init__(self, goal: int, start: int) -> None:
         super().__init__(Trace(), self._after, graph=False, snapshots=False)
@@ -61,9 +61,9 @@ class _Rerun(Recorder):
 def execute(
     past: Past, snapshot: Snapshot, iterations: list[Iteration], step: int, from_start: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Run `iterations` from `snapshot` until optimizer step `step` is made: ({"loss", "grad_norm"}, first finding).
+    """Run `iterations` from `snapshot` up to optimizer step `step`. Returns ({"loss", "grad_norm"}, first finding).
 
-    `from_start`: the first statement draws its batch itself, from the random state that the step before left.
+    `from_start`: the first statement draws its batch itself, from the RNG state at the end of the step before.
     """
     rerun = _Rerun(step, snapshot.iteration.step)
     hooks = Hooks(rerun)
@@ -102,12 +102,12 @@ def execute(
 
 
 def same(one: float, other: float) -> bool:
-    """Equal to the last bit, NaN being equal to NaN."""
+    """Return whether two numbers are exactly equal. NaN equals NaN."""
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
 def starts(iterations: list[Iteration]) -> tuple[bool, ...]:
-    """Which random states to begin with, one after the other: that of the step's start, that of its forward."""
+    """Return the RNG states to try, in order: that of the step's start (True), that of its forward (False)."""
     return (True, False) if iterations[0].start is not None else (False,)
 
 
@@ -116,22 +116,24 @@ def _recorded(trace: Trace, step: int) -> float:
 
 
 def replay(trace: Trace, step: int) -> Replay:
-    """Run step `step` (from 1) of `trace` once more: see `Trace.replay`, which says what is repeated and what is raised."""
+    """Re-run step `step` (from 1) of `trace`. `Trace.replay` describes what is repeated and what is raised."""
     live = trace.live
     if live is None:
-        raise UserError("A trace that was loaded from a file cannot be replayed: run the training under watch() again.")
+        raise UserError("A trace loaded from a file cannot be replayed. Run the training under watch() again.")
     if live.no_rerun:
         raise UserError(live.no_rerun)
     if live.past is None:
-        raise UserError("Leave the `with bugzoo.watch()` block first: trace.replay(step) works when the run has ended.")
+        raise UserError(
+            "Leave the `with bugzoo.watch()` block first: trace.replay(step) works after the run has ended."
+        )
     past = live.past
     if not 1 <= step <= len(trace.step):
-        raise UserError(f"There is no step {step}: the run made steps 1 to {len(trace.step)}.")
+        raise UserError(f"There is no step {step}: the run has steps 1 to {len(trace.step)}.")
     history = past.history
     if history is None:
-        raise UserError("This run was watched with snapshots=False; watch(snapshots=True) keeps what a replay needs.")
+        raise UserError("This run was watched with snapshots=False, but a replay needs watch(snapshots=True).")
     if past.models.several_ranks():
-        raise UserError("A step of several ranks cannot be replayed by one of them: run the script on one rank.")
+        raise UserError("One rank alone cannot replay a step of several ranks. Run the script on one rank.")
     pinned = history.pinned
     plan = history.plan(step)
     if pinned is not None and pinned.iteration.step == step:
@@ -142,14 +144,14 @@ def replay(trace: Trace, step: int) -> Replay:
             raise UserError(
                 "No loop was found around loss.backward() and optimizer.step(), so no step can be run again."
             )
-        within = f"Steps {reach[0]} to {reach[1]} are within reach." if reach else "No step is within reach."
-        raise UserError(f"Step {step} is out of reach: only the latest snapshots are kept. {within}")
+        within = f"Steps {reach[0]} to {reach[1]} can be replayed." if reach else "No step can be replayed."
+        raise UserError(f"Step {step} cannot be replayed: only the latest snapshots are kept. {within}")
     snapshot, iterations = plan
     for iteration in iterations:
         if iteration.overwritten():
             raise UserError(
                 f"The batch of step {iteration.step} was overwritten in place after its step, so step {step} cannot be "
-                "run again; give each step a tensor of its own to make it replayable."
+                "run again. Use a new tensor for each batch to make it replayable."
             )
     info: dict[str, Any] = {}
     first, loss, norm, faithful = None, math.nan, math.nan, False

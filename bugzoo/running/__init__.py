@@ -1,6 +1,6 @@
-"""Executing a script: in this process, where its objects can be inspected, or in a worker that can be killed.
+"""Run a script: in this process, where you can inspect its objects, or in a worker that can be killed.
 
-The names are looked up when they are first used: a `Reading` is taken apart where nobody waits for torch.
+The names are imported when they are first used, so that reading a `Reading` does not load torch.
 """
 
 import importlib

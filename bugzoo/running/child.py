@@ -1,4 +1,4 @@
-"""The process in which a job's script runs, forked from the warm process by its supervisor."""
+"""The process that runs a job's script. The supervisor forks it from the warm process."""
 
 import contextlib
 import faulthandler
@@ -23,14 +23,14 @@ from bugzoo.running.script import run_script
 
 _stack_file: Any = None
 READY = b"ready"
-"""What the supervisor reads on the gate when the sandbox stands; anything else is why it does not."""
+"""Sent to the supervisor through the gate when the sandbox is ready. Anything else is the reason of a failure."""
 
 
 def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progress: int, gate: int) -> int:
     """Become the script's process: own session, own streams, limits. Returns the exit code.
 
-    `gate` leads to the supervisor, who gets the sandbox's folder through it, and is closed before the script starts, so
-    that no script can speak on it.
+    `gate` sends the sandbox's folder to the supervisor. It is closed before the script starts, so that no script can
+    write to it.
     """
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -42,10 +42,10 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     )
     sys.dont_write_bytecode = True
     os.environ.update(job.env)
-    before, sys.path[:] = list(sys.path), path  # what the caller can import, so that it can name it in `after`
+    before, sys.path[:] = list(sys.path), path  # the caller's path, so that `after` can name the caller's modules
     if job.isolated:
         if job.after:
-            resolve(job.after)  # imported now, as the sandbox shows only a few rooms of bugzoo
+            resolve(job.after)  # imported now, because the sandbox shows only a few packages of bugzoo
         try:
             place = isolate(folder, job.limits.result_mib)
             confine(job)
@@ -68,14 +68,14 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         return launch(folder, job, progress)
     try:
         run_script(folder, job, progress, rank=0)
-    except (OSError, UserError) as error:  # its results cannot be written: the supervisor looks how full the disk is
+    except (OSError, UserError) as error:  # its results cannot be written: the supervisor checks for a full disk
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 def set_apart(folder: Path, *work: str) -> None:
-    """Lay overlays over what can be written, and note in the job's folder what became of it."""
+    """Put overlays over all writable folders, and write the result to the job's folder."""
     (folder / writes.LAYERS).mkdir()
     places = folder, folder / writes.LAYERS, writes.second_place(folder)
     other = overlay.foreign(*work)
@@ -85,13 +85,13 @@ def set_apart(folder: Path, *work: str) -> None:
 
 
 def fresh_seeds() -> None:
-    """Generators as a new process has them: a fork has its parent's state, so that a missing seed would never show."""
+    """Seed the generators at random, as in a new process. With the parent's state, a missing seed would never show."""
     torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
     np.random.seed(int.from_bytes(os.urandom(4), "big"))
 
 
 def keep_stacks(folder: Path) -> None:
-    """On SIGUSR1 write the Python stacks to `stack-PID.txt`, also while the process hangs inside C code."""
+    """Write the Python stacks to `stack-PID.txt` on SIGUSR1, even while the process hangs inside C code."""
 
     def register() -> None:
         global _stack_file

@@ -1,4 +1,4 @@
-"""Other machines: a Dask cluster, whose workers run what `run_all` is given."""
+"""Run on other machines: a Dask cluster whose workers execute the items of `run_all`."""
 
 import contextlib
 import hashlib
@@ -19,10 +19,10 @@ PATIENCE = 20
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Executor | None]:
-    """The executor of the cluster whose scheduler has this address, such as `tcp://127.0.0.1:8786`; None without one.
+    """Yield the executor of the cluster with this scheduler address, such as `tcp://127.0.0.1:8786`. None gives None.
 
-    A worker that is lost loses nothing: the scheduler gives its work to another. Raises UserError where nobody answers,
-    where there is no worker, and where one has another bugzoo or torch than this process: results would not be the same.
+    If a worker is lost, the scheduler gives its work to another one. Raises UserError if no scheduler answers, if there
+    are no workers, or if a worker has another version of bugzoo or torch, because results would differ.
     """
     if address is None:
         yield None
@@ -34,18 +34,18 @@ def connected(address: str | None) -> Iterator[Executor | None]:
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[Any]:
     if not _ADDRESS.fullmatch(address):
-        raise UserError(f"--executor {address}: that is no address of a Dask scheduler; write tcp://HOST:PORT.")
+        raise UserError(f"--executor {address}: that is not a Dask scheduler's address; write tcp://HOST:PORT.")
     try:
         from distributed import Client
     except ImportError:
         raise UserError("--executor needs Dask, which is not installed: pip install 'bugzoo[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # that a worker is lost is no news worth a traceback
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # no traceback when a worker is lost
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(
-            f"--executor {address}: no scheduler answers there ({why}). Start one with `dask scheduler`, and workers with "
+            f"--executor {address}: no scheduler answers ({why}). Start one with `dask scheduler`, and workers with "
             f"`dask worker {address}`."
         ) from None
     try:
@@ -60,20 +60,20 @@ def _same_everywhere(client: Any, address: str) -> None:
         found = client.run(what_runs_here)
     except Exception as error:  # a worker's own ImportError arrives as it is
         raise UserError(
-            f"--executor {address}: a worker has no bugzoo ({error}). Install the same one there."
+            f"--executor {address}: a worker has no bugzoo ({error}). Install the same version there."
         ) from None
     if not found:
-        raise UserError(f"--executor {address}: it has no workers. Start some with `dask worker {address}`.")
+        raise UserError(f"--executor {address}: the cluster has no workers. Start some with `dask worker {address}`.")
     strange = sorted(worker for worker, theirs in found.items() if theirs != what_runs_here())
     if strange:
         raise UserError(
-            f"--executor {address}: {', '.join(strange)} runs another bugzoo or torch than this machine, so that results "
-            "would not be the same. Install the same versions there."
+            f"--executor {address}: {', '.join(strange)} has another version of bugzoo or torch, so results would "
+            "differ. Install the same versions as on this machine."
         )
 
 
 def what_runs_here() -> tuple[str, str]:
-    """(hash of this bugzoo's files, torch's version)."""
+    """Return (hash of this bugzoo's files, torch's version)."""
     root, digest = Path(__file__).parent.parent, hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
         digest.update(file.read_bytes())

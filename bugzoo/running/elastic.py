@@ -1,4 +1,4 @@
-"""Several ranks of one script, started through torch's own elastic launcher, each watched."""
+"""Start several ranks of one script with torch's own elastic launcher. Each rank is watched."""
 
 import logging
 import os
@@ -19,7 +19,7 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    # The launcher's folders and error files go where the job's own files are, and away with them, however it ends.
+    # The launcher's folders and error files go into the job's folder, so that they are deleted with it.
     scratch = folder / "elastic"
     scratch.mkdir(exist_ok=True)
     tempfile.tempdir = os.environ["TMPDIR"] = str(scratch)
@@ -41,13 +41,13 @@ def launch(folder: Path, job: Job, progress: int) -> int:
         elastic_launch(config, run_rank)(str(folder), progress)
     except ChildFailedError as error:
         for rank, failure in error.failures.items():
-            (folder / f"exit-{rank}").write_text(str(failure.exitcode))  # how one ended that could not say it itself
+            (folder / f"exit-{rank}").write_text(str(failure.exitcode))  # for a rank that left no result of its own
         return 1
     return 0
 
 
 def run_rank(folder: str, progress: int) -> None:
-    """One rank: RANK, WORLD_SIZE and the rendezvous are in the environment, put there by the launcher."""
+    """Run one rank. The launcher has set RANK, WORLD_SIZE and the rendezvous in the environment."""
     logging.disable(logging.NOTSET)
     rank = int(os.environ["RANK"])
     place = Path(folder)
@@ -55,4 +55,4 @@ def run_rank(folder: str, progress: int) -> None:
     torch.set_num_threads(job.threads)
     run = run_script(place, job, progress, rank)
     if run.outcome in ("crashed", "out_of_memory"):
-        raise RuntimeError(run.trace.error.get("message", run.outcome))  # the launcher then ends the other ranks
+        raise RuntimeError(run.trace.error.get("message", run.outcome))  # the launcher then stops the other ranks

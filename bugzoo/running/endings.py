@@ -1,6 +1,6 @@
-"""How a run ended, in words: the error record that goes with an outcome, which `bugzoo.watching.outcome` decides.
+"""The error record of a run that failed. `bugzoo.watching.outcome` decides the outcome itself.
 
-From inside by the exception that left the script, from outside by its process's exit code and the limit it broke.
+Seen from inside: the exception that left the script. From outside: the exit code, and the limit that it exceeded.
 """
 
 import re
@@ -17,18 +17,18 @@ _UNCAUGHT = re.compile(r"terminate called after throwing an instance of '([^'\n]
 
 
 def describe(failure: BaseException | None, file: str, trace: Trace) -> tuple[str, ErrorRecord]:
-    """(outcome, error record). The record holds type, message, traceback (the script's part), file, line."""
+    """Return (outcome, error record). The record holds type, message, traceback (the script's part), file, line."""
     ended = outcome.of_error(failure, trace)
     if failure is None or ended not in ("crashed", "out_of_memory"):
         return ended, {}
     found = record(failure, file)
-    if "scene" in trace.error:  # what the watch saw, while the frames were there
+    if "scene" in trace.error:  # recorded by the watch while the frames existed
         found["scene"] = trace.error["scene"]
     return ended, found
 
 
 def record(failure: BaseException, file: str) -> ErrorRecord:
-    """The error as JSON: frames before the script's first are ours and say nothing to its author."""
+    """Return the error as JSON. Frames before the script's first one are bugzoo's own and are left out."""
     frames = traceback.extract_tb(failure.__traceback__)
     places = [index for index, frame in enumerate(frames) if frame.filename == file]
     line = frames[places[-1]].lineno if places else None
@@ -52,7 +52,7 @@ def record(failure: BaseException, file: str) -> ErrorRecord:
 
 
 def from_exit(code: int, printed: str = "") -> tuple[str, ErrorRecord]:
-    """(outcome, error record) of a process that ended without handing over its results.
+    """Return (outcome, error record) of a process that ended without leaving results.
 
     `code`: exit status, or the negative number of the signal that killed it. `printed`: its output, in which an uncaught
     C++ exception, such as one in a thread of gloo, leaves its class and message.
@@ -70,15 +70,15 @@ def from_exit(code: int, printed: str = "") -> tuple[str, ErrorRecord]:
 
 
 def from_outside(trace: Trace, job: Job, account: Account, rank: int) -> None:
-    """Put into `trace` what the supervisor saw: why it ended the run, if it did, and where the script stood then."""
+    """Write into `trace` what the supervisor saw: why it stopped the run, if it did, and the script's line at that time."""
     reason = account.reason
     if account.full and trace.error.get("type") == "Exit":
         trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({job.limits.result_mib} MiB)"}
     if job.ranks > 1 and reason == "hung" and trace.outcome == "finished":
-        return  # this rank had come to its end; the others say what hung
+        return  # this rank had finished; the others show what hung
     trace.outcome = outcome.of_limit(reason, trace.outcome)
     if reason == "stopped" and trace.error.get("type") in ("Exit", "Killed"):
-        trace.error = {}  # it was ended from here, before it had results; that says nothing about the script
+        trace.error = {}  # stopped by us before it had results: not an error of the script
     elif reason in ("timed_out", "hung"):
         trace.error = nowhere(reason, f"ended after {account.seconds:.1f} s (limit {job.limits.seconds:g} s)")
         trace.error["stacks"] = {name: _of_script(stack, job.file) for name, stack in account.stacks.items()}
@@ -91,18 +91,18 @@ def from_outside(trace: Trace, job: Job, account: Account, rank: int) -> None:
 
 
 def nowhere(kind: str, message: str) -> ErrorRecord:
-    """An error record that names no place in the script."""
+    """Return an error record without a line of the script."""
     return {"type": kind, "message": message, "traceback": "", "file": None, "line": None}
 
 
 def _of_script(stack: list[str], file: str) -> list[str]:
-    """`stack` (innermost call first) without the frames below the script's own, which are ours."""
+    """Return `stack` (innermost call first) without bugzoo's own frames below the script's."""
     own = [index for index, line in enumerate(stack) if line.startswith(f'File "{file}", line ')]
     return stack[: own[-1] + 1] if own else stack
 
 
 def _place(stack: list[str], file: str) -> tuple[str | None, int | None]:
-    """(file, line) of the innermost frame of the script in a stack."""
+    """Return (file, line) of the script's innermost frame in a stack."""
     for line in stack:
         if line.startswith(f'File "{file}", line '):
             return file, int(line.split(", line ")[1].split()[0])

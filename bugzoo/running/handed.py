@@ -1,7 +1,7 @@
-"""What a script's process leaves behind, taken as whatever it may have made of it: capped, plain data, looked at in a child.
+"""Read a script's result files safely: a hostile script may have written anything, so size is capped and data is plain.
 
-The supervisor calls `look` once nothing of the script runs any more. A child of it, with little memory of its own, reads
-everything once; what passes is copied to where the caller reads it with the same caps. What does not pass has a reason.
+The supervisor calls `look` after all of the script's processes have ended. A child process with a small memory limit
+reads everything once. Valid files are copied to where the caller reads them under the same caps. Others get a reason.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ from bugzoo.watching import npz, storage
 
 SECONDS = 60.0
 MEMORY_MIB = 256
-"""For reading, on top of twice what may be handed over."""
+"""Memory for reading, on top of twice the result limit."""
 BACK, MOST_FILES = "back", 100
-"""Where files from the sandbox wait to be handed on, and how many there may be."""
+"""The folder for files from the sandbox, and the largest number of them."""
 FILES = ("trace-{}.npz", "arrays-{}.npz", "result-{}.json", "exit-{}")
 
 
 def read(job: Job, folder: Path, rank: int) -> Run:
-    """What a rank saved. Raises npz.TooMuch for more than the limits allow, and anything for files that are no whole set."""
+    """Read what a rank saved. Raises npz.TooMuch above the limits, and any exception for broken or missing files."""
     most = int(job.limits.result_mib * 2**20)
     path = folder / f"result-{rank}.json"
     with npz.opened(path, most) as file:
@@ -43,7 +43,7 @@ def read(job: Job, folder: Path, rank: int) -> Run:
 
 
 def look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
-    """({rank: why what it left is not read}, what the machine failed at or ""), and what may be read is in `folder`."""
+    """Copy readable results to `folder`. Returns ({rank: why its results cannot be read}, the machine's failure or "")."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -82,7 +82,7 @@ def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
         except MemoryError:
             reasons[str(rank)] = "What its run left behind takes too much memory to read."
             continue
-        except Exception:  # spoilt: the caller finds the same when it reads the copy, or none
+        except Exception:  # broken: the caller gets the same error when it reads the copy, or finds none
             pass
         if place == folder:
             continue
@@ -105,12 +105,12 @@ def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
 
 
 def left(place: Path, most: int) -> dict[str, bytes]:
-    """Name -> bytes of the plain files in a folder that a script may have made anything of; nothing where there is none.
+    """Return name -> bytes of the plain files in a folder that the script could write to. Empty without a folder.
 
     Raises npz.TooMuch for more than `most` bytes, or more than MOST_FILES files.
     """
     found: dict[str, bytes] = {}
-    try:  # the folder itself may have become a link to somewhere else
+    try:  # the script may have replaced the folder by a link
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return found
@@ -127,12 +127,12 @@ def left(place: Path, most: int) -> dict[str, bytes]:
 
 
 def handed_on(job: Job, folder: Path) -> dict[str, bytes]:
-    """The files for `Run.files`, once `look` has been there. Raises npz.TooMuch."""
+    """Return the files for `Run.files`, after `look`. Raises npz.TooMuch."""
     return left(folder / (BACK if job.isolated else WORK), int(job.bring_mib * 2**20)) if job.bring_mib else {}
 
 
 def _copy(source: Path, target: Path, most: int) -> None:
-    """Raises OSError where it cannot be written; a source that is no plain file is passed over."""
+    """Copy a plain file; anything else is skipped. Raises OSError if the target cannot be written."""
     try:
         file = npz.opened(source, most)
     except (OSError, npz.TooMuch):
@@ -144,7 +144,7 @@ def _copy(source: Path, target: Path, most: int) -> None:
 
 
 def space(place: Path) -> int:
-    """Bytes left where `place` is; a very large number where that is not known."""
+    """Return the free bytes on the disk of `place`, a very large number if unknown."""
     with contextlib.suppress(OSError):
         found = os.statvfs(place)
         return found.f_bavail * found.f_frsize

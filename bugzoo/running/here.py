@@ -1,4 +1,4 @@
-"""`run_here`: execute a training script in this process, so that its objects can be taken apart afterwards."""
+"""`run_here`: run a training script in this process, so that you can inspect its objects afterwards."""
 
 import contextlib
 import linecache
@@ -21,7 +21,7 @@ from bugzoo.syntax import source_lines
 from bugzoo.watching.trace import Trace
 
 PATIENCE = 5.0
-"""Seconds to wait for a run that is just being stopped."""
+"""Seconds to wait for another run that is being stopped."""
 
 _one_at_a_time = threading.Lock()
 """Generators, `sys.argv` and `__main__` belong to the whole process."""
@@ -39,18 +39,18 @@ def run_here(
     after: str | None = None,
     **watch_settings: Any,
 ) -> Run:
-    """Execute `source` as the main program under the name `file` and return what came of it.
+    """Run `source` as the main program under the name `file` and return the Run.
 
-    An error of the script is a result, not an exception here. `on_step` is called after each optimiser step with
-    {"step", "loss", "grad_norm", "seconds"} and may raise `bugzoo.watching.StopRun`. Stop and Ctrl-C end the run as
-    `stopped`, with the steps that were taken. `pass_output` shows the script's text as it comes, besides keeping it.
+    An error of the script is a result, not an exception here. `on_step` is called after each optimizer step with
+    {"step", "loss", "grad_norm", "seconds"} and may raise `bugzoo.watching.StopRun`. StopRun and Ctrl-C end the run as
+    `stopped`, with the steps so far. `pass_output` also shows the script's output while it runs.
     `watch_settings` go to `watch()`. `after` ("module:function") is called with the Run and fills `Run.readings`.
-    Where numbers were not finite, or a forward pass crashed, that one step or pass is run again: see `Trace.explain`.
-    Torch's generators, default dtype, threads and flags are as before when it returns.
+    After NaN, infinity or a crashed forward pass, that one step or pass is re-run: see `Trace.explain`.
+    Torch's generators, default dtype, threads and flags are restored before it returns.
     Raises UserError when another thread of this process is running a script.
     """
     if not _one_at_a_time.acquire(timeout=PATIENCE):
-        raise UserError("Another run is going on in this process. Stop it first, or run this one with where='worker'.")
+        raise UserError("Another run is active in this process. Stop it first, or run this one with where='worker'.")
     try:
         with preserved():
             run = execute(
@@ -81,10 +81,10 @@ def execute(
     started: Callable[[Trace], None] | None = None,
     explain: bool = True,
 ) -> Run:
-    """The run itself, in whatever process this is; `started` gets the trace that is being filled.
+    """Run the script in the current process. `started` gets the trace while it is being filled.
 
-    `explain`: one step is run again where numbers were not finite, to find the operation that made the first of them, and a
-    forward pass that crashed, to see what its modules made.
+    `explain`: after NaN or infinity, re-run one step to find the operation that produced the first one. After a crashed
+    forward pass, re-run it to see the outputs of its modules.
     """
     settings = dict(watch_settings or {})
     register(source, file)
@@ -120,7 +120,7 @@ def execute(
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """The function behind `module:function`. Raises UserError when there is none."""
+    """Return the function that `module:function` names. Raises UserError if there is no such function."""
     import importlib
 
     module, _, attribute = name.partition(":")
@@ -131,7 +131,7 @@ def resolve(name: str) -> Callable[..., Any]:
 
 
 def register(source: str, file: str) -> None:
-    """Let tracebacks and `inspect` show the lines of a text that is in no file."""
+    """Let tracebacks and `inspect` show the lines of a source text that is not in a file."""
     # without a modification time, so that linecache.checkcache keeps the entry
     linecache.cache[file] = (len(source), None, source_lines(source, keepends=True), file)
 
@@ -146,7 +146,7 @@ def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib
 
 @contextlib.contextmanager
 def _as_main(module: types.ModuleType, file: str, argv: tuple[str, ...]) -> Iterator[None]:
-    """Be `__main__`, with `sys.argv`, the script's folder first on the path and nothing to read from stdin."""
+    """Install the module as `__main__`, with `sys.argv`, the script's folder first on the path and an empty stdin."""
     main, arguments, stdin = sys.modules.get("__main__"), sys.argv, sys.stdin
     path = list(sys.path)
     sys.modules["__main__"], sys.argv = module, [file, *argv]
@@ -162,7 +162,7 @@ def _as_main(module: types.ModuleType, file: str, argv: tuple[str, ...]) -> Iter
 
 
 def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
-    """The script's top-level `metrics`, where it is a dict of numbers."""
+    """Return the script's top-level `metrics` if it is a dict of numbers."""
     found = namespace.get("metrics")
     if not isinstance(found, dict):
         return {}
@@ -175,9 +175,9 @@ def _metrics(namespace: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _retag(module: types.ModuleType, file: str) -> None:
-    """Give the script's classes a module of their own, as `__main__` is somebody else again.
+    """Give the script's classes a new module, because `__main__` is the caller's again.
 
-    `inspect.getsource(Net)` looks for the class's module; an empty one that knows the file is enough.
+    `inspect.getsource(Net)` needs the class's module. An empty module with the right file name is enough.
     """
     name = "bugzoo_script_" + "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(file))
     place = sys.modules[name] = types.ModuleType(name)

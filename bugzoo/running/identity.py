@@ -1,7 +1,7 @@
-"""As whom a script runs in the sandbox: nobody, where the caller is root, and the caller itself elsewhere.
+"""The user that a script runs as in the sandbox: the user `nobody` if the caller is root, otherwise the caller.
 
-Root is exempt from the kernel's limit on processes, in a namespace of its own as well. So a root caller (a container, a CI
-machine) hands its scripts a second user. Where that cannot be had, they stay the caller and only the supervisor's limits hold.
+Root is exempt from the kernel's limit on processes, even in its own namespace. So a root caller (a container, a CI
+machine) runs scripts as a second user. If that is impossible, they run as root and only the supervisor's limits apply.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ _PDEATHSIG, _DUMPABLE = 1, 4
 
 
 def unshare(flags: int, needed: Iterable[Path]) -> tuple[int, bool]:
-    """(0 or -1 with errno set, whether `become_nobody` may be called): new namespaces, users mapped into them.
+    """Enter new namespaces and map users. Returns (0, or -1 with errno set; whether `become_nobody` may be called).
 
-    `needed` are the places that the script must be able to read as nobody.
+    `needed` are the places that the script must be able to read as user `nobody`.
     """
     user, group = os.geteuid(), os.getegid()
     if user == 0 and all(_open_to_all(place) for place in needed):
@@ -39,7 +39,7 @@ def unshare(flags: int, needed: Iterable[Path]) -> tuple[int, bool]:
 
 
 def unshare_as_oneself(flags: int) -> None:
-    """New namespaces in which this process keeps its user id; root's hold every user that root can become outside.
+    """Enter new namespaces and keep the user id. For root, they hold every user that root can become outside.
 
     Raises OSError.
     """
@@ -64,7 +64,7 @@ def unshare_as_oneself(flags: int) -> None:
 
 
 def _unshare_as_root(flags: int, maps: Mapping[str, str] = MAPS) -> tuple[int, bool]:
-    """Only a process outside may map a second user, so a child is left there to do it."""
+    """Enter new namespaces as root. Only a process outside may map a second user, so a child stays there to do it."""
     inside, outside = os.pipe(), os.pipe()
     parent = os.getpid()
     child = os.fork()
@@ -92,7 +92,7 @@ def _unshare_as_root(flags: int, maps: Mapping[str, str] = MAPS) -> tuple[int, b
 
 
 def become_nobody() -> None:
-    """Give root up for good. What dies with the parent, and may be looked at in /proc, has to be said again afterwards."""
+    """Give up root for good. Afterwards, "die with the parent" and "readable in /proc" must be set again."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)

@@ -1,19 +1,19 @@
-"""A sandbox for other people's code, entered by an already warm process: the namespaces that bubblewrap uses (Linux).
+"""A sandbox for other people's code, entered by an already warm process. It uses bubblewrap's namespaces (Linux).
 
-What holds for a script run with `Job(isolated=True)`, whatever it does:
-- no network (its own, with a loopback only), no process of the machine visible, all of its own ended with it;
-- it sees the Python installation, the C libraries and the few rooms of bugzoo that run and measure, all read-only;
-  not the catalogue, the reference programs, the graders or anybody's files; it writes to a small /tmp and its folder;
-- no capability, no setuid program, none of the caller's environment; none of the system calls that `seccomp.py` names
-  (new namespaces, mounts, other processes' memory, BPF, io_uring); limits on memory, time, output, files and processes;
-- wall time, exit code, memory and output come from the supervisor outside; its files are read as plain data.
+Guarantees for a script run with `Job(isolated=True)`, whatever it does:
+- No network (only its own loopback). It sees no other process, and all its processes end with it.
+- It sees the Python installation, the C libraries and the packages of bugzoo that run and measure, all read-only. It
+  does not see the catalogue, reference programs, graders or users' files. It can write to a small /tmp and its folder.
+- No capabilities, no setuid programs, an empty environment, and none of the system calls listed in `seccomp.py`
+  (new namespaces, mounts, other processes' memory, BPF, io_uring). Memory, time, output, files, processes are limited.
+- Wall time, exit code, memory and output come from the supervisor outside. Its files are read as plain data.
 
-What does not hold: the script shares its process with the watch and with `Job.after`, so that it can patch torch,
-change the trace or write its own result file. Loss curves, instrument numbers and metrics of a hostile script are its
-own claims. A score must come from what it cannot know: give `Job.predict` the inputs, keep the targets, and compute the
-metric from `Run.arrays["predictions"]` on the trusted side; or load exported weights into a model of the grader's own.
-Never send answers into the worker, and count labels that the inputs give away (scikit-learn's digits can be looked up
-there) as known.
+Not guaranteed: the script shares its process with the watch and with `Job.after`. It can patch torch, change the trace
+or write its own result file. So do not trust loss curves, instrument numbers or metrics of a hostile script.
+Compute the score from unknown targets: give `Job.predict` the inputs, keep the targets, and compute the metric from
+`Run.arrays["predictions"]` on the trusted side. Or load exported weights into the grader's own model.
+Never send targets into the worker. Targets that follow from the inputs (scikit-learn's digits are installed there)
+count as known.
 """
 
 import fcntl
@@ -34,21 +34,21 @@ from bugzoo.running.job import WORK, Job
 
 _NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
 ROOMS = ("__init__.py", "errors.py", "files.py", "plain.py", "syntax.py", "running", "watching", "rerun", "diagnostics")
-"""What of bugzoo a submission may read."""
+"""The parts of bugzoo that a submission may read."""
 
 
 class IsolationError(RuntimeError):
-    """This machine does not allow the sandbox; the script was not started."""
+    """This machine does not allow the sandbox. The script was not started."""
 
 
 def isolate(folder: Path, mib: int) -> int:
     """Move this process (single-threaded, just forked) into the sandbox. Returns in a child that is process 1 there.
 
-    The script's folder has the path of `folder` and what is in it, but is a place of its own that holds `mib` MiB: a full
-    one is nobody else's trouble. What comes back is an open handle on it.
+    The script's folder has the path and the files of `folder`, but is a separate file system of `mib` MiB. So a full
+    one does not disturb other processes. Returns an open handle on it.
 
-    Raises IsolationError where the kernel or a container forbids a step, or the machine is one whose system calls are not
-    known here: nothing runs half-isolated.
+    Raises IsolationError if the kernel or a container forbids a step, or the machine's system calls are unknown.
+    Nothing runs half-isolated.
     """
     try:
         return _isolated(folder, mib)
@@ -59,7 +59,7 @@ def isolate(folder: Path, mib: int) -> int:
 
 
 def _isolated(folder: Path, mib: int) -> int:
-    os.umask(0o022)  # what is made here must be open to whoever the script will be
+    os.umask(0o022)  # files made here must be readable by the script's user
     places = [place for place in _visible() if place.is_dir()]
     flags = mounts.NEWUSER | mounts.NEWNS | mounts.NEWNET | _NEWPID | _NEWIPC | _NEWUTS
     result, nobody = identity.unshare(flags, places)
@@ -68,7 +68,7 @@ def _isolated(folder: Path, mib: int) -> int:
     if child:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code < 0:  # end as the script ended, so that the supervisor sees the signal
+        if code < 0:  # end by the same signal as the script, so that the supervisor sees it
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
             os.kill(os.getpid(), -code)
@@ -83,7 +83,7 @@ def _isolated(folder: Path, mib: int) -> int:
 
 
 def confine(job: Job) -> None:
-    """Resource limits that the script cannot raise again: file size, core dumps, processes with their threads."""
+    """Set resource limits that the script cannot raise: file size, core dumps, processes and threads."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**29, 2**29))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     most = job.limits.processes * 8
@@ -95,7 +95,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     root = folder / "root"
     root.mkdir()
     mounts.mount("tmpfs", str(root), "tmpfs", mounts.NOSUID | mounts.NODEV, "size=1m,mode=755")
-    # first of all: bugzoo or its Python may lie somewhere below /tmp
+    # first of all, because bugzoo or its Python may be below /tmp
     for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
         (root / name).mkdir(exist_ok=True)
         mounts.mount("tmpfs", str(root / name), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={size},mode=1777")
@@ -124,7 +124,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
 
 
 def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
-    """A small file system in memory at the path of `folder` under `root`, with the job's files and an owner."""
+    """Mount a small file system in memory at the path of `folder` under `root`, with the job's files and an owner."""
     target = root / folder.relative_to("/")
     target.mkdir(parents=True)
     mounts.mount("tmpfs", str(target), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={mib}m,mode=700")
@@ -140,7 +140,7 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
 
 
 def _visible() -> list[Path]:
-    """Python, its packages and the system's libraries."""
+    """Return the places that the script may see: Python, its packages and the system's libraries."""
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"]
     system += [f"/etc/{name}" for name in ("ld.so.cache", "passwd", "group", "hosts", "nsswitch.conf", "localtime")]
     here = str(Path(bugzoo.__file__).parent.parent)
@@ -149,7 +149,7 @@ def _visible() -> list[Path]:
         sys.base_prefix,
         *(path for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
     }
-    # a wheel's bugzoo lies inside site-packages and is covered below by the rooms that may be seen
+    # a bugzoo inside site-packages is covered below, so that only its visible packages show
     chosen: list[Path] = []
     for place in sorted(Path(path) for path in {*system, *python}):
         if place.exists() and not any(place.is_relative_to(other) and not other.is_symlink() for other in chosen):
@@ -162,7 +162,7 @@ def _visible() -> list[Path]:
 def _show(place: Path, root: Path, read_only: bool = True) -> None:
     """Bind `place` at the same path under `root`."""
     target = root / place.relative_to("/")
-    if place == Path(bugzoo.__file__).parent:  # empty, for the rooms to be put in
+    if place == Path(bugzoo.__file__).parent:  # empty, and filled with the visible packages only
         empty = root / "rooms"
         empty.mkdir(exist_ok=True)
         for name in ROOMS:
@@ -184,7 +184,7 @@ def _show(place: Path, root: Path, read_only: bool = True) -> None:
 
 
 def _loopback_up() -> None:
-    """Ranks of one script talk over it; it leads nowhere else."""
+    """Start the loopback network, which ranks of one script use. It leads nowhere else."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh22x", b"lo", 1 | 64))  # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING
 

@@ -1,4 +1,4 @@
-"""`Job`: a script to execute in a worker, with its limits. It crosses process borders as JSON and one .npz."""
+"""`Job`: a script to run in a worker, with its limits. It is sent between processes as JSON and one .npz."""
 
 import json
 import re
@@ -12,104 +12,102 @@ import numpy as np
 from bugzoo.errors import UserError
 
 WORK = "work"
-"""The script's working folder, within the job's, where it has one of its own."""
+"""The script's own working folder inside the job's folder, if it has one."""
 NAME = re.compile(r"(?!\.\.?$)[\w.-]{1,100}")
-"""Of a file that is handed from one run to another."""
+"""Allowed name of a file that is passed from one run to another."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use before it is ended."""
+    """What a worker may use before it is stopped."""
 
     seconds: float = 60
-    """Wall clock, importing torch not counted, nor what the script waits while other programs have the processors (up to
-    ten times the limit); beyond it the run is `timed_out`, or `hung` when steps had ceased."""
+    """Wall-clock seconds, without importing torch and without waiting for busy processors (up to ten times the limit).
+    After it the run is `timed_out`, or `hung` if steps had stopped."""
     memory_mib: int | None = None
-    """MiB on top of what the warm process with torch imported holds; beyond it the run is `out_of_memory`."""
+    """MiB on top of the warm process, which has torch imported. Above it the run is `out_of_memory`."""
     output_mib: float = 1
-    """MiB of stdout and stderr kept, half from the start and half from the end; the rest is read and dropped."""
+    """MiB of stdout and stderr to keep, half from the start and half from the end. The rest is dropped."""
     processes: int = 64
-    """Processes alive at once, the script's own included."""
+    """Processes alive at once, including the script's own."""
     result_mib: int = 512
-    """MiB that a run may hand over, on the disk and unpacked; an isolated script's whole folder may hold that much."""
+    """MiB of results, on disk and unpacked. It is also the size of an isolated script's whole folder."""
     quiet_seconds: float | None = None
-    """End the run as `hung` when steps had begun and none came for so long; None waits for `seconds`."""
+    """End the run as `hung` if steps had begun and none came for so many seconds. None waits for `seconds`."""
 
     def __post_init__(self) -> None:
         for name in ("seconds", "memory_mib", "output_mib", "processes", "result_mib", "quiet_seconds"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise UserError(f"Limits: {name}={value!r} is not allowed; it is a number above 0.")
+                raise UserError(f"Limits: {name}={value!r} is not allowed; use a number above 0.")
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of `source` in a process of its own."""
+    """One run of `source` in its own process."""
 
     source: str
     file: str = "train.py"
-    """The name in tracebacks; nothing needs to exist under it."""
+    """The name in tracebacks. The file need not exist."""
     limits: Limits = field(default_factory=Limits)
     ranks: int = 1
-    """Processes started by torch's elastic launcher when above 1."""
+    """Number of processes. Above 1, torch's elastic launcher starts them."""
     after: str | None = None
-    """`module:function`, called in the worker with the Run; returns {name: Reading} for `Run.readings`."""
+    """`module:function`, called in the worker with the Run. It returns {name: Reading} for `Run.readings`."""
     after_args: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of the `after` function, JSON-able."""
     argv: tuple[str, ...] = ()
     cwd: str | None = None
-    """Working directory: the caller's by default, an empty temporary one when isolated."""
+    """Working directory. Default: the caller's, or an empty temporary one when isolated."""
     cuda_fraction: float | None = None
     """Share of the device's memory that the worker may allocate."""
     watch: bool = True
     watch_settings: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of `watch()`, such as `{"snapshots": False}`."""
     threads: int = 1
-    """`torch.set_num_threads`; twins need the same number, as sums depend on it."""
+    """`torch.set_num_threads`. Broken and healthy runs need the same number, because sums depend on it."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment variables on top of the worker's."""
     overlay: bool = False
-    """For a script of one's own: what it writes lands in scratch, where the kernel allows it; `Run.writes` says so. Its exit
-    handlers run last, when `after` has asked what it wanted."""
+    """For a user's own script: its files go to a temporary overlay if the kernel allows it, as `Run.writes` tells. Its
+    exit handlers run last, after `after`."""
     keep: str = ""
-    """With an overlay: a folder to which its files are copied, as a bare run leaves them."""
+    """With an overlay: a folder to copy the script's files to, as a plain run would leave them."""
     rerun: bool = True
-    """With an overlay: may `after` run parts of the script again?"""
+    """With an overlay: whether `after` may re-run parts of the script."""
     closed: bool = False
-    """With an overlay: a further run of a script. It connects to nothing and starts no program but a loader's workers."""
+    """With an overlay: this is a repeated run. The script can open no connection, and start only loader workers."""
     isolated: bool = False
-    """For code of other people: no network, files read-only but a temporary folder, an empty environment."""
+    """For other people's code: no network, read-only files except a temporary folder, an empty environment."""
     export: tuple[str, ...] = ()
-    """Names of the script whose tensors come back in `Run.arrays`: a module's state_dict, a tensor, an array."""
+    """Names of the script whose tensors are returned in `Run.arrays`: a module's state_dict, a tensor, an array."""
     predict: tuple[np.ndarray, ...] = ()
-    """Inputs for the script's `model`, called in eval mode after the run; the answer is `Run.arrays["predictions"]`.
+    """Inputs for the script's `model`, called in eval mode after the run. The result is `Run.arrays["predictions"]`.
 
     The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
     """
 
     bring_mib: float = 0
-    """Above 0 the script works in a folder of its own, and so many MiB of plain files that it leaves there come back in
-    `Run.files`; what lies in folders below does not."""
+    """Above 0, the script works in its own folder, and up to so many MiB of plain files are returned in `Run.files`.
+    Files in subfolders are not."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Name -> bytes of the files that lie in that folder when it begins."""
+    """Name -> bytes of the files in that folder at the start."""
 
     quiet: bool = field(default=False, repr=False)
-    """An `after` or `export` that fails is only noted in `error`: the caller judges it, as of a submission."""
+    """If `after` or `export` fails, it is only recorded in `error`. The caller judges it, for example in grading."""
 
     def __post_init__(self) -> None:
         if self.ranks < 1:
-            raise UserError(f"Job: ranks={self.ranks!r} is not allowed; it is a whole number from 1.")
+            raise UserError(f"Job: ranks={self.ranks!r} is not allowed; use a whole number from 1.")
         if strange := [name for name in self.files if not NAME.fullmatch(name)]:
-            raise UserError(
-                f"Job: files may have no such name as {strange[0]!r}; letters, digits, '_', '-' and '.' are allowed."
-            )
+            raise UserError(f"Job: the file name {strange[0]!r} is not allowed; use letters, digits, '_', '-' and '.'.")
         if self.files and not self.bring_mib:
-            raise UserError("Job: files need a folder of the script's own; give bring_mib a number above 0.")
+            raise UserError("Job: files are given, but the script has no folder of its own; set bring_mib above 0.")
         if self.after is not None and ":" not in self.after:
             raise UserError(f"Job: after={self.after!r} is not allowed; write it as 'module:function'.")
 
     def save(self, folder: Path) -> None:
-        """Write `job.json`, `inputs.npz` where `predict` is given, and the working folder where it has one of its own."""
+        """Write `job.json`, `inputs.npz` if `predict` is given, and the script's own working folder if it has one."""
         values = {name: value for name, value in self.__dict__.items() if name not in ("limits", "predict", "files")}
         values["limits"] = asdict(self.limits)
         (folder / "job.json").write_text(json.dumps(values), encoding="utf-8")

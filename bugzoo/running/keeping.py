@@ -1,7 +1,7 @@
-"""`--keep`: what a script had written when its last statement ended, and what its exit handlers wrote; not what came between.
+"""`--keep`: save the files that a script wrote up to its last statement and in its exit handlers, but not in between.
 
-Behind the last statement parts of the script run again, and they write into the same scratch. So its files are copied before
-that, put back as they were before the exit handlers run, and what those change is copied after them.
+After the last statement, bugzoo re-runs parts of the script, and they write into the same overlay. So its files are
+copied before that and restored before the exit handlers run. Changes by the handlers are then copied too.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from typing import Any
 from bugzoo.running.writes import LAYERS, SAID, plain, uppers
 
 KEPT = "kept"
-"""In the job's folder: one folder for each layer, with the files as a bare run leaves them."""
+"""In the job's folder: one folder for each layer, with the files as a plain run leaves them."""
 _SQLITE = b"SQLite format 3\x00"
 
 
 def flush_open() -> Iterator[io.IOBase]:
-    """Flush every file that is open for writing, as the end of the interpreter does, and yield it."""
+    """Flush every file that is open for writing, as the interpreter does at exit, and yield it."""
     for one in gc.get_objects():
         if isinstance(one, io.TextIOWrapper | io.BufferedWriter | io.BufferedRandom):
             with contextlib.suppress(Exception):
@@ -33,7 +33,7 @@ def flush_open() -> Iterator[io.IOBase]:
 
 
 class Keeper:
-    """Made when the last statement has ended, in the script's process."""
+    """Saves and restores the script's files. Created in the script's process after its last statement."""
 
     def __init__(self, folder: Path, second: Path | None) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Keeper:
         self.before: dict[tuple[str, str], tuple[int, int]] = {}
 
     def put_back(self) -> None:
-        """The script's files as they were, where something has changed them since; handles stay where they stood."""
+        """Restore files of the script that have changed since, and the positions of its open files."""
         now = self._files()
         for key, file in now.items():
             seen, kept = self._seen(key), self.folder / KEPT / key[0] / key[1]
@@ -65,7 +65,7 @@ class Keeper:
         self.before = self._stamps()
 
     def changed(self) -> None:
-        """Copy what has been written since."""
+        """Copy files that have been written since."""
         for _ in flush_open():
             pass
         after = self._stamps()
@@ -76,7 +76,7 @@ class Keeper:
                 (self.folder / KEPT / key[0] / key[1]).unlink()
 
     def _files(self) -> dict[tuple[str, str], Path]:
-        """(layer, path in it) -> file in its upper side."""
+        """Return (layer, path in it) -> file in the layer's upper folder."""
         return {
             (name, str(file.relative_to(upper))): file for name, upper in self.places.items() for file in plain(upper)
         }
@@ -89,24 +89,24 @@ class Keeper:
         for (layer, name), file in files.items():
             target = self.folder / KEPT / layer / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileNotFoundError):  # a thread of the script has removed it meanwhile
+            with contextlib.suppress(FileNotFoundError):  # a thread of the script has just removed it
                 shutil.copy2(file, target)
         return set(files)
 
     def _seen(self, key: tuple[str, str]) -> Path:
-        """The file where the script sees it."""
+        """Return the path under which the script sees the file."""
         return Path(self.lowers[key[0]]) / key[1]
 
 
 def _position(one: Any) -> int | None:
-    """Where a file of the script stands; None where it has no place, or is read line by line and does not tell."""
+    """Return the position in an open file, None if it has no position or cannot tell it (read line by line)."""
     with contextlib.suppress(Exception):
         return one.tell() if one.fileno() > 2 and one.seekable() else None
     return None
 
 
 def _database(file: Path) -> bool:
-    """Is it sqlite's? Its open connection holds pages of it in memory: it is left alone."""
+    """Return whether a file belongs to SQLite. It is not restored: an open connection holds its pages in memory."""
     if file.name.endswith(("-wal", "-shm", "-journal")):
         return True
     with open(file, "rb") as content:
@@ -114,9 +114,9 @@ def _database(file: Path) -> bool:
 
 
 def copy_out(folder: Path, second: Path | None, cwd: Path, out: Path) -> int:
-    """Copy what is kept of a job's files to `out`, and say how many: those of `cwd` by their own paths, others below outside/.
+    """Copy a job's saved files to `out` and return their number: files of `cwd` by their own paths, others in outside/.
 
-    Of a script that was ended from outside, what it had written until then.
+    For a script that was stopped from outside, these are the files that it had written so far.
     """
     lowers = json.loads((folder / SAID).read_text(encoding="utf-8"))["lowers"]
     kept = {one.name: one for one in (folder / KEPT).iterdir()} if (folder / KEPT).is_dir() else None

@@ -1,4 +1,4 @@
-"""`run_many`: many jobs at once, in local workers or through any `concurrent.futures.Executor`."""
+"""`run_many`: run many jobs at once, in local workers or through any `concurrent.futures.Executor`."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -19,9 +19,9 @@ def run_many(
 ) -> list[Run]:
     """Run every job and return the runs in the order of the jobs.
 
-    `executor`: for example `client.get_executor()` of a Dask cluster; by default `workers` (one per core) local
-    processes forked from one warm process. `progress(finished, total, run)` is called in this thread as each run ends.
-    A job that cannot be run at all comes back as a `crashed` run. Ctrl-C ends the running jobs and raises.
+    `executor`: for example `client.get_executor()` of a Dask cluster. By default, `workers` (one per core) local
+    processes are forked from one warm process. `progress(finished, total, run)` is called in this thread after each run.
+    A job that cannot be run at all is returned as a `crashed` run. Ctrl-C stops the running jobs and raises.
     """
     jobs, finished = list(jobs), 0
 
@@ -35,7 +35,7 @@ def run_many(
 
 
 def run_job(job: Job) -> Run:
-    """`run_worker`, but for trouble of the machinery, which comes back as a crashed run."""
+    """Call `run_worker`. An exception in bugzoo's own machinery is returned as a crashed run."""
     try:
         return run_worker(job)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Linux's mounts as far as a sandbox and an overlay need them: what is mounted, mounting, and making a place read-only."""
+"""Linux mounts for the sandbox and the overlay: list mounts, mount, and make a place read-only."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Mount:
-    """`place` is where it is seen, `kind` its file system's name."""
+    """A mount: `place` is its path, `kind` the name of its file system."""
 
     place: str
     kind: str
@@ -24,7 +24,7 @@ class Mount:
 
 
 def mounted() -> list[Mount]:
-    """What is mounted where; of several things at one place the last one, which is the one that is seen."""
+    """Return all visible mounts. Of several mounts at one place, only the last one is visible."""
     found: dict[str, Mount] = {}
     for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
         left, _, right = line.partition(b" - ")
@@ -35,13 +35,13 @@ def mounted() -> list[Mount]:
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """Raises OSError."""
+    """Mount `source` at `target`. Raises OSError."""
     parts = os.fsencode(source), os.fsencode(target), kind.encode() or None
     check(libc.mount(*parts, ctypes.c_ulong(flags), options.encode()), f"mounting {target}")
 
 
 def read_only(path: str, recursive: bool) -> None:
-    """Make what is mounted at `path` read-only; `recursive`: what is mounted below it as well. Raises OSError."""
+    """Make the mount at `path` read-only, with `recursive` also the mounts below it. Raises OSError."""
     # struct mount_attr {set, clear, propagation, user namespace}; RDONLY | NOSUID
     attributes = struct.pack("QQQQ", 1 | 2, 0, 0, 0)
     call, whole = seccomp.number("mount_setattr"), 0x8000 if recursive else 0
@@ -50,7 +50,7 @@ def read_only(path: str, recursive: bool) -> None:
 
 
 def check(result: int, what: str) -> None:
-    """Raises OSError with the kernel's reason."""
+    """Raise OSError with the kernel's reason unless `result` is 0."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), what)

@@ -1,8 +1,8 @@
-"""What a script writes, connects to and starts; and a stop to connections and programs once its last statement has ended.
+"""Record what a script writes, connects to and starts, and block connections and programs after its last statement.
 
-Python's audit events say, from the first line on, which files are opened for writing, removed or renamed, which addresses are
-connected to and which programs are started, in the script's process and in its loader workers. Behind the last statement bugzoo
-repeats parts of the script, so `close_up` closes its connections and refuses new ones: no request is sent a second time.
+Python's audit events report, from the first line on, files opened for writing, removed or renamed, connections and
+started programs, in the script's process and in its loader workers. After the last statement bugzoo re-runs parts of
+the script. So `close_up` closes its connections and blocks new ones: no request is sent a second time.
 """
 
 import contextlib
@@ -26,13 +26,13 @@ _STARTING = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.s
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OWN = ("/dev/", "/proc/", "/sys/")
 _WORKERS = ("/pymp-", "/torch-shm-")
-"""Temporary folders by which loader workers of multiprocessing and torch pass tensors on."""
+"""Temporary folders that loader workers of multiprocessing and torch use to pass tensors."""
 _MOST = 5000
-"""Files in the script's folders whose times are compared."""
+"""How many files in the script's folders are compared by time."""
 
 
 class Outward:
-    """Made before the script's first line, in its process. `alone`: no other ranks talk to it over the loopback."""
+    """Records a script's effects outside, in its process, from before its first line. `alone`: it has no other ranks."""
 
     def __init__(self, folder: Path, alone: bool, *places: str) -> None:
         self.folder, self.alone = folder, alone
@@ -40,14 +40,14 @@ class Outward:
         self.notes = os.open(folder / NOTES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.said: set[str] = set()
         self.closed = ""
-        """Why nothing may be connected to or started any more; "" while it may."""
+        """Why connections and programs are blocked. "" while they are allowed."""
         self.places = [Path(place) for place in places]
         self.before = self._stamps()
         sys.addaudithook(self._heard)
         _note_archives(self)
 
     def note(self, kind: str, what: object) -> None:
-        """The first of a kind; a worker that was forked notes its own."""
+        """Record the first event of a kind. A forked worker records its own."""
         if kind not in self.said:
             self.said.add(kind)
             with contextlib.suppress(OSError, ValueError):
@@ -82,7 +82,7 @@ class Outward:
             raise PermissionError(f"bugzoo: {self.closed}; what {does} {what!r} is not done a second time")
 
     def found(self) -> dict[str, str]:
-        """{"wrote", "connected", "started": the first of each}; also of libraries that write without Python's knowledge."""
+        """Return {"wrote", "connected", "started": the first of each}. This includes libraries that write from C code."""
         for name in _open_for_writing():
             if not name.startswith(self.own):
                 self.note("wrote", name)
@@ -96,14 +96,14 @@ class Outward:
         return read(self.folder)
 
     def close_up(self) -> None:
-        """From now on: connections that lead out are closed, new ones and programs refused."""
+        """Close outgoing connections, and block new ones and new programs from now on."""
         self.closed = "the script has ended"
         for handle, _ in connections(self.alone):
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
                 one.shutdown(socket.SHUT_RDWR)
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
-        """Size and time of each file that lies in the script's folders."""
+        """Return size and time of each file in the script's folders."""
         found: dict[str, tuple[int, int]] = {}
         for place in self.places:
             with contextlib.suppress(OSError), os.scandir(place) as entries:
@@ -119,7 +119,7 @@ def _one_line(what: object) -> str:
 
 
 def _note_archives(outward: Outward) -> None:
-    """torch.save writes in C++, which tells Python nothing."""
+    """Also record torch.save, which writes in C++ without an audit event."""
     import torch
 
     made = torch.serialization._open_zipfile_writer_file.__init__
@@ -132,7 +132,7 @@ def _note_archives(outward: Outward) -> None:
 
 
 def leads_out(address: Any) -> bool:
-    """Of a socket's address: not the sockets by which workers of this machine's torch and multiprocessing talk."""
+    """Return whether a socket's address is outside: not a socket between local workers of torch and multiprocessing."""
     if isinstance(address, str | bytes):
         name = os.fsdecode(address)
         return bool(name) and not name.startswith("\0") and not any(one in name for one in _WORKERS)
@@ -140,7 +140,7 @@ def leads_out(address: Any) -> bool:
 
 
 def connections(alone: bool = True) -> Iterator[tuple[int, str]]:
-    """(handle, peer) of each socket of this process that leads out of it; on the loopback only where it is `alone`."""
+    """Yield (handle, peer) of each socket that leads out of this process. The loopback counts only if it is `alone`."""
     mine: set[Any] = set()
     found: list[tuple[int, Any]] = []
     for handle in _handles():
@@ -158,7 +158,7 @@ def connections(alone: bool = True) -> Iterator[tuple[int, str]]:
 
 
 def _open_for_writing() -> Iterator[str]:
-    """Regular files that this process may write to now, memory-mapped ones among them where their handle is open."""
+    """Yield regular files that are open for writing in this process, including memory-mapped ones with an open handle."""
     for handle in _handles():
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(handle).st_mode) and fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE:

@@ -1,12 +1,12 @@
-"""What a script writes lands in scratch: the files that it sees can be written, and those on the disk stay as they are (Linux).
+"""An overlay file system: a script can change all files that it sees, and the files on the disk stay unchanged (Linux).
 
-A process enters a user and a mount namespace of its own and lays an overlay over every folder that can be written: below it
-the folder as it is, above it an empty one in scratch. The script reads what is there, appends to it, renames and removes it,
-and none of it reaches the folder below. No privilege is needed, and the process keeps its user and group ids.
+A process enters its own user and mount namespaces and puts an overlay over every writable folder. The lower folder is
+the real one, the upper folder is an empty temporary one. The script can read, append, rename and remove files, and
+nothing reaches the lower folder. No privilege is needed, and the process keeps its user and group ids.
 
-The kernel has three rules. A process has to be alone, so that this comes before torch starts its threads. An overlay cannot
-cover a folder in which something else is mounted: its parts are covered one by one, and what lies beside them becomes
-read-only. And an upper side cannot lie in the folder that it covers: hence a second place.
+The kernel has three rules. The process must have one thread, so this happens before torch starts its threads. An
+overlay cannot cover a folder that contains another mount: its parts are covered one by one, and files next to them
+become read-only. And an upper folder cannot be inside the folder that it covers, so a second place is needed.
 """
 
 import contextlib
@@ -27,28 +27,28 @@ _PSEUDO = {
     "proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "securityfs", "debugfs", "tracefs", "bpf", "mqueue", "pstore",
     "hugetlbfs", "configfs", "fusectl", "binfmt_misc", "autofs", "efivarfs", "rpc_pipefs", "nsfs",
 }  # fmt: skip
-"""File systems in which there are no files to keep."""
+"""File systems without user files."""
 _LIVE = ("/run", "/dev/shm")
-"""Sockets and shared memory of programs that are running: an overlay's copy would lead nowhere."""
+"""Sockets and shared memory of running programs. A copy in an overlay would not work."""
 _ENTRIES = 20_000
-"""Files of the script's own folders whose owner is looked at."""
+"""How many files of the script's own folders are checked for their owner."""
 _SOCKETS = 200
-"""Entries of a temporary folder that are looked through for sockets."""
+"""How many entries of a temporary folder are searched for sockets."""
 
 
 NO_OVERLAY = "BUGZOO_NO_OVERLAY"
-"""An environment variable: scripts run where they are, as on a machine whose kernel allows no overlay."""
+"""An environment variable: run scripts without an overlay, as on a machine whose kernel does not allow one."""
 
 
 FOREIGN = "{} belongs to another user and can be written"
 
 
 class OverlayError(RuntimeError):
-    """This machine allows no overlay; nothing is covered."""
+    """This machine does not allow an overlay. Nothing is covered."""
 
 
 def second_place(own: Path) -> Path | None:
-    """A new folder that lies apart from `own`, for what covers the disk's part that holds `own`; None where none can be made."""
+    """Make a folder outside the part of the disk that holds `own`, for the overlay over that part. None if impossible."""
     first = own.parts[1] if len(own.parts) > 1 else ""
     for place in (Path("/var/tmp"), Path("/tmp"), Path.home(), Path.cwd()):
         place = place.resolve()
@@ -59,9 +59,9 @@ def second_place(own: Path) -> Path | None:
 
 
 def foreign(*places: str) -> str:
-    """The first file or folder below that another user owns and this one may write, "" without one: it cannot be copied up.
+    """Return the first file or folder that another user owns and this user may write: an overlay cannot copy it.
 
-    Root's namespace holds all users, so that root can copy every file.
+    Returns "" without one. Root's namespace holds all users, so root can copy every file.
     """
     user = os.geteuid()
     left = _ENTRIES if user else 0
@@ -79,7 +79,7 @@ def foreign(*places: str) -> str:
 
 
 def impossible(*work: str) -> str:
-    """Why no overlay can be laid here over the folders `work`, "" where one can. Tried in a child process."""
+    """Return why no overlay is possible over the folders `work`, "" if it is. It is tried in a child process."""
     if os.environ.get(NO_OVERLAY):
         return f"{NO_OVERLAY} is set"
     if sys.platform != "linux":
@@ -97,9 +97,9 @@ def impossible(*work: str) -> str:
 
 
 def tried(own: Path, layers: Path, other: Path | None) -> str:
-    """Why `cover` fails on this machine, "" where it does not: asked in a child, as namespaces cannot be left again.
+    """Return why `cover` fails on this machine, "" if it works. Tried in a child, because namespaces cannot be left.
 
-    Ubuntu, for one, grants the namespaces and then refuses to mount anything in them.
+    Ubuntu, for example, allows the namespaces but no mount inside them.
     """
     ours, theirs = os.pipe()
     child = os.fork()
@@ -121,17 +121,17 @@ def tried(own: Path, layers: Path, other: Path | None) -> str:
 
 
 def cover(own: Path, layers: Path, other: Path | None, mark: str = "") -> dict[str, Any]:
-    """Enter namespaces in which everything but `own` is covered; upper sides lie in `layers`, in `own`, and in `other`.
+    """Enter namespaces in which everything but `own` is covered. Upper folders are in `layers`, inside `own`, and `other`.
 
-    What comes back: "lowers", the folder of each layer by its name, and "read_only", folders that could not be covered and
-    cannot be written now. The process must be single-threaded. Raises OverlayError where the kernel or a container forbids it.
+    Returns "lowers", the covered folder of each layer by name, and "read_only", folders that could not be covered and
+    are now read-only. The process must have one thread. Raises OverlayError if the kernel or a container forbids it.
     """
     try:
         identity.unshare_as_oneself(mounts.NEWUSER | mounts.NEWNS)
         mounts.mount("none", "/", "", mounts.REC | mounts.PRIVATE)
     except OSError as error:
         raise OverlayError(f"{error.filename or 'a namespace of its own'}: {error.strerror}") from None
-    # handles of this namespace, as the kernel mounts nothing of another one; paths lead elsewhere once the first is laid
+    # open handles now: the kernel mounts only this namespace's, and paths change after the first overlay is mounted
     job = os.open(own, os.O_PATH | os.O_DIRECTORY)
     bases = [(place, os.open(place, os.O_PATH | os.O_DIRECTORY)) for place in (layers, other) if place is not None]
     there = mounts.mounted()
@@ -177,7 +177,7 @@ class _Layer:
         for part in ("upper", "work"):
             os.mkdir(f"{name}-{part}", 0o700, dir_fd=base)
             self.handles.append(os.open(f"{name}-{part}", os.O_PATH | os.O_DIRECTORY, dir_fd=base))
-        # the covered folder has the rights of its upper side
+        # the covered folder gets the permissions of its upper folder
         os.chmod(f"/proc/self/fd/{self.handles[1]}", stat.S_IMODE(status.st_mode))
 
     def lay(self) -> None:
@@ -187,7 +187,7 @@ class _Layer:
 
 
 def _plan(there: list[Mount]) -> tuple[list[str], list[str]]:
-    """(folders to be covered as a whole, folders of which only parts can be), of everything that can be written."""
+    """Return (folders to cover as a whole, folders of which only parts can be covered), of all writable folders."""
     whole: list[str] = []
     parts: list[str] = []
     taken = {one.place for one in there}
@@ -214,13 +214,13 @@ def _plan(there: list[Mount]) -> tuple[list[str], list[str]]:
 
 
 def _of_the_system(place: str) -> bool:
-    """A folder of the system in which this user may write nothing."""
+    """Return whether this is a system folder that the user cannot write to."""
     first = place.split("/")[1]
     return first in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "etc", "boot") and not os.access(place, os.W_OK)
 
 
 def _base(lower: str, bases: list[tuple[Path, int]]) -> int:
-    """The handle of the place whose upper sides may cover `lower`."""
+    """Return the handle of a place whose upper folders may cover `lower`."""
     for place, handle in bases:
         if not place.is_relative_to(lower):
             return handle
@@ -228,7 +228,7 @@ def _base(lower: str, bases: list[tuple[Path, int]]) -> int:
 
 
 def _sockets() -> Iterator[str]:
-    """Sockets in the temporary folders, as databases and displays have them: an overlay's copy would lead nowhere."""
+    """Yield sockets in temporary folders, for example of databases and displays. Copies in an overlay would not work."""
     for folder in {tempfile.gettempdir(), "/tmp"}:
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(_SOCKETS), strict=False):
@@ -238,13 +238,13 @@ def _sockets() -> Iterator[str]:
 
 
 def _mount_of(place: str, there: list[Mount]) -> str:
-    """Where the file system is mounted in which `place` lies."""
+    """Return the mount point of the file system that holds `place`."""
     around = (one.place for one in there if Path(place).is_relative_to(one.place))
     return max(around, key=len)
 
 
 def _lock(place: str) -> None:
-    """Make the mount at `place`, not those below it, read-only. Raises OverlayError."""
+    """Make the mount at `place` read-only, but not mounts below it. Raises OverlayError."""
     try:
         mounts.read_only(place, recursive=False)
     except (OSError, RuntimeError) as error:  # RuntimeError: a machine whose system calls are not known here
@@ -252,7 +252,7 @@ def _lock(place: str) -> None:
 
 
 def remove(place: Path) -> None:
-    """Take scratch away, also what the kernel has locked in it."""
+    """Delete a temporary folder, including entries that the kernel has locked."""
 
     def again(function: object, path: str, _: object) -> None:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""`run_all`: one function for many items at once, here or on other machines, with one Ctrl-C for all of it."""
+"""`run_all`: call one function for many items in parallel, here or on other machines. One Ctrl-C stops all."""
 
 import os
 import threading
@@ -13,7 +13,7 @@ Done = TypeVar("Done")
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -26,12 +26,12 @@ def run_all(
     on_done: Callable[[int, Done], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> list[Done]:
-    """`function` of each item; the values in the items' order, started in that order too.
+    """Call `function` for each item, in order, and return the values in the same order.
 
-    By default `workers` (one per core) threads, which only wait: what is heavy runs in processes, through `run_worker`.
+    By default, `workers` (one per core) threads only wait: heavy work runs in processes, through `run_worker`.
     With an `executor`, such as `client.get_executor()` of a Dask cluster, function and items must be picklable.
-    `on_done(index, value)` is called in this thread as each is done, for whoever keeps what an interruption must not lose.
-    What raises, here or there, ends everything that is still running here and is raised again; `stopping` is set first.
+    `on_done(index, value)` is called in this thread after each item, so that results can be saved at once.
+    An exception, here or there, stops everything that still runs here and is raised again. `stopping` is set first.
     """
     own = executor is None
     pool = executor or ThreadPoolExecutor(workers or cores(), thread_name_prefix="bugzoo")
@@ -50,7 +50,7 @@ def run_all(
         for future in futures:
             future.cancel()
         while own and not all(future.done() for future in futures):
-            stop_all()  # again and again: a grading runs several jobs, one after another
+            stop_all()  # repeatedly, because a grading runs several jobs one after another
             wait(futures, timeout=0.2)
         raise
     finally:

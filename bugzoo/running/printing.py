@@ -1,4 +1,4 @@
-"""What a script printed: the first and the last part of it, however much there was."""
+"""Keep what a script printed: at most the first and the last part of it."""
 
 import io
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class HeadTail:
-    """Keeps the first half and the last half of `limit` bytes (or characters) and counts what fell out."""
+    """Keeps the first and the last `limit / 2` bytes (or characters) and counts the dropped ones."""
 
     def __init__(self, limit: int) -> None:
         self.half = max(1, limit // 2)
@@ -17,7 +17,7 @@ class HeadTail:
         self.head_size = self.tail_size = self.dropped = 0
 
     def add(self, piece: Any) -> None:
-        """`piece`: str or bytes, always the same kind."""
+        """Add a piece: str or bytes, always the same type."""
         room = self.half - self.head_size
         if room > 0:
             self.head.append(piece[:room])
@@ -36,7 +36,7 @@ class HeadTail:
             self.dropped += lost
 
     def text(self) -> str:
-        """The kept text, with a line where something is missing."""
+        """Return the kept text, with a line where something is missing."""
         cut = max(0, self.tail_size - self.half) if self.dropped else 0
         gap = f"\n[... {self.dropped + cut:,} characters not kept ...]\n" if self.dropped else ""
         if self.head and isinstance(self.head[0], bytes):
@@ -46,9 +46,9 @@ class HeadTail:
 
 
 class Tee(io.TextIOBase):
-    """Stands in for `sys.stdout` or `sys.stderr` while one thread runs a script.
+    """Replaces `sys.stdout` or `sys.stderr` while one thread runs a script.
 
-    That thread's text goes to `kept` and, if `passing`, to the stream behind; other threads write there as ever.
+    That thread's text goes to `kept` and, if `passing`, also to the original stream. Other threads write as usual.
     """
 
     def __init__(self, behind: Any, kept: HeadTail, passing: bool) -> None:
@@ -80,7 +80,7 @@ class Tee(io.TextIOBase):
         return "utf-8"
 
     def __getattr__(self, name: str) -> Any:
-        # ipykernel tells its stream which cell is running; without that a cell's text lands under another one
+        # ipykernel tells its stream which cell is running; without that, text appears under another cell
         return getattr(self.__dict__["behind"], name)
 
 

@@ -1,4 +1,4 @@
-"""What a supervisor does to the processes below it: count their memory, ask for their stacks, end them (Linux)."""
+"""Measure the memory of a supervisor's child processes, read their stacks, kill them (Linux)."""
 
 import contextlib
 import os
@@ -11,13 +11,13 @@ import psutil
 
 def send(pid: int, what: signal.Signals) -> None:
     if pid <= 0:
-        return  # somebody who is gone; 0 and below would be whole groups
+        return  # the process is gone; 0 and below would be whole groups
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, what)
 
 
 def below(pid: int) -> list[psutil.Process]:
-    """`pid` and its descendants, the ones that are still there."""
+    """Return `pid` and its descendants that still exist."""
     with contextlib.suppress(psutil.Error):
         top = psutil.Process(pid)
         return [top, *top.children(recursive=True)]
@@ -25,7 +25,7 @@ def below(pid: int) -> list[psutil.Process]:
 
 
 def field(pid: int, file: str, *names: str) -> int:
-    """Sum of `names` in /proc/PID/FILE, bytes; 0 when the process is gone."""
+    """Return the sum of `names` in /proc/PID/FILE in bytes, 0 if the process is gone."""
     total = 0
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/{file}").read_text().splitlines():
@@ -35,9 +35,9 @@ def field(pid: int, file: str, *names: str) -> int:
 
 
 def shares(pids: list[int]) -> tuple[float, float]:
-    """(seconds of processor time of all of them, the longest that one of them was ready and others had the processors).
+    """Return (total processor seconds, the longest time that one of them was ready but waited for a processor).
 
-    Of their main threads, as Linux counts them; 0 where it does not.
+    Linux counts this for their main threads. Other systems give 0.
     """
     used, waited = 0.0, 0.0
     for pid in pids:
@@ -48,7 +48,7 @@ def shares(pids: list[int]) -> tuple[float, float]:
 
 
 class Memory:
-    """The memory of a script's processes above that of the imports they were forked with."""
+    """The memory of a script's processes, without the imports that they were forked with."""
 
     def __init__(self, child: int, limit_mib: int | None) -> None:
         self.child, self.limit = child, limit_mib and limit_mib * 2**20
@@ -58,23 +58,23 @@ class Memory:
         self.looked = 0.0
 
     def exceeded(self) -> bool:
-        """Look once; `members` and `peak` (bytes) are refreshed on the way."""
+        """Measure once and return whether the limit is exceeded. Updates `members` and `peak` (bytes)."""
         now = time.monotonic()
         if now - self.looked > 0.2:
             self.looked = now
-            # everything below the supervisor: orphans as well
+            # all descendants of the supervisor, including orphans
             self.members = [process.pid for process in below(os.getpid())[1:]]
         used = sum(field(pid, "status", "RssAnon", "RssShmem") for pid in self.members) - self.base
         if len(self.members) > 1 and self.limit and used > self.limit:
-            # pages shared with a fork were counted twice; the proportional set size is slower and counts them once
+            # pages shared with a fork were counted twice; the proportional set size counts them once, but is slower
             used = sum(field(pid, "smaps_rollup", "Pss_Anon", "Pss_Shmem") for pid in self.members) - self.base
         self.peak = max(self.peak, used)
-        # the resource limit comes first and is exact; this catches shared memory and several processes
+        # the exact resource limit applies first; this check covers shared memory and several processes
         return bool(self.limit) and used > self.limit * 1.05 + 16 * 2**20
 
 
 def inner(pid: int) -> int:
-    """The process's own idea of its id, which differs inside a sandbox."""
+    """Return the process id as the process itself sees it, which differs inside a sandbox."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("NSpid:"):
@@ -83,7 +83,7 @@ def inner(pid: int) -> int:
 
 
 def ranks(folder: Path) -> list[int]:
-    """Process ids of the ranks (one for a script alone), in order: those that they wrote down and that are ours."""
+    """Return the process ids of the ranks (one for a single process), in order. Only our own children count."""
     ours = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
     pids = []
     for path in sorted(folder.glob("rank-*.pid"))[:64]:
@@ -94,9 +94,9 @@ def ranks(folder: Path) -> list[int]:
 
 
 def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
-    """The Python stack of each process now, innermost call first, as `File "train.py", line 12 in <module>`.
+    """Return each process's current Python stack, innermost call first, as `File "train.py", line 12 in <module>`.
 
-    Keys: "0", "1", ... for ranks ("0" for a script alone); "process PID" for others, such as loader workers.
+    Keys: "0", "1", ... for ranks ("0" for a single process), "process PID" for others, such as loader workers.
     """
     asked = []
     for process in below(os.getpid())[1:]:
@@ -124,7 +124,7 @@ def _catches(pid: int, what: signal.Signals) -> bool:
 
 
 def _stack(path: Path) -> list[str]:
-    """The main thread's frames in faulthandler's text (its last block)."""
+    """Return the main thread's frames from faulthandler's text (its last block)."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(handle, encoding="utf-8", errors="replace") as file:
@@ -137,9 +137,9 @@ def _stack(path: Path) -> list[str]:
 
 
 def end_all(child: int, ended: bool) -> int:
-    """Kill and reap everything below this process; the script's exit code (negative: the signal that ended it).
+    """Kill and reap all child processes. Returns the script's exit code (negative: the signal that killed it).
 
-    Stopped first and killed then, again and again, so that a process that forks cannot outrun this.
+    Processes are first stopped, then killed, in a loop, so that a process that keeps forking cannot escape.
     """
     status = 0
     if not ended:

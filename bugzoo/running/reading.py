@@ -1,4 +1,4 @@
-"""`Reading`: what one instrument has to say of one run, as it is handed from room to room and across processes."""
+"""`Reading`: the result of one instrument on one run, as it is passed between modules and processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ _WHY = "not_applicable"
 
 @dataclass(frozen=True)
 class Reading:
-    """The numbers that an instrument measured, or the reason why there are none (`why_not`).
+    """The numbers that an instrument measured, or the reason why it measured nothing (`why_not`).
 
-    Numbers are floats; a place, a name or a list of names comes as text beside them.
+    Numbers are floats. A place, a name or a list of names is text.
     """
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
@@ -19,31 +19,31 @@ class Reading:
 
     @property
     def applies(self) -> bool:
-        """Did the instrument measure anything?"""
+        """Return whether the instrument measured anything."""
         return not self.why_not
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers, or {"not_applicable": why}: how a reading is kept and how it crosses a process border."""
+        """Return the numbers, or {"not_applicable": why}: the format for storage and between processes."""
         return {_WHY: self.why_not} if self.why_not else dict(self.numbers)
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Reading":
-        """The reading that `to_json` wrote."""
+        """Return the reading that `to_json` wrote."""
         return cls(why_not=str(found[_WHY]) or "no reason was given") if _WHY in found else cls(dict(found))
 
 
 def to_json(readings: Mapping[str, Reading]) -> dict[str, dict[str, Any]]:
-    """{instrument: numbers or reason} of several readings."""
+    """Return {instrument: numbers or reason} for several readings."""
     return {name: reading.to_json() for name, reading in readings.items()}
 
 
 def from_json(found: Mapping[str, Any]) -> dict[str, Reading]:
-    """What `to_json` wrote. An entry of another kind is left out: a script's process may have written anything."""
+    """Read what `to_json` wrote. Invalid entries are left out, because a script's process may have written anything."""
     return {str(name): Reading.from_json(one) for name, one in found.items() if isinstance(one, Mapping)}
 
 
 def checked(found: Any) -> dict[str, Reading]:
-    """What an `after` function returned. Raises TypeError where that is anything but {name: Reading}."""
+    """Return the result of an `after` function. Raises TypeError for anything but {name: Reading}."""
     if isinstance(found, dict) and all(isinstance(one, Reading) for one in found.values()):
         return found
     kinds = sorted({type(one).__name__ for one in found.values()}) if isinstance(found, dict) else type(found).__name__

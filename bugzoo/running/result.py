@@ -1,4 +1,4 @@
-"""`Run`: what came of executing one training script under watch."""
+"""`Run`: the result of running one training script under watch."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,9 +10,9 @@ from bugzoo.watching.trace import Trace
 
 @dataclass(repr=False)
 class Run:
-    """A trace, what the script printed, and, when it ran in this process, its live objects.
+    """A trace, the script's output and, if it ran in this process, its live objects.
 
-    `readings` holds what instruments measured inside the worker, by their names.
+    `readings` holds the measurements of instruments inside the worker, by instrument name.
     """
 
     trace: Trace
@@ -23,18 +23,18 @@ class Run:
     readings: dict[str, Reading] = field(default_factory=dict)
     seconds: float = 0.0
     elapsed: float = 0.0
-    """Seconds of the whole process, by the supervisor's clock; `seconds` is what the process itself says."""
+    """Seconds of the whole process, by the supervisor's clock. `seconds` is the process's own measurement."""
     arrays: dict[str, Any] = field(default_factory=dict)
-    """What `Job.export` and `Job.predict` asked for: name -> numpy array."""
+    """Results of `Job.export` and `Job.predict`: name -> numpy array."""
     files: dict[str, bytes] = field(default_factory=dict)
-    """What `Job.bring_mib` asked for: name -> bytes of a file that the script left in its folder."""
+    """Results of `Job.bring_mib`: name -> bytes of a file that the script left in its folder."""
     trouble: str = ""
-    """Why the run says nothing about the script: the machine failed, or what the script left behind is too much to read.
-    It comes from the supervisor, so that no script can put words into it."""
+    """Why the run does not count as the script's result: the machine failed, or its result files are too large to read.
+    It comes from the supervisor, so the script cannot change it."""
     writes: Writes | None = None
-    """What became of what the script wrote, of a job with an overlay."""
+    """For a job with an overlay: what happened to the files that the script wrote."""
     ranks: list["Run"] = field(default_factory=list)
-    """One run per rank for multi-process scripts; the outer run is rank 0's."""
+    """One run per rank for multi-process scripts. The outer run is rank 0's."""
 
     @property
     def outcome(self) -> str:

@@ -1,8 +1,8 @@
-"""Stop a script half way and start it again in the folder that it left: the two runs of a training that was interrupted.
+"""Stop a script halfway and resume it from its checkpoint: the two runs of an interrupted training.
 
-A script that can be resumed has `stop_after = 0` at its top level, which ends it after so many of its `epochs` (or `steps`) with
-a checkpoint in its working folder, and goes on from a checkpoint that it finds there. Its files come back as bytes and are
-put into the folder of the second run; nobody opens them in between.
+A script that can be resumed has `stop_after = 0` at its top level. A positive value ends it after so many of its
+`epochs` (or `steps`) with a checkpoint in its working folder. If it finds a checkpoint there, it continues from it.
+Its files are returned as bytes and put into the folder of the second run, without being opened.
 """
 
 import ast
@@ -17,23 +17,21 @@ from bugzoo.syntax import assigned, source_lines, written
 SETTING = "stop_after"
 LENGTHS = ("epochs", "steps")
 MIB = 32
-"""What a checkpoint may take."""
+"""The largest size of a checkpoint."""
 
 
 def halfway(source: str) -> str:
-    """The text that stops half way. Raises UserError for a script that cannot be told to."""
+    """Return the source that stops halfway. Raises UserError for a script without such a setting."""
     try:
         places = assigned(source)
     except (SyntaxError, ValueError) as error:
         raise UserError(f"it is not valid Python: {error}") from None
     place = places.get(SETTING)
     if place is None or place.lineno != place.end_lineno:
-        raise UserError(f"the script has no line `{SETTING} = 0` that could end it with a checkpoint half way")
+        raise UserError(f"the script has no line `{SETTING} = 0` to stop it halfway with a checkpoint")
     length = next((_whole(places[name]) for name in LENGTHS if name in places), 0)
     if length < 2:
-        raise UserError(
-            f"the script says in none of {', '.join(LENGTHS)} how long it trains, so that half of it is not known"
-        )
+        raise UserError(f"the script sets none of {', '.join(LENGTHS)}, so half of its length is unknown")
     lines = source_lines(source, keepends=True)
     written(lines, place, repr(length // 2))
     return "".join(lines)
@@ -44,9 +42,9 @@ def _whole(node: ast.expr) -> int:
 
 
 def stopped_and_resumed(job: Job) -> tuple[Run, ...]:
-    """The run that is stopped half way and the one that goes on from its files; the first alone where it did not finish.
+    """Return the run that stops halfway and the resumed run. Only the first one if that did not finish.
 
-    Raises UserError for a script that cannot be told to stop.
+    Raises UserError for a script that cannot be stopped halfway.
     """
     plain = replace(job, after=None, after_args={}, export=(), predict=(), bring_mib=MIB)
     stopped = run_worker(replace(plain, source=halfway(job.source)))

@@ -1,7 +1,7 @@
-"""Whether this machine keeps other people's code apart: asked once, with code of our own.
+"""Test once, with our own code, whether this machine can run other people's code in a sandbox.
 
-The answer is remembered for as long as the process lives. It is never taken from a submission's run: what a submission
-can make look like a missing sandbox (an exit code, a name, a printed line) would let it run without one.
+The result is cached for this process. It never comes from a submission's run: a submission could fake a missing
+sandbox (by an exit code, a name, a printed line) and would then run without one.
 """
 
 import threading
@@ -14,9 +14,9 @@ _known: dict[str, str] = {}
 
 
 def missing() -> str:
-    """Why the sandbox cannot be set up on this machine; "" where it can.
+    """Return why the sandbox cannot be set up on this machine, "" if it can.
 
-    Raises RuntimeError when the probe was cut short, so that nothing is known, and KeyboardInterrupt when it was stopped.
+    Raises RuntimeError if the probe did not finish, and KeyboardInterrupt if it was stopped.
     """
     with _lock:
         if "why" not in _known:
@@ -24,15 +24,15 @@ def missing() -> str:
             if run.outcome == "stopped":
                 raise KeyboardInterrupt
             if run.outcome != "finished" and not run.trouble:
-                raise RuntimeError(f"It is not known whether this machine has a sandbox: the probe was {run.outcome}.")
+                raise RuntimeError(f"The test for a sandbox on this machine did not finish: it was {run.outcome}.")
             _known["why"] = run.trouble
         return _known["why"]
 
 
 def needed(strict: bool) -> bool:
-    """Whether other people's code is to be isolated: always where there is a sandbox.
+    """Return whether to isolate other people's code: always if the machine has a sandbox.
 
-    `strict`: where there is none it is not run at all, and RuntimeError says why. Otherwise it runs plainly there.
+    Without a sandbox, `strict` raises RuntimeError with the reason. Otherwise the code runs without isolation.
     """
     why = missing()
     if why and strict:

@@ -1,4 +1,4 @@
-"""The script of a job, run under watch in the process that is there for it, and what is handed over afterwards."""
+"""Run a job's script under watch in its own process, and save the results."""
 
 import atexit
 import contextlib
@@ -27,21 +27,21 @@ from bugzoo.running.reading import checked, to_json
 from bugzoo.running.result import Run
 
 SLACK = 64 * 2**20
-"""Bytes for what handling an allocation failure and saving the trace need."""
+"""Bytes needed to handle an allocation failure and to save the trace."""
 
 
 def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
-    """Execute the script under watch and leave trace, numbers and arrays in `folder`, as rank `rank`."""
+    """Run the script under watch and save trace, numbers and arrays in `folder`, as rank `rank`."""
     (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     hard = limit_memory(job)
     if job.cuda_fraction is not None and torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(job.cuda_fraction)
     after = None
-    with contextlib.suppress(Exception):  # looked up before the script runs, which might put something else there
+    with contextlib.suppress(Exception):  # looked up before the script runs, because the script could replace it
         after = resolve(job.after) if job.after else None
     outward, keeper = None, None
     if job.overlay:
-        atexit._clear()  # a fork has its parent's handlers; from here on they are the script's
+        atexit._clear()  # a fork has its parent's handlers; from now on only the script's count
         outward = Outward(folder, job.ranks == 1, os.getcwd(), os.path.dirname(job.file))
         outward.closed = "this is a further run of the script" if job.closed else ""
     run = execute(
@@ -51,17 +51,17 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
         watch_settings=job.watch_settings,
-        explain=not job.overlay,  # it runs a step again: below, when connections are closed
+        explain=not job.overlay,  # this re-runs a step; with an overlay, after connections are closed (below)
     )
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, hard)
-    for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher ends the ranks that are left when one has failed
-        signal.signal(stop, signal.SIG_IGN)  # what follows is short and must not be cut in two
+    for stop in (signal.SIGINT, signal.SIGTERM):  # the launcher sends SIGTERM to the other ranks after one has failed
+        signal.signal(stop, signal.SIG_IGN)  # the rest is short and must not be interrupted
     if outward is not None:
         close_up(run, outward, folder, job)
         if job.keep and rank == 0 and writes.apart(folder):
             keeper = Keeper(folder, writes.second_place(folder))  # before anything is repeated
-        with contextlib.suppress(Exception):  # an explanation is no reason to lose the run
+        with contextlib.suppress(Exception):  # a failed explanation must not lose the run
             run.trace.explain()
     if job.after:
         try:
@@ -69,9 +69,9 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         except Exception:
             run.trace.error["after"] = traceback.format_exc()
     try:
-        if run.outcome != "out_of_memory":  # what does not fit there may not fit into the folder either
+        if run.outcome != "out_of_memory":  # arrays that did not fit in memory may not fit into the folder
             run.arrays = exported(run.namespace, job)
-            run.arrays |= predicted(run.namespace, job)  # a model that cannot be called still has its weights
+            run.arrays |= predicted(run.namespace, job)  # weights are kept even if the model cannot be called
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
     save(run, folder, rank)
@@ -84,7 +84,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
 
 
 def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
-    """Close connections; where no part of the script may be run again, `run.trace.live.no_rerun` gets the reason."""
+    """Close connections. If no part of the script may run again, `run.trace.live.no_rerun` gets the reason."""
     done = outward.found()
     outward.close_up()
     live = run.trace.live
@@ -100,23 +100,23 @@ def close_up(run: Run, outward: Outward, folder: Path, job: Job) -> None:
 
 
 def leave(keeper: Keeper | None) -> None:
-    """What the script asked to be called at its end, and its threads, as an interpreter that ends has it."""
+    """Run the script's exit handlers and wait for its threads, as the interpreter does at exit."""
     if keeper is not None:
         keeper.put_back()
     with contextlib.suppress(BaseException):
         threading._shutdown()  # pyright: ignore
     atexit._run_exitfuncs()
-    for _ in flush_open():  # files that the script left open are closed with the interpreter
+    for _ in flush_open():  # flush files that the script left open
         pass
     if keeper is not None:
         keeper.changed()
 
 
 def limit_memory(job: Job) -> tuple[int, int]:
-    """Set the limit on private memory (data and anonymous mappings); returns the one before.
+    """Set the limit on private memory (data and anonymous mappings) and return the previous limit.
 
-    An allocation beyond it fails inside the script, with the allocator's own message. CUDA reserves address space by
-    the terabyte, so that there only the supervisor watches.
+    A larger allocation fails inside the script, with the allocator's own message. CUDA reserves terabytes of address
+    space, so there only the supervisor checks.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     if job.limits.memory_mib and job.cuda_fraction is None:
@@ -128,7 +128,7 @@ def limit_memory(job: Job) -> tuple[int, int]:
 
 
 def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
-    """An `on_step` that writes one JSON line a step to the supervisor; less than a pipe's atomic 4096 bytes."""
+    """Return an `on_step` that writes one JSON line per step to the supervisor. A line has less than 4096 bytes: atomic."""
 
     def report(info: dict[str, Any]) -> None:
         numbers = {name: info.get(name) for name in ("step", "loss", "grad_norm", "seconds")}
@@ -139,7 +139,7 @@ def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
 
 
 def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
-    """What `export` asks for, as numpy arrays on the CPU."""
+    """Return the values named in `export`, as numpy arrays on the CPU."""
     found: dict[str, np.ndarray] = {}
     for name in job.export:
         value = namespace[name]
@@ -153,7 +153,7 @@ def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
 
 
 def predicted(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:
-    """The answers that `predict` asks for, under "predictions"; the inputs come in the model's own precision."""
+    """Return the model's outputs for `predict`, under "predictions". Inputs are cast to the model's own dtype."""
     if not job.predict:
         return {}
     model = namespace["model"]

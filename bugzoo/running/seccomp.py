@@ -1,8 +1,8 @@
-"""System calls that no training needs and every way out of a sandbox begins with, refused by the kernel (seccomp, Linux).
+"""A seccomp filter (Linux): the kernel refuses system calls that training never needs and sandbox escapes start with.
 
-The namespaces of `isolation.py` say what a script can reach; this filter says what it cannot ask for at all: new
-namespaces and mounts, other processes' memory, kernel modules, BPF, io_uring, performance counters, sockets of families
-that no namespace covers. It is written as classic BPF by hand, passed through prctl, and inherited by every child.
+The namespaces of `isolation.py` limit what a script can reach. This filter forbids calls altogether: new namespaces and
+mounts, other processes' memory, kernel modules, BPF, io_uring, performance counters, and socket families that
+namespaces do not cover. It is hand-written classic BPF, set through prctl, and inherited by every child.
 """
 
 import ctypes
@@ -13,14 +13,14 @@ import struct
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _LOAD, _EQUAL, _ABOVE, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _MACHINE, _FIRST = 0, 4, 16
-"""Where the kernel puts the call's number, the machine's code and the low half of the first argument."""
+"""Offsets of the call's number, the machine's code and the low half of the first argument."""
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEW*: time, mounts, control groups, names, queues, users, processes, network."""
 FAMILIES = (1, 2, 10, 16)
-"""Sockets that stay: unix, IPv4, IPv6 (loopback only, as its network is its own) and netlink, which lists interfaces."""
+"""Allowed sockets: unix, IPv4, IPv6 (only the sandbox's own loopback) and netlink, which lists interfaces."""
 CODES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-# name -> number on (x86-64, aarch64); -1: there is none
+# name -> number on (x86-64, aarch64); -1: the call does not exist
 CALLS = {
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "mount_setattr": (442, 442),
     "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
@@ -46,21 +46,21 @@ class Unknown(RuntimeError):
 
 
 def number(name: str, machine: str | None = None) -> int:
-    """The number of one of the CALLS. Raises Unknown for a machine whose numbers are not known here."""
+    """Return the number of one of the CALLS. Raises Unknown for a machine whose numbers are not listed here."""
     return CALLS[name][_column(machine)]
 
 
 def program(machine: str | None = None) -> bytes:
-    """The filter as the kernel wants it, 8 bytes an instruction. Raises Unknown."""
+    """Return the filter in the kernel's format, 8 bytes per instruction. Raises Unknown."""
     column = _column(machine)
     machine = machine or os.uname().machine
     refuse = _step(_RETURN, _ERRNO | errno.EPERM)
     steps = [_step(_LOAD, _MACHINE), _step(_EQUAL, CODES[machine], 1, 0), _step(_RETURN, _KILL), _step(_LOAD, _NUMBER)]
-    if machine == "x86_64":  # numbers of a second kind lead to the same calls
+    if machine == "x86_64":  # the x32 ABI has a second set of numbers for the same calls
         steps += [_step(_ABOVE, 0x40000000, 0, 1), refuse]
     for call in sorted(numbers[column] for numbers in CALLS.values() if numbers[column] >= 0):
         steps += [_step(_EQUAL, call, 0, 1), refuse]
-    # its arguments lie in memory, where a filter cannot look; without it, clone is taken
+    # clone3's arguments are in memory, which a filter cannot read; without clone3, libc uses clone
     steps += [_step(_EQUAL, _CLONE3[column], 0, 1), _step(_RETURN, _ERRNO | errno.ENOSYS)]
     steps += [_step(_EQUAL, _CLONE[column], 0, 4), _step(_LOAD, _FIRST), _step(_ANY_BIT, _NEW_NAMESPACES, 0, 1), refuse]
     steps += [_step(_RETURN, _ALLOW)]
@@ -72,7 +72,7 @@ def program(machine: str | None = None) -> bytes:
 
 
 def forbid() -> None:
-    """Put the filter on this process and all that it starts, for good. Raises Unknown where that cannot be done."""
+    """Set the filter for this process and all its children, for good. Raises Unknown if that fails."""
     code = program()
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(code, len(code))

@@ -1,8 +1,8 @@
-"""One small process per job: it forks the script's process, enforces the limits and leaves nothing running.
+"""The supervisor, one small process per job: it forks the script's process, enforces the limits and kills leftovers.
 
-Its verdict on time, memory, exit code and output comes from outside the script's process. It answers on the channel
-with JSON lines: {"step": {...}} while it runs, where asked for, and {"done": {...}} at the end; a line "stop" coming
-in, or the channel closing, ends the job.
+It measures time, memory, exit code and output from outside the script's process. It sends JSON lines on the channel:
+{"step": {...}} during the run if asked for, and {"done": {...}} at the end. A received line "stop", or a closed
+channel, ends the job.
 """
 
 import contextlib
@@ -25,22 +25,22 @@ from bugzoo.running.job import Job
 from bugzoo.running.printing import HeadTail
 
 GRACE = 3.0
-"""Seconds that a script has, after SIGINT, to hand over the part of its trace that exists."""
+"""Seconds that a script has, after SIGINT, to save its trace so far."""
 _MAX_STEPS = 200_000
 _FULL = 2 * 2**20
 """A disk with fewer bytes left is full."""
 _MOST_UNSENT = 2**25
-"""Bytes waiting for a caller who does not listen; steps beyond are in the trace only."""
+"""Bytes to queue for a caller that does not read. Later steps are only in the trace."""
 _MOST_USED, _MOST_WAITED = 3, 10
-"""When a script's time is over whatever waits: in units of its limit, by processor time and by the clock."""
+"""The hard end of a script on a busy machine, in multiples of its limit: by processor time and by the clock."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def supervise(channel: socket.socket, folder: str, cwd: str, path: list[str], relay: bool) -> None:
-    """Run the job in `folder` to its end and say on `channel` what came of it."""
+    """Run the job in `folder` to its end and report on `channel`."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
-    # orphans of the script become our children, so that none can slip away
+    # orphans of the script become our children, so that none can escape
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     Supervisor(channel, Path(folder), cwd, path, relay).run()
 
@@ -75,9 +75,9 @@ class Supervisor:
                 self.gate.close()
                 code = enter(folder, cwd, path, self.job, output, progress, gate.detach())
             except KeyboardInterrupt:
-                code = 130  # asked to stop before the script had begun
+                code = 130  # stopped before the script had begun
             except BaseException:
-                traceback.print_exc()  # ours, not the script's: it reaches the run's output
+                traceback.print_exc()  # an error of ours, not the script's: it goes to the run's output
             finally:
                 os._exit(code)
         os.close(output)
@@ -91,7 +91,9 @@ class Supervisor:
         try:
             with selectors.DefaultSelector() as self.watched:
                 self.watched.register(self.output, selectors.EVENT_READ)
-                if self.relay:  # else nobody waits for a step, and to be woken by each one costs more than the run
+                if (
+                    self.relay
+                ):  # otherwise no caller waits for steps, and waking up for each would cost more than the run
                     self.watched.register(self.progress, selectors.EVENT_READ)
                 self.watched.register(self.gate, selectors.EVENT_READ)
                 self.watched.register(self.channel, selectors.EVENT_READ)
@@ -104,7 +106,7 @@ class Supervisor:
                     stacks = processes.dump_stacks(self.child, self.place)
                 if self.reason in ("timed_out", "hung", "stopped"):
                     self._ask_to_stop()
-                # a script that left processes behind keeps the pipes open; read what is there and end them
+                # processes that a script left running keep the pipes open: kill them, then read the rest
                 exit_code = processes.end_all(self.child, self.ended)
                 while self._turn(0):
                     pass
@@ -118,7 +120,7 @@ class Supervisor:
         return self.ended
 
     def _turn(self, timeout: float) -> bool:
-        """Move whatever is ready: output, steps, commands. True when something was read."""
+        """Read output, steps and commands that are ready. Returns True if something was read."""
         moved = False
         for key, _ in self.watched.select(timeout):
             if key.fileobj is self.channel:
@@ -160,7 +162,7 @@ class Supervisor:
             self.reason = self.reason or "stopped"
 
     def _gate(self) -> None:
-        """The sandbox stands, with a folder of its own, and the script's time begins; or why it does not."""
+        """Receive the sandbox's folder and start the script's clock, or receive why the sandbox failed."""
         data, places, _, _ = socket.recv_fds(self.gate, 4096, 1)
         if not data:
             self.watched.unregister(self.gate)
@@ -171,7 +173,7 @@ class Supervisor:
             self.refusal = data
 
     def _look(self) -> tuple[dict[str, str], str, bool]:
-        """(what of the results is not read, and why; what the machine failed at; whether the script's own folder is full)."""
+        """Return (why results cannot be read, by rank; the machine's failure; whether the script's own folder is full)."""
         trouble, unread = self._trouble(), {}
         full = handed.space(self.place) < _FULL
         if self.ready and (self.job.isolated or self.job.quiet):
@@ -187,7 +189,7 @@ class Supervisor:
         return [place / f"result-{rank}.json" for rank in range(self.job.ranks)]
 
     def _trouble(self) -> str:
-        """What kept the script from being run as it was meant to be; nothing that the script itself did."""
+        """Return why the machine could not run the script. The script's own errors do not count."""
         if self.ready or self.reason == "stopped":
             return ""
         if self.refusal:
@@ -239,20 +241,20 @@ class Supervisor:
         return ""
 
     def _had_its_time(self, elapsed: float) -> bool:
-        """Not while others have the processors: a busy machine costs no script its result.
+        """Return whether the time is up, without waiting for other programs: a busy machine must not end a script.
 
-        A script whose own processes are in one another's way gains no more than a few times its time by that.
+        A script whose own processes compete for the cores gets at most a few times its limit.
         """
         limit = self.job.limits.seconds
         used, waited = processes.shares(self.memory.members)
-        self.waited = max(self.waited, waited)  # of a process that has just ended nothing is known any more
+        self.waited = max(self.waited, waited)  # a process that has just ended reports nothing
         return elapsed - self.waited > limit or used > _MOST_USED * limit or elapsed > _MOST_WAITED * limit
 
     def _ask_to_stop(self) -> None:
-        """SIGINT to the script (each rank of it) and a little time: KeyboardInterrupt lets it save its trace."""
+        """Send SIGINT to the script (each of its ranks) and wait briefly: KeyboardInterrupt lets it save its trace."""
         for pid in processes.ranks(self.place) or [self.child]:
             processes.send(pid, signal.SIGINT)
-        # inside a collective no signal reaches Python: little use in waiting
+        # inside a collective no signal reaches Python, so waiting helps little
         deadline = time.monotonic() + (1.0 if self.job.ranks > 1 else GRACE)
         wanted = self._results(self.place)
         while not self._over() and time.monotonic() < deadline and not all(path.exists() for path in wanted):
@@ -277,5 +279,5 @@ class Supervisor:
         self.channel.settimeout(30)
         try:
             self.channel.sendall(self.unsent + json.dumps({"done": account.to_json()}).encode() + b"\n")
-        except OSError:  # nobody is waiting any more: the caller was killed, or gave up while the script still wrote
+        except OSError:  # the caller was killed, or gave up while the script still wrote
             shutil.rmtree(self.folder, ignore_errors=True)

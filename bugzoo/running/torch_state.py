@@ -1,4 +1,4 @@
-"""Putting a process back as it was before a script ran in it."""
+"""Restore a process's state after a script ran in it."""
 
 import os
 import random
@@ -17,7 +17,7 @@ import torch
 def preserved() -> Iterator[None]:
     """Restore generators, default dtype and device, threads, flags, environment and folder afterwards.
 
-    A learner's next cell, or the healthy twin, must not depend on what the script before it set.
+    A learner's next cell, or the healthy twin, must not depend on settings of the previous script.
     """
     python_state, numpy_state, torch_state = random.getstate(), np.random.get_state(), torch.get_rng_state()
     cuda_state = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None

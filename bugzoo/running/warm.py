@@ -1,4 +1,4 @@
-"""The parent's side of the warm process: start it once, hand it jobs, end it."""
+"""The caller's side of the warm process: start it once, send it jobs, stop it."""
 
 import atexit
 import contextlib
@@ -15,7 +15,7 @@ _doors: dict[bool, "_Warm"] = {}
 
 
 class _Warm:
-    """One zygote. `clean`: with an environment that holds nothing of the caller's, for other people's code."""
+    """One zygote process. `clean`: without the caller's environment, for other people's code."""
 
     def __init__(self, clean: bool) -> None:
         self.owner = os.getpid()
@@ -24,7 +24,7 @@ class _Warm:
         if clean:
             kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES")
             environment = {name: os.environ[name] for name in kept if name in os.environ}
-        # what Python needs to find the same packages, also where bugzoo is on the path only
+        # so that Python finds the same packages, even if bugzoo is only on the path
         root = str(Path(__file__).resolve().parents[2])
         environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])])
         environment["PYTHONUNBUFFERED"] = "1"
@@ -35,7 +35,7 @@ class _Warm:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env=environment,
-            start_new_session=True,  # Ctrl-C in a terminal goes to the caller alone, who then stops its jobs
+            start_new_session=True,  # Ctrl-C in a terminal goes only to the caller, which then stops its jobs
         )
         theirs.close()
 
@@ -54,13 +54,13 @@ class _Warm:
 
 
 def warm_up(clean: bool = False) -> None:
-    """Start the warm process now, so that the first job need not wait for the imports (2 to 6 s). Workers need Linux."""
+    """Start the warm process now, so that the first job does not wait for imports (2 to 6 s). Workers need Linux."""
     if sys.platform == "linux":
         _door(clean)
 
 
 def submit(folder: Path, cwd: str, relay: bool, clean: bool, after: str = "") -> socket.socket:
-    """Ask for the job in `folder`, which calls `after`; returns the channel on which its supervisor answers."""
+    """Start the job in `folder`, which calls `after`. Returns the channel to its supervisor."""
     ours, theirs = socket.socketpair()
     try:
         asked = {"folder": str(folder), "cwd": cwd, "path": sys.path, "relay": relay, "after": after}
@@ -75,7 +75,7 @@ def submit(folder: Path, cwd: str, relay: bool, clean: bool, after: str = "") ->
 
 
 def cool_down() -> None:
-    """End the warm processes. Jobs still running are killed by their supervisors."""
+    """Stop the warm processes. Supervisors kill jobs that are still running."""
     with _lock:
         while _doors:
             _doors.popitem()[1].close()

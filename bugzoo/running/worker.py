@@ -1,4 +1,4 @@
-"""`run_worker`: execute a job in a process that can be killed, and read back what it left."""
+"""`run_worker`: run a job in a process that can be killed, and read its results."""
 
 import contextlib
 import json
@@ -31,10 +31,10 @@ _open: set[socket.socket] = set()
 
 
 def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None) -> Run:
-    """Run `job` in a child of a warm process and return what came of it; nothing of it is left running.
+    """Run `job` in a child of a warm process and return its Run. None of its processes is left running.
 
-    `on_step` gets the steps of rank 0 as they come and may raise StopRun. Ctrl-C ends the job as `stopped`, with the
-    steps that were taken; a second one while it is being ended raises KeyboardInterrupt.
+    `on_step` gets each step of rank 0 during the run and may raise StopRun. Ctrl-C ends the job as `stopped`, with the
+    steps so far. A second Ctrl-C during that raises KeyboardInterrupt.
     """
     if sys.platform != "linux":
         raise UserError("Workers need Linux (limits and clean-up use /proc). Run this with where='here'.")
@@ -73,7 +73,7 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
             try:
                 piece = channel.recv(2**20)
                 if not piece:
-                    raise RuntimeError("The worker ended without an answer; its supervisor was killed from outside.")
+                    raise RuntimeError("The worker ended without a result: its supervisor was killed from outside.")
                 data += piece
                 *lines, data = data.split(b"\n") if b"\n" in piece else [data]
                 for line in lines:
@@ -91,16 +91,16 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
 
 
 def stop_all() -> None:
-    """Ask every job that this process is waiting for to stop."""
+    """Stop every job that this process is waiting for."""
     for channel in list(_open):
         with contextlib.suppress(OSError):
             channel.sendall(b"stop\n")
 
 
 def collect(job: Job, folder: Path, account: Account) -> Run:
-    """The Run of rank 0 with the others in `ranks`, put together from the folder and the supervisor's account.
+    """Return the Run of rank 0, with all ranks in `ranks`, from the job's folder and the supervisor's account.
 
-    Files are taken as whatever the script's process may have made of them: plain files of bounded size, no pickle.
+    Files are not trusted, because the script's process may have changed them: plain files of bounded size, no pickle.
     """
     ranks = [_rank(job, folder, account, rank) for rank in range(job.ranks)]
     run = ranks[0]
@@ -110,7 +110,7 @@ def collect(job: Job, folder: Path, account: Account) -> Run:
         run.trouble = run.trouble or f"What its run left behind cannot be read: {why}"
     if job.ranks > 1:
         run = replace(run, trace=replace(run.trace), ranks=ranks)
-        # the first to fail is the cause, the others lost their connection to it
+        # the first rank to fail is the cause; the others only lost their connection to it
         bad = [rank for rank in range(job.ranks) if ranks[rank].outcome not in ("finished", "stopped")]
         bad.sort(key=lambda rank: _written(folder / f"result-{rank}.json"))
         if bad:
@@ -126,7 +126,7 @@ def collect(job: Job, folder: Path, account: Account) -> Run:
 def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
     try:
         run = handed.read(job, folder, rank)
-    except Exception:  # no file, or one that the script spoilt, which counts as none
+    except Exception:  # no file, or one that the script has damaged
         run = Run(_partial(account.steps.get(str(rank), [])), job.source, job.file, seconds=account.seconds)
         run.trace.outcome, run.trace.error = from_exit(account.exit_code, account.stdout)
         if job.ranks > 1:
@@ -141,7 +141,7 @@ def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
 
 
 def _of_rank(path: Path, printed: str) -> tuple[str, ErrorRecord]:
-    """(outcome, error record) of a rank that handed nothing over, from the exit code that the launcher saw."""
+    """Return (outcome, error record) of a rank without results, from the exit code that the launcher saw."""
     try:
         with npz.opened(path, 100) as file:
             code = int(file.read())
@@ -153,7 +153,7 @@ def _of_rank(path: Path, printed: str) -> tuple[str, ErrorRecord]:
 
 
 def _written(path: Path) -> float:
-    """When a file was written, seconds; infinity for one that is not there."""
+    """Return when a file was written, in seconds, infinity for a missing file."""
     try:
         return path.lstat().st_mtime
     except OSError:
@@ -161,7 +161,7 @@ def _written(path: Path) -> float:
 
 
 def _partial(steps: list[list[float]]) -> Trace:
-    """A trace with the steps that were reported before the process was lost."""
+    """Return a trace with the steps that were reported before the process was lost."""
     trace = Trace()
     if steps:
         trace.step, trace.loss, trace.grad_norm = np.array(steps, dtype=np.float64).T.copy()

@@ -1,4 +1,4 @@
-"""What became of the files that a script wrote, read by the process that started it."""
+"""What happened to the files that a script wrote, as read by the process that started it."""
 
 import contextlib
 import json
@@ -9,28 +9,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LAYERS, SECOND, SAID, NOTES = "layers", "second", "overlay.json", "outward.txt"
-"""In a job's folder: the upper sides of its overlays, the path of a second place for them, what became of it, and what the
-script did to the world outside, one line "kind what" for each kind of thing."""
+"""Names in a job's folder: the upper folders of its overlays, the path of a second place for them, the overlay's result,
+and the script's effects outside, one line "kind what" for each kind."""
 
 
 @dataclass(frozen=True)
 class Writes:
-    """What became of what a script wrote. `apart`: it landed in scratch and is gone; else `why` it could not."""
+    """What happened to a script's files. `apart`: they went to the overlay and are discarded; otherwise `why` not."""
 
     apart: bool
     bytes: int = 0
     kept: int = 0
-    """Files that were copied to where `Job.keep` says."""
+    """Number of files that were copied to the folder `Job.keep`."""
     why: str = ""
     read_only: tuple[str, ...] = ()
-    """Folders in which nothing could be written."""
+    """Folders that could not be written to."""
     outward: dict[str, str] = field(default_factory=dict)
-    """The first thing of each kind that the script did to the world outside: "wrote" a file, "connected" to something,
-    "started" a program; and "refused", what was not done any more when its last statement had ended."""
+    """The script's first effect of each kind outside: "wrote" a file, "connected" to an address, "started" a program, and
+    "refused", an action that was blocked after its last statement."""
 
     @classmethod
     def of(cls, folder: Path, second: Path | None) -> "Writes":
-        """Read what the child has left in a job's folder and in the second place."""
+        """Read the child's notes in a job's folder and in the second place."""
         try:
             said = json.loads((folder / SAID).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -41,7 +41,7 @@ class Writes:
 
     @property
     def repeats(self) -> str:
-        """Why the whole script is not run a second time; "" where a second run changes nothing outside."""
+        """Return why the whole script must not run a second time, "" if a second run changes nothing outside."""
         for kind, did in (("connected", "connected to"), ("started", "started")):
             if kind in self.outward:
                 return f"the script {did} {self.outward[kind]}, which is not done a second time"
@@ -51,7 +51,7 @@ class Writes:
 
 
 def apart(folder: Path) -> bool:
-    """Does what is written by the job in `folder` land in scratch?"""
+    """Return whether the job in `folder` writes to an overlay."""
     try:
         return bool(json.loads((folder / SAID).read_text(encoding="utf-8"))["apart"])
     except (OSError, ValueError):
@@ -59,7 +59,7 @@ def apart(folder: Path) -> bool:
 
 
 def read(folder: Path) -> dict[str, str]:
-    """The first thing of each kind that was noted."""
+    """Return the first recorded effect of each kind."""
     try:
         lines = (folder / NOTES).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -68,24 +68,24 @@ def read(folder: Path) -> dict[str, str]:
 
 
 def second_place(folder: Path) -> Path | None:
-    """Where upper sides lie that cannot be in the job's folder."""
+    """Return the place of upper folders that cannot be in the job's folder."""
     with contextlib.suppress(OSError):
         return Path((folder / SECOND).read_text())
     return None
 
 
 def uppers(*places: Path | None) -> list[Path]:
-    """The upper sides that lie in `places`; a trial's are empty and do not count."""
+    """Return the upper folders in `places`, without those of a trial, which are empty."""
     return [one for place in places if place for one in place.glob("*-upper") if not one.name.startswith("trial")]
 
 
 def _written(*places: Path | None) -> int:
-    """Bytes of the files in the upper sides that lie in `places`."""
+    """Return the bytes of all files in the upper folders in `places`."""
     return sum(file.lstat().st_size for upper in uppers(*places) for file in plain(upper))
 
 
 def plain(folder: Path) -> Iterator[Path]:
-    """Every regular file below."""
+    """Yield every regular file in a folder and its subfolders."""
     for place, _, names in os.walk(folder):
         for name in names:
             file = Path(place) / name

@@ -1,7 +1,7 @@
-"""The warm process: it has imported torch and does nothing but fork a supervisor for each job.
+"""The warm process: it has imported torch and only forks a supervisor for each job.
 
-It starts no thread and computes nothing with torch, because a fork of a process whose OpenMP threads have run hangs.
-Started by `warm.py` as `python -m bugzoo.running.zygote FD`, FD being one end of a SOCK_SEQPACKET pair. Each message is
+It starts no thread and computes nothing with torch: after OpenMP threads have run in a process, its forks hang.
+`warm.py` starts it as `python -m bugzoo.running.zygote FD`. FD is one end of a SOCK_SEQPACKET pair. Each message is
 JSON {"folder", "cwd", "path", "relay", "after"} with one file descriptor, the job's channel. It ends when the other end
 closes.
 """
@@ -28,29 +28,29 @@ IMPORTED = (
     "bugzoo.rerun.explain",
     "bugzoo.running.child",
 )
-"""What every child has without waiting."""
+"""Modules that every child has already imported."""
 
 
 @cache
 def prepare(after: str) -> None:
-    """Import what a job calls when its script is over (module:function, of bugzoo alone), so that no child has to.
+    """Import the function that a job calls after its script (module:function, only from bugzoo), for all children.
 
-    A module's own `ready()`, where it has one, imports what it looks up later.
+    If the module has a function `ready()`, it imports the modules that are needed later.
     """
     name = after.partition(":")[0]
     if name.split(".")[0] != "bugzoo":
         return
-    with contextlib.suppress(Exception):  # the child tells what is wrong with it
+    with contextlib.suppress(Exception):  # the child reports the error
         getattr(importlib.import_module(name), "ready", lambda: None)()
     gc.freeze()
 
 
 def serve(connection: socket.socket) -> None:
-    """Fork for each message until the parent is gone."""
+    """Fork a supervisor for each message until the parent is gone."""
     for name in IMPORTED:
         importlib.import_module(name)
     gc.collect()
-    gc.freeze()  # forked children then leave the pages of imported modules alone
+    gc.freeze()  # so that forked children share the memory pages of imported modules
     parent = os.getppid()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors need no reaping
     while os.getppid() == parent:
@@ -80,4 +80,4 @@ def serve(connection: socket.socket) -> None:
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as door:
         serve(door)
-    os._exit(0)  # nothing to tidy up, and some libraries complain on the way out
+    os._exit(0)  # nothing to clean up, and some libraries print errors at exit

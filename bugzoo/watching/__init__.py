@@ -1,4 +1,4 @@
-"""Watching any PyTorch training without touching it: `with watch() as trace: ...`."""
+"""Watch any PyTorch training without changing it: `with watch() as trace: ...`."""
 
 from bugzoo.watching.live import Batch, Live
 from bugzoo.watching.outcome import StopRun

@@ -1,11 +1,9 @@
-"""Counts how many steps' autograd graphs are alive at once: one or two, unless the script keeps something."""
+"""Count how many steps' autograd graphs are alive at once: one or two, unless the script keeps references to them."""
 
 import weakref
 from typing import Any
 
-HOPS = (
-    8  # from the loss towards the model, past scale and casts: kept outputs hold on to these nodes, a loss to its own
-)
+HOPS = 8  # from the loss toward the model, past scale and casts: kept outputs hold these nodes, a kept loss its own
 
 
 class _Mark:
@@ -13,14 +11,14 @@ class _Mark:
 
 
 class Alive:
-    """A mark in the nodes of each loss's graph, which dies with the last of them. Holds no tensor and no node."""
+    """Puts a mark into the nodes of each loss's graph. The mark is freed with the last node. Holds no tensor or node."""
 
     def __init__(self) -> None:
         self.now = self.peak = self.marked = 0
         self._marks: dict[int, weakref.ref] = {}
 
     def add(self, loss: Any) -> None:
-        """Mark the graph of `loss`, a tensor about to go backward."""
+        """Mark the graph of `loss`, a tensor whose backward() is about to run."""
         node = loss.grad_fn
         if node is None:
             return

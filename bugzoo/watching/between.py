@@ -1,4 +1,4 @@
-"""What lies between two epochs: a replay that comes by there must not run it again, and must know what came of it."""
+"""The state between two epochs. A replay does not re-run the code between epochs, so it must know the result."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,19 +7,19 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 MOST = 2**20
-"""Bytes of a tensor that is kept."""
+"""Largest tensor to keep, in bytes."""
 
 
 @dataclass(slots=True)
 class Between:
-    """As it stands at the first forward of an epoch: small variables, hyperparameters, the forward's arguments."""
+    """The state at an epoch's first forward pass: small variables, hyperparameters, the forward's arguments."""
 
     names: dict[str, tuple[Any, int]]
-    """Value and, of a tensor, its version: one that was changed in place since is not what it was."""
+    """The value and, for a tensor, its version, which shows a later in-place change."""
     groups: list[tuple[Any, list[dict[str, Any]]]]
     args: tuple[Any, ...] | None
     empty: bool | None
-    """Were the gradients cleared before the forward: to None (True), to zero (False), not yet (None)?"""
+    """Whether the gradients were cleared before the forward: to None (True), to zero (False), not yet (None)."""
 
     @classmethod
     def of(cls, names: dict[str, Any], optimizers: list[Any], args: tuple[Any, ...]) -> "Between":
@@ -39,13 +39,13 @@ class Between:
 
 
 def own(value: Any) -> Any:
-    """A list of whole numbers, such as an order, as it is now: it may be shuffled in place. Everything else itself."""
+    """Copy a list of integers, such as an order of samples, because it may be shuffled in place. Others are returned."""
     short = type(value) is list and 0 < len(value) <= 2**14
     return value[:] if short and type(value[0]) is int else value
 
 
 def _small(value: Any) -> bool:
-    """A number, a text, a tensor without a graph, or a few of those in a container."""
+    """Return whether this is a number, a text, a small tensor without a graph, or a container with a few of those."""
     if isinstance(value, torch.Tensor):
         free = value.grad_fn is None and not value.requires_grad and value.layout is torch.strided
         return free and value.numel() * value.element_size() <= MOST

@@ -1,4 +1,4 @@
-"""Gradients that the script puts in place itself: it asks `torch.autograd.grad` for them and assigns `.grad`."""
+"""Gradients set by hand: the script calls `torch.autograd.grad` and assigns `.grad` itself."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 UNEXPLAINED, PARALLEL = 1e-4, 1e-6
-"""Share of a gradient that its step's own must leave unexplained, and of the older one that points elsewhere."""
+"""Least share of the gradient that the new one does not explain, and least share of the old one in another direction."""
 
 
 class ByHand:
-    """What `torch.autograd.grad` returned since the last optimiser step, and what lay in `.grad` before."""
+    """The results of `torch.autograd.grad` since the last optimizer step, and the `.grad` from before."""
 
     def __init__(self) -> None:
         self.given: dict[int, torch.Tensor] = {}
@@ -33,10 +33,10 @@ class ByHand:
 
     @torch.no_grad()
     def kept_old(self, parameters: list[nn.Parameter]) -> bool:
-        """Was an older gradient added to, rather than replaced?
+        """Return whether the new gradient was added to an older one instead of replacing it.
 
-        What is there now is taken as a * given + b * old, by least squares: clipping changes a and b alike. The older
-        one is in there when it explains most of what the new one, at whatever scale, does not.
+        The current gradient is fitted as a * given + b * old, by least squares. Clipping scales a and b alike. The old
+        one is included if it explains most of the part that the new one, at any scale, does not.
         """
         now, given, old = [], [], []
         for p in parameters:
@@ -52,21 +52,21 @@ class ByHand:
         left = y - (y @ one) / (one @ one) * one
         across = other - (other @ one) / (one @ one) * one
         if not bool(across.norm() > PARALLEL * other.norm()):
-            return False  # old and new are one direction: nobody can tell
+            return False  # old and new have the same direction, so this cannot be decided
         share = (left @ across) / (across @ across)
         rest = left - share * across
         return bool((share > 0) & (left.norm() > UNEXPLAINED * y.norm()) & (rest.norm() < 0.3 * left.norm()))
 
 
 def parameters_of(inputs: Any) -> list[nn.Parameter] | None:
-    """`inputs` as a list when all of them are parameters that are trained; None for a gradient penalty and the like."""
+    """Return `inputs` as a list if all are trainable parameters, None otherwise (a gradient penalty, for example)."""
     listed: list[Any] = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     ours = listed and all(isinstance(p, nn.Parameter) and p.requires_grad for p in listed)
     return listed if ours else None
 
 
 def loss_of(outputs: Any) -> torch.Tensor | None:
-    """The one scalar that is differentiated, None where there are several."""
+    """Return the scalar that is differentiated, None if there are several."""
     if isinstance(outputs, list | tuple) and len(outputs) == 1:
         outputs = outputs[0]
     return outputs if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 else None

@@ -1,14 +1,14 @@
-"""What a busy machine takes away from a run, so that its slowness is not blamed on the training."""
+"""Measure the time that a busy machine takes from a run, so that no instrument suspects the training for it."""
 
 import contextlib
 import os
 
 
 class Waits:
-    """The seconds that one thread was ready to run while others had the processors, as Linux counts them.
+    """The seconds that one thread was ready to run but waited for a processor, as Linux counts them.
 
-    Taken off the wall time, they leave what an idle machine would have taken. Elsewhere, and in a container that hides
-    them, they are 0. The thread is the one that asks first.
+    The wall time minus these seconds is the time on an idle machine. On other systems, and in a container that hides
+    them, they are 0. The thread is the one that calls `seconds` first.
     """
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Waits:
         self._last = 0.0
 
     def seconds(self) -> float:
-        """So far; about 2 microseconds."""
+        """Return the seconds so far. A call takes about 2 microseconds."""
         if not self._asked:
             self._asked = True
             with contextlib.suppress(OSError):
@@ -34,19 +34,19 @@ class Waits:
 
 
 class Machine:
-    """How much of its processors' time the machine had left over since this was made."""
+    """The share of idle processor time on this machine since this object was created."""
 
     def __init__(self) -> None:
         self._before = self._times()
 
     def idle(self) -> float | None:
-        """Share from 0 to 1; None where it is not told, or too little time has gone by."""
+        """Return the share from 0 to 1, None if it is unknown or too little time has passed."""
         idle, total = (now - before for now, before in zip(self._times(), self._before, strict=True))
         return idle / total if total >= 10 else None
 
     @staticmethod
     def _times() -> tuple[float, float]:
-        """(idle, all), in hundredths of a second of every processor."""
+        """Return (idle, total) over all processors, in hundredths of a second."""
         with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/stat", encoding="ascii") as file:
             values = [int(word) for word in file.readline().split()[1:9]]  # guest time is counted in user time already
             return values[3] + values[4], sum(values)

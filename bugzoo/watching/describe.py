@@ -1,10 +1,10 @@
-"""A tensor in a few words, as reports and crash scenes name it."""
+"""Describe a tensor in a few words, for reports and crash scenes."""
 
 import torch
 
 
 def describe(tensor: torch.Tensor) -> str:
-    """Such as "(32, 64) float32"; of whole numbers their range, and the device where it is not the CPU."""
+    """Return text such as "(32, 64) float32", with the range of integers, and the device if it is not the CPU."""
     text = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
     if tensor.device.type != "cpu":
         return f"{text} on {tensor.device}"

@@ -1,4 +1,4 @@
-"""Numbers that are still on a CUDA device: copied in blocks, without making the host wait."""
+"""Copy numbers from a CUDA device in blocks, without a host sync."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ import torch
 from bugzoo.watching.table import Table
 
 BLOCK = 100
-"""Numbers in one copy."""
+"""How many numbers are copied at once."""
 
 
 class Waiting:
-    """0-dim tensors on their way into a table. A block is copied to pinned memory and read once it has arrived."""
+    """A queue of 0-dim tensors for a table. Each block is copied to pinned memory and read after it has arrived."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -25,7 +25,7 @@ class Waiting:
 
     @torch.no_grad()
     def poll(self) -> bool:
-        """Send what has gathered and read what has arrived; True when something new is in the table."""
+        """Send a full block and read blocks that have arrived. Returns True if the table has new numbers."""
         if len(self._entries) >= BLOCK:
             self._send()
         landed = False
@@ -36,7 +36,7 @@ class Waiting:
 
     @torch.no_grad()
     def finish(self) -> None:
-        """Read everything, waiting for it."""
+        """Wait for all blocks and read them."""
         if self._entries:
             self._send()
         for places, block, event in self._flying:

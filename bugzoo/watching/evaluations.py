@@ -1,7 +1,7 @@
-"""Where a script evaluates: the calls of a model without gradients, and the function of the script that made them.
+"""Where a script evaluates: model calls without gradients, and the script's function that makes them.
 
-Kept are the arguments of the latest such call from each place, and of the function around it what it was called with, so that
-an instrument can look at what went in, and call the function once more when the run is over.
+The arguments of the latest such call from each place are kept, and the arguments of the function around it. So an
+instrument can read the inputs, and call the function again after the run.
 """
 
 import inspect
@@ -19,21 +19,20 @@ from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import detached
 
 MOST = 6
-"""Places that are kept: training, validation and test, each from two lines."""
+"""How many places are kept: training, validation and test, each from two lines."""
 Place = tuple[CodeType, CodeType | None, int]
-"""The function that evaluates, the one that called it, and the line there."""
+"""The function that evaluates, its caller, and the line of the call."""
 
 
 @dataclass
 class Evaluation:
     """The first call of a `module` in one evaluation, from one place.
 
-    `again` is the function of the script around it with its arguments, for `bugzoo.rerun.evaluation` to call; None where that
-    is not known.
+    `again` is the script's function around the call, with its arguments, for `bugzoo.rerun.evaluation`. None if unknown.
     """
 
     step: int
-    """The number of the step that came next."""
+    """The number of the next step."""
     module: nn.Module
     args: tuple[Any, ...]
     name: str
@@ -42,14 +41,14 @@ class Evaluation:
 
 @dataclass
 class Evaluations:
-    """Filled by `Forwards`, one call for every forward without gradients."""
+    """The script's evaluations. `Forwards` calls `called` for every forward pass without gradients."""
 
     moment: Moment
     found: dict[Place, Evaluation] = field(default_factory=dict)
     _last: tuple[Place, int] | None = None
 
     def called(self, module: nn.Module, args: tuple[Any, ...]) -> None:
-        """`module` is about to run without gradients."""
+        """Record that `module` is about to run without gradients."""
         frame, above = self._function()
         if frame is None:
             return
@@ -64,9 +63,9 @@ class Evaluations:
             self.found[place] = Evaluation(self.moment.step, module, detached(args), frame.f_code.co_name, again)
 
     def _function(self) -> tuple[FrameType | None, FrameType | None]:
-        """The outermost function around this call that only evaluates, and what called it; else the innermost.
+        """Return the outermost function around this call that only evaluates, and its caller; else the innermost one.
 
-        One that was there when the optimiser stepped, or that steps itself, does more.
+        A function that was active during optimizer.step(), or that calls it, does more than evaluate.
         """
         loop, best = self.moment.loop, None
         for frame in user_frames(sys._getframe(3)):
@@ -87,7 +86,7 @@ class Evaluations:
 
 
 def _call_again(frame: FrameType) -> partial[Any] | None:
-    """The frame's function with the arguments that it has now; None where it, or one of them, is not to be found."""
+    """Return the frame's function with its current arguments, None if the function or an argument cannot be found."""
     code, names = frame.f_code, frame.f_locals
     count = code.co_argcount
     plain = list(code.co_varnames[:count])
@@ -104,12 +103,12 @@ def _call_again(frame: FrameType) -> partial[Any] | None:
         positional += names.get(rest.pop(0), ())
     if code.co_flags & inspect.CO_VARKEYWORDS:
         keywords |= names.get(rest.pop(0), {})
-    positional, keywords = detached((positional, keywords))  # a loss that is handed over keeps no graph alive here
+    positional, keywords = detached((positional, keywords))  # so that a loss argument keeps no graph alive
     return partial(function, *positional, **keywords)
 
 
 def _candidates(frame: FrameType, plain: list[str]) -> Iterator[Any]:
-    """What the function may be bound to: a method of its first argument, a global, a name of a function around the call."""
+    """Yield candidates for the function: a method of its first argument, a global, a local name of a caller."""
     name = frame.f_code.co_name
     if plain:
         yield getattr(frame.f_locals[plain[0]], name, None)
@@ -121,7 +120,7 @@ def _candidates(frame: FrameType, plain: list[str]) -> Iterator[Any]:
 
 
 def _is_of(function: Any, code: CodeType) -> bool:
-    """Is this callable, perhaps under decorators such as `no_grad`, made of `code`?"""
+    """Return whether this callable, possibly under decorators such as `no_grad`, has the code object `code`."""
     try:
         inner = inspect.unwrap(function)
     except (ValueError, TypeError):

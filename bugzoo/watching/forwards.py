@@ -1,4 +1,4 @@
-"""Module calls: which root module ran, in which mode, with or without gradients; statistics of outputs now and then."""
+"""Record module calls: which root module ran, in train or eval mode, with or without gradients, and output statistics."""
 
 import math
 import sys
@@ -25,18 +25,18 @@ _pre_hooks = torch_module._global_forward_pre_hooks
 _hooks = torch_module._global_forward_hooks
 
 Circumstance = tuple[int, bool, bool, bool, bool]
-"""Of one forward: id of the root module, grad, training, in the training loop, below the optimiser's step."""
+"""Of one forward pass: id of the root module, grad, training, in the training loop, after the optimizer's step."""
 
 
 class Forwards:
-    """A global forward-pre hook that is there only until the first root module of a training step was called."""
+    """A global forward-pre hook. It is removed after the first root module call of each training step."""
 
     def __init__(
         self, moment: Moment, models: Models, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]
     ) -> None:
         self.moment, self.models = moment, models
         self.on_training = on_training
-        """Called at a step's first forward with gradients; in a replay it returns the arguments of the first time."""
+        """Called at a step's first forward with gradients. In a replay it returns the original arguments."""
         self.evaluations = Evaluations(moment)
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
@@ -64,10 +64,10 @@ class Forwards:
         self._sampling = None
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
-        """None, or in a replay the arguments that the forward had the first time."""
-        if _traced():  # torch.compile looks through the hooks of what it compiles: here it finds nothing to do
+        """Return None, or in a replay the original arguments of the forward pass."""
+        if _traced():  # torch.compile traces the hooks too: give it nothing to do here
             return None
-        if module.__class__.__name__ == "OptimizedModule":  # what torch.compile made of a model
+        if module.__class__.__name__ == "OptimizedModule":  # a model after torch.compile
             module = module._orig_mod  # pyright: ignore[reportAssignmentType]
         moment = self.moment
         if (
@@ -76,8 +76,8 @@ class Forwards:
             and not moment.sampling
             and moment.thread is None
             and torch.is_grad_enabled()
-        ):  # the same call as a step ago: nothing new to find out
-            if self._open:  # no backward came of those
+        ):  # the same call as one step ago: nothing new to record
+            if self._open:  # no backward followed those
                 self._astray.update(self._open)
             self._open = self._usual_key
             _pre_hooks.pop(self._pre_id, None)
@@ -98,7 +98,7 @@ class Forwards:
             return None
 
     def _is_model(self, module: nn.Module) -> bool:
-        """Has it parameters? Transforms and losses that are modules are not what is trained."""
+        """Return whether the module has parameters. Transforms and losses are modules too, but are not trained."""
         known = self._ignored.get(id(module))
         if known is not None and known() is module:
             return False
@@ -133,9 +133,9 @@ class Forwards:
         self._open = [*self._open, full]
         self._candidate = key[0]
         if moment.sampling:
-            # Global pre-hooks are not given the keyword arguments; a frame of torch's module call has them.
+            # Global pre-hooks get no keyword arguments, but the frame of torch's module call has them.
             self.last_call = (module, args, self._keywords())
-            self.autocast = autocast_type()  # here: backward() is called outside of the autocast block
+            self.autocast = autocast_type()  # asked here, because backward() is called outside the autocast block
         if self._sampling is None:
             _pre_hooks.pop(self._pre_id, None)
         self._usual, self._usual_mode, self._usual_key = module, module.training, [full]
@@ -149,10 +149,10 @@ class Forwards:
         return dict(frame.f_locals.get("kwargs") or {}) if frame is not None else {}
 
     def before_backward(self, sampling: bool) -> None:
-        """A backward follows: the forward before it was a training forward.
+        """Record that backward() follows, so the forward before it was a training forward.
 
-        Once a step's first forward was seen, the hook is gone until here. Where the module's mode has changed since, that
-        forward was an evaluation that kept its graph for nothing, and the one that goes backward came after it.
+        After a step's first forward, the hook is removed until here. If the module's mode has changed since, that
+        forward was an evaluation without no_grad(), and the training forward came later.
         """
         for full in self._open:
             root, _, training, inside, after = full
@@ -220,15 +220,15 @@ class Forwards:
 
 
 def _recalibrates(module: nn.Module) -> bool:
-    """Is this neither training nor evaluation, but batch norm's statistics being taken anew, as `swa_utils.update_bn` does?
+    """Return whether batch norm's running statistics are being recomputed, as `swa_utils.update_bn` does.
 
-    A momentum of None (a plain average over all batches) is the mark of it.
+    A momentum of None (a plain average over all batches) shows it.
     """
     return any(isinstance(m, nn.modules.batchnorm._BatchNorm) and m.momentum is None for m in module.modules())
 
 
 def autocast_type() -> str | None:
-    """`float16` or `bfloat16` where autocast is on, None where it is off."""
+    """Return `float16` or `bfloat16` if autocast is on, None if it is off."""
     for device in ("cuda", "cpu"):
         if torch.is_autocast_enabled(device):
             return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
@@ -237,16 +237,16 @@ def autocast_type() -> str | None:
 
 @torch.no_grad()
 def statistics(output: torch.Tensor) -> torch.Tensor | list[float]:
-    """(5,) mean, std, share of zeros, of saturated values and of non-finite values.
+    """Return (5,) mean, std, share of zeros, of saturated values and of non-finite values.
 
-    Saturated: within 0.03 of a bound, of an output that keeps to [-1, 1] or [0, 1]; 0 for an unbounded output.
+    Saturated: within 0.03 of a bound, for an output within [-1, 1] or [0, 1]. It is 0 for an unbounded output.
     """
     values = output.detach().float()
     count = values.numel()
     std, mean = torch.std_mean(values, correction=0)
     low, high = values.aminmax()
     filled = torch.count_nonzero(values)
-    if not values.is_cuda:  # reading a number costs nothing here, and most outputs need no more than their extremes
+    if not values.is_cuda:  # .item() is cheap on the CPU, and most outputs need only their extremes
         least, most = low.item(), high.item()
         saturated = _edge(values, low).item() / count if least >= -1 and most <= 1 else 0.0
         bad = 0.0 if math.isfinite(least + most) else 1 - torch.isfinite(values).sum().item() / count

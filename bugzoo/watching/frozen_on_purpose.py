@@ -1,4 +1,4 @@
-"""Which frozen parameters are frozen on purpose: born that way, or loaded with what was learnt elsewhere."""
+"""Which frozen parameters are frozen on purpose: created with requires_grad=False, or loaded from a pretrained model."""
 
 import weakref
 from typing import Any
@@ -7,18 +7,18 @@ from torch import nn
 
 
 class FrozenOnPurpose:
-    """Parameters registered with requires_grad False (random features, given vectors), and those of loaded modules."""
+    """Parameters registered with requires_grad=False (random features, fixed embeddings), and those of loaded modules."""
 
     def __init__(self) -> None:
         self._held: dict[int, weakref.ref] = {}
 
     def registered(self, module: nn.Module, name: str, parameter: Any) -> None:
-        """torch's hook on the registration of a parameter; returning None leaves it as it is."""
+        """Record a parameter. This is torch's registration hook, and returning None changes nothing."""
         if parameter is not None and not parameter.requires_grad:
             self._add(parameter)
 
     def loaded(self, module: nn.Module, seen: Any) -> None:
-        """`module.load_state_dict` was called. What training has `seen` before gets its own best state back, no more."""
+        """Record a `module.load_state_dict`. Parameters already `seen` in training only get their own best state back."""
         for parameter in module.parameters():
             if parameter not in seen:
                 self._add(parameter)

@@ -1,4 +1,4 @@
-"""Gradients of one optimiser: their norms at every step, and what was left of the step before."""
+"""Gradients of one optimizer: their norms at every step, and the gradient left from the step before."""
 
 from itertools import compress
 from math import hypot, inf
@@ -15,12 +15,12 @@ _norm = torch.linalg.vector_norm
 
 
 class OptimizerState:
-    """What the watch remembers of one optimiser between its steps."""
+    """The watch's record of one optimizer between its steps."""
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.fresh = False  # at some backward since the last step, no older gradient was there
-        self.left: Any = None  # norm of the gradient found at the first backward
+        self.fresh = False  # at some backward since the last step, there was no older gradient
+        self.left: Any = None  # norm of the old gradient at the first backward
         self.layouts: dict[Any, Layout] = {}
         self.seen: tuple[int, ...] = ()
         self.params: list[nn.Parameter] = []
@@ -28,7 +28,7 @@ class OptimizerState:
         self.last: Any = None  # norms of the gradients at the step before
 
     def meet(self, optimizer: torch.optim.Optimizer, parameters: Parameters) -> None:
-        """Note the optimiser's parameters, again when a group was added or has grown."""
+        """Record the optimizer's parameters, and again after a group was added or has grown."""
         sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
         if sizes != self.seen:
             self.seen, self.layouts = sizes, {}
@@ -36,7 +36,7 @@ class OptimizerState:
             parameters.add_optimizer(optimizer, self.index)
 
     def look_for_leftover(self) -> None:
-        """Before a backward pass: is an older gradient still there?"""
+        """Check, before a backward pass, whether an older gradient is still in `.grad`."""
         old = [g for g in [p.grad for p in self.params] if g is not None]
         if not old:
             self.fresh = True
@@ -48,19 +48,19 @@ class OptimizerState:
             self.left = left
 
     def handed(self, by_hand: ByHand) -> None:
-        """The script put the gradients in place itself: an older one counts only where it is still in there."""
+        """Handle gradients set by hand: an older one counts only if it is still included."""
         if not self.fresh and self.left is not None and not by_hand.kept_old(self.params):
             self.fresh = True
 
     def leftover(self, norm: Any, backwards: int, values: Any) -> Any:
-        """Norm of the gradient left from before, over `norm`, that of the gradient at the step; 0 is fresh.
+        """Return the old gradient's norm divided by `norm`, the gradient norm at the step. 0 means a fresh gradient.
 
-        `backwards`: calls since the step before. `values`: norms of the single gradients.
+        `backwards`: backward calls since the step before. `values`: norms of the single gradients.
         """
         last, self.last = self.last, values
         if self.fresh:
             return 0.0
-        if not backwards:  # a step without a backward of its own: old where nothing else was put there
+        if not backwards:  # a step without its own backward: the gradient is old unless it has changed
             return 1.0 if unchanged(last, values) else NAN
         if self.left is None:
             return 0.0
@@ -69,7 +69,7 @@ class OptimizerState:
         return self.left / norm
 
     def take(self, parameters: Parameters) -> tuple[Layout, Any, Any]:
-        """Layout, norm of each gradient, and the norm of all of it (NaN where there is none)."""
+        """Return the layout, the norm of each gradient, and the total norm (NaN without gradients)."""
         all_grads = [p.grad for p in self.params]
         present = tuple([g is not None for g in all_grads])
         layout = self.layouts.get(present)
@@ -84,7 +84,7 @@ class OptimizerState:
 
     @torch.no_grad()
     def update_ratio(self) -> Any:
-        """|change of the parameters in this step| / |parameters before it|; NaN where that is 0."""
+        """Return |parameter change in this step| / |parameters before it|, NaN if the latter is 0."""
         before, self.before = self.before or [], None
         change: Any = torch._foreach_sub([p.detach() for p in self.params], before)  # pyright: ignore
         size, moved = total(gradient_norms(before)), total(gradient_norms(change))
@@ -94,17 +94,17 @@ class OptimizerState:
 
 
 def unchanged(one: Any, other: Any) -> bool:
-    """Are the two rows of norms alike, but for what clipping twice may change?"""
+    """Return whether two rows of norms are equal, up to the effect of clipping twice."""
     if one is None or other is None or not len(one) or len(one) != len(other):
         return False
     return bool(torch.allclose(torch.as_tensor(one), torch.as_tensor(other), rtol=1e-4, atol=0))
 
 
 def gradient_norms(tensors: list[torch.Tensor]) -> Any:
-    """L2 norms: a list of floats for tensors on the CPU, else a 1-D tensor on the first tensor's device.
+    """Return L2 norms: a list of floats for tensors on the CPU, else a 1-D tensor on the first tensor's device.
 
-    On the CPU a call for each tensor takes half of `_foreach_norm`'s time; on CUDA it is the other way round. Half types
-    are summed in float32. A sum of squares that overflows where no element does is taken again in float64.
+    On the CPU, one call per tensor takes half the time of `_foreach_norm`. On CUDA, `_foreach_norm` is faster. fp16 and
+    bf16 are summed in float32. If a sum of squares overflows although no element does, it is repeated in float64.
     """
     first = tensors[0]
     if first.requires_grad:  # create_graph=True: without this the norms would join the graph
@@ -149,5 +149,5 @@ def _widest(tensor: torch.Tensor) -> torch.dtype:
 
 
 def total(norms: Any) -> Any:
-    """The norm of all of it: a float, or a tensor where the parts are still on a device."""
+    """Return the total norm: a float, or a tensor if the parts are still on a device."""
     return norms.norm() if isinstance(norms, torch.Tensor) else hypot(*norms)

@@ -1,4 +1,4 @@
-"""What the autograd graph of a loss shows: the kind of loss, the number of classes, a softmax in front of another."""
+"""Inspect the autograd graph of a loss: the kind of loss, the number of classes, a softmax before another softmax."""
 
 from collections import deque
 from typing import Any
@@ -30,11 +30,11 @@ _SHAPES = (
 )
 LIMIT = 3000
 NEAR = 200
-"""Nodes next to the loss among which a mask may be laid over it."""
+"""How many nodes next to the loss are searched for a mask."""
 
 
 def nodes(root: Any) -> list[Any]:
-    """Nodes of the graph, nearest to the loss first."""
+    """Return the nodes of the graph, nearest to the loss first."""
     seen, order, queue = {root}, [], deque([root])
     while queue and len(order) < LIMIT:
         node = queue.popleft()
@@ -47,7 +47,7 @@ def nodes(root: Any) -> list[Any]:
 
 
 def through_shapes(node: Any) -> Any:
-    """The first node at or behind `node` that does more than change a shape or a type."""
+    """Return `node` or the first node before it in the forward pass that does more than change a shape or dtype."""
     while node is not None and node.name().startswith(_SHAPES) and node.next_functions:
         node = node.next_functions[0][0]
     return node
@@ -61,7 +61,7 @@ def _loss_node(order: list[Any]) -> Any:
 
 
 def targets(loss: torch.Tensor) -> torch.Tensor | None:
-    """The targets that the loss node saved for its backward pass, None where it keeps none."""
+    """Return the targets that the loss node saved for its backward pass, None if it saved none."""
     node = _loss_node(nodes(loss.grad_fn)) if loss.grad_fn is not None else None
     for name in ("_saved_target", "_saved_targets"):
         found = getattr(node, name, None)
@@ -72,7 +72,7 @@ def targets(loss: torch.Tensor) -> torch.Tensor | None:
 
 @torch.no_grad()
 def walk(loss: torch.Tensor) -> Graph | None:
-    """Findings of one loss tensor's graph, before its backward pass frees the saved tensors; None without gradient."""
+    """Inspect one loss tensor's graph, before its backward pass frees the saved tensors. None without a gradient."""
     if loss.grad_fn is None:
         return Graph(leaf=True) if loss.requires_grad else None
     order = nodes(loss.grad_fn)
@@ -101,12 +101,12 @@ def walk(loss: torch.Tensor) -> Graph | None:
 
 
 def _signed(number: int) -> int:
-    """A number that autograd keeps as if it had no sign."""
+    """Convert a number that autograd stores as unsigned."""
     return number - 2**64 if number >= 2**63 else number
 
 
 def _rows(node: Any) -> int | None:
-    """Targets that count in a negative log-likelihood; None for another loss, or where they are no class numbers."""
+    """Return how many targets count in a negative log-likelihood. None for another loss or targets that are not classes."""
     targets = getattr(node, "_saved_target", None)
     if not isinstance(targets, torch.Tensor) or not node.name().startswith("NllLoss"):
         return None
@@ -114,7 +114,7 @@ def _rows(node: Any) -> int | None:
 
 
 def _outer_broadcast(node: Any) -> bool:
-    """Were input (N, 1) and target (N,) of an elementwise loss stretched to (N, N), each along another axis?"""
+    """Return whether input (N, 1) and target (N,) of an elementwise loss were broadcast to (N, N)."""
     one, two = getattr(node, "_saved_self", None), getattr(node, "_saved_target", None)
     if not (isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor)) or one.shape != two.shape or one.ndim < 2:
         return False
@@ -123,7 +123,7 @@ def _outer_broadcast(node: Any) -> bool:
 
 
 def _mask_stretched(node: Any) -> bool:
-    """Does a mask of zeros and ones (N,) meet numbers (N, 1), so that both are stretched to (N, N)?"""
+    """Return whether a mask (N,) of zeros and ones meets numbers (N, 1), so that both are broadcast to (N, N)."""
     if node.name().startswith("MaskedSelect"):
         masked, mask = tuple(node._saved_self.shape), node._saved_mask
     elif node.name().startswith("MulBackward") and len(node.next_functions) == 2:
@@ -139,7 +139,7 @@ def _mask_stretched(node: Any) -> bool:
 
 
 def _outer(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
-    """Is each of the two stretched along an axis on which the other has its samples, as (N, 1) and (N,) are?"""
+    """Return whether each shape is broadcast along the other's sample axis, like (N, 1) and (N,)."""
     axes = max(len(one), len(two))
     if axes < 2:
         return False
@@ -149,7 +149,7 @@ def _outer(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
 
 
 def _normalised_already(node: Any) -> bool:
-    """Does a negative log-likelihood get probabilities, with no logarithm between softmax and it?"""
+    """Return whether a negative log-likelihood gets probabilities: there is no logarithm after the softmax."""
     if node is None or not node.name().startswith("NllLoss"):
         return False
     behind = through_shapes(node.next_functions[0][0])

@@ -1,4 +1,4 @@
-"""What a replay needs, kept while the training runs: a short ring of snapshots and each iteration's loop variables."""
+"""Keep what a replay needs while the training runs: the last snapshots and each iteration's loop variables."""
 
 import math
 import sys
@@ -19,38 +19,38 @@ from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import State, torch_rng
 
 BATCH_MIB = 48
-"""Most memory that the batches of past iterations may hold back."""
+"""Most memory (MiB) for the batches of past iterations."""
 SNAPSHOT_MIB = 1024
-"""A model whose snapshot would be larger than this is not snapshot."""
+"""No snapshots are taken of a model whose snapshot would be larger than this (MiB)."""
 SHARE = 0.005
-"""Part of the run's time that snapshots may take."""
+"""Share of the run's time that snapshots may take."""
 
 
 @dataclass(slots=True)
 class Iteration:
-    """One pass through the loop's body, as it stood at its first forward."""
+    """One pass through the loop's body, recorded at its first forward."""
 
     number: int
     step: int
-    """The optimiser step that was being made."""
+    """The number of the current optimizer step."""
     line: int
-    """Where in the loop's frame the forward was called."""
+    """The line of the loop's frame that called the forward."""
     values: dict[str, Any]
     rng: dict[str, Any]
     versions: list[int] = field(default_factory=list)
     start: dict[str, Any] | None = None
-    """Random state at the end of the step before, where a function that the loop calls makes the whole step."""
+    """RNG state at the end of the step before, if a function called by the loop does the whole step."""
     between: Between | None = None
-    """At an epoch's first iteration: what the code around the loop may have changed."""
+    """At an epoch's first iteration: values that the code around the loop may have changed."""
 
     def overwritten(self) -> bool:
-        """Was a tensor of this batch changed in place since?"""
+        """Return whether a tensor of this batch was changed in place since."""
         return self.versions != [t._version for t in tensors(self.values)]
 
 
 @dataclass
 class Snapshot:
-    """Everything at the first forward of an iteration; a replay goes on from the statement with that forward."""
+    """The full state at the first forward of an iteration. A replay continues from the statement with that forward."""
 
     iteration: Iteration
     state: State
@@ -59,11 +59,11 @@ class Snapshot:
     frame_globals: dict[str, Any]
     top_level: bool
     args: tuple[Any, ...] | None = None
-    """What the forward was called with: random numbers may have been drawn for it in the very same statement."""
+    """The forward's arguments: they may hold random numbers that the same statement has drawn."""
 
 
 def leaves(value: Any) -> list[torch.Tensor]:
-    """The tensors in a loop variable."""
+    """Return the tensors in a loop variable."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, list | tuple | dict):
@@ -76,7 +76,7 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 
 
 class History:
-    """Called at each step's first forward; decides when to take a snapshot so that it costs about a hundredth at most."""
+    """Called at each step's first forward. Decides when to take a snapshot, at a cost of about 1 % of the time at most."""
 
     def __init__(self, moment: Moment, models: Models) -> None:
         self.moment, self.models = moment, models
@@ -84,25 +84,25 @@ class History:
         self.iterations: deque[Iteration] = deque()
         self.snapshots: deque[Snapshot] = deque()
         self.first: Snapshot | None = None
-        """What the training began with; it stays when the ring goes on."""
+        """The state at the start of training. It is kept when older snapshots are dropped."""
         self.pinned: Snapshot | None = None
         self.stopped = False
         self.every = 25
         self.last: int | None = None  # the step at which it stopped
-        self._soon = self._due = 0.0  # the steps from which on a snapshot is taken where an epoch begins, and anywhere
+        self._soon = self._due = 0.0  # a snapshot is taken from these steps on: at an epoch's start, and anywhere
         self._number = 0
         self._held = 0
         self._frame: FrameType | None = None
         self._optimizers = 0
-        self.nested = False  # is the forward called from a function of the script's that the loop calls?
+        self.nested = False  # whether the forward is called from a function of the script that the loop calls
         self._start: dict[str, Any] | None = None
         self._cost = self._pace = math.inf  # seconds of a snapshot, and of a step of the run
         self._taken_at = (0, 0.0)
 
-    # -- while the run goes on ----------------------------------------------------------------------------------------
+    # -- during the run -----------------------------------------------------------------------------------------------
 
     def at_forward(self, args: tuple[Any, ...] = ()) -> None:
-        """A root module was called with gradients, the first time since the last backward or step."""
+        """Handle the first root module call with gradients since the last backward or step."""
         if self.stopped:
             return
         finder, loop = self.finder, self.finder.loop
@@ -132,12 +132,12 @@ class History:
             self.nested = next(user_frames(sys._getframe(1)), frame) is not frame
         now = Iteration(self._number, step, line, values, torch_rng(), versions, self._start)
         self.iterations.append(now)
-        # an epoch's start is the best place for a snapshot, but where the step draws its own batch: what the start itself
-        # drew before is not known there
+        # an epoch's start is the best place for a snapshot, unless the step draws its own batch: then it is not known
+        # which random numbers the start has already drawn
         new_epoch = self._new_epoch(loop, last, values, frame)
         if new_epoch and last is not None:
             now.between = Between.of(names, self.moment.optimizers, args)
-        met = len(self.moment.optimizers)  # with another optimiser another training begins
+        met = len(self.moment.optimizers)  # another optimizer means another training
         if (
             step >= self._due
             or (step >= self._soon and new_epoch is not self.nested)
@@ -151,11 +151,11 @@ class History:
             self._drop_oldest()
 
     def after_step(self) -> None:
-        """What the function that makes the next step draws before its forward follows from here."""
+        """Record the RNG state, from which the function of the next step draws before its forward."""
         self._start = torch_rng() if self.nested and not self.stopped else None
 
     def _begins(self, loop: Loop, last: Iteration, line: int, values: dict[str, Any], frame: FrameType) -> bool:
-        """Is this another iteration than the last one, or another forward within it?"""
+        """Return whether this is a new iteration, not another forward within the last one."""
         if frame is not self._frame or line < last.line:
             return True
         if values:
@@ -167,7 +167,7 @@ class History:
         return line == last.line and not loop.in_nested(line)
 
     def _new_epoch(self, loop: Loop, last: Iteration | None, values: dict[str, Any], frame: FrameType) -> bool:
-        """Has a loop around this one gone on? A replay from here needs nothing of what is done between epochs."""
+        """Return whether an outer loop has advanced. A replay from here needs nothing from between the epochs."""
         if frame is not self._frame or last is None:
             return True
         for name in loop.outer:
@@ -197,7 +197,7 @@ class History:
         ended = time.perf_counter()
         steps, seconds = now.step - self._taken_at[0], began - self._taken_at[1]
         if self._taken_at[1] and steps:
-            # The fastest stretch and the cheapest snapshot so far: a busy machine stretches now one, now the other.
+            # The fastest steps and the cheapest snapshot so far, because a busy machine slows down either at times.
             self._pace = min(self._pace, seconds / steps)
             self._cost = min(self._cost, ended - began)
             self.every = int(min(max(self._cost / (SHARE * self._pace), 10), 200))
@@ -210,34 +210,34 @@ class History:
         return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)
 
     def pin(self) -> None:
-        """Something went wrong at this very step: keep the moment, and take no more."""
+        """Keep the state of this step, at which something went wrong, and take no more snapshots."""
         if self.stopped:
             return
         self.stopped, self.last = True, self.moment.step
         frame, loop = self.finder.current(), self.finder.loop
         if loop is None and self.snapshots:
-            return  # the first step: the snapshot at its forward is all there is
+            return  # the first step: only the snapshot at its forward exists
         if frame is None or loop is None or not self.iterations:
             return
         if any(not state.fresh for state in self.moment.states.values()):
-            return  # older gradients were there before: only the ring knows them
+            return  # there were older gradients, which only the earlier snapshots hold
         pinned = self.snapshot(self.iterations[-1], frame, loop, None)
         pinned.state.grads = [None] * len(pinned.state.grads)
         pinned.state.rng = (pinned.state.rng or {}) | pinned.iteration.rng
         self.pinned = pinned
 
     def stop(self, step: int) -> None:
-        """`step` turned out to have gone wrong a while ago: keep what leads up to it."""
+        """Take no more snapshots, because `step` went wrong some steps ago: keep those before it."""
         if not self.stopped:
             self.stopped, self.last = True, self.moment.step - 1
 
     def held_mib(self) -> float:
         return self._held / 2**20
 
-    # -- when a replay asks -------------------------------------------------------------------------------------------
+    # -- for a replay -------------------------------------------------------------------------------------------------
 
     def reach(self) -> tuple[int, int] | None:
-        """First and last step that can be replayed, None for none."""
+        """Return the first and last step that can be replayed, None if no step can."""
         if not self.snapshots or not self.iterations:
             return None
         first = self.snapshots[0].iteration.step
@@ -245,7 +245,7 @@ class History:
         return (first, last) if first <= last else None
 
     def plan(self, step: int) -> tuple[Snapshot, list[Iteration]] | None:
-        """The snapshot to start from and the iterations to run, the last of which makes `step`."""
+        """Return the snapshot to start from and the iterations to run. The last one performs `step`."""
         if self.last is not None and step > self.last:
             return None
         goal = [it for it in self.iterations if it.step <= step]

@@ -1,4 +1,4 @@
-"""Where the watch attaches itself to torch, and how it lets go again."""
+"""Attach the watch to torch, and detach it."""
 
 import functools
 import sys
@@ -17,15 +17,15 @@ _OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
 
 
 class Hooks:
-    """Global hooks of one watch. `install` and `remove` may be called in pairs any number of times."""
+    """The global hooks of one watch. `install` and `remove` may be called in pairs any number of times."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._handles: list[Any] = []
         self._patched: list[tuple[Any, str, Any]] = []
         self._stepped = False
-        self._stepping: Any = None  # the optimiser whose step() is running, or whose last one raised
-        self._layered: set[type] = set()  # classes whose step() calls that of their parent: torch's hooks run for both
+        self._stepping: Any = None  # the optimizer whose step() is running, or whose last one raised
+        self._layered: set[type] = set()  # classes whose step() calls the parent's step(): torch's hooks run for both
 
     def install(self) -> None:
         recorder = self.recorder
@@ -56,12 +56,12 @@ class Hooks:
         recorder.forwards.sample()
 
     def _foreign(self) -> bool:
-        """torch's global hooks hear every thread; a notebook's cell may train beside the run that is watched."""
+        """Return whether another thread is running: global hooks see all threads, and another notebook cell may train."""
         thread = self.recorder.moment.thread
         return thread is not None and thread != get_ident()
 
     def _nested(self, optimizer: Any) -> bool:
-        """Is this step() of the optimiser called by another one of its own?"""
+        """Return whether another step() of the same optimizer has called this one."""
         frame, calls = sys._getframe(2), 0
         while frame is not None and calls < 2:
             inside = frame.f_code.co_name == "wrapper" and frame.f_code.co_filename == _OPTIMIZERS

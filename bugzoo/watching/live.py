@@ -1,4 +1,4 @@
-"""The watched run's own objects, for instruments that need more than numbers. Never saved."""
+"""The live objects of the watched run, for instruments that need more than numbers. They are never saved."""
 
 import time
 from collections import deque
@@ -16,7 +16,7 @@ from bugzoo.watching.moment import Moment
 
 @dataclass
 class Batch:
-    """What one root module was called with. `targets` come from the loss node's saved tensors, None if it has none."""
+    """The arguments of one root module call. `targets` are the loss node's saved tensors, None if it saved none."""
 
     step: int
     args: tuple[Any, ...]
@@ -28,17 +28,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class Past:
-    """What is kept of a run that is over, so that a step of it can be run again; the recorder is gone."""
+    """The part of a finished run that is kept so that a step can be re-run. The recorder is gone."""
 
     models: Models
     moment: Moment
     history: History | None
-    """None where no snapshots were taken."""
+    """None if no snapshots were taken."""
 
 
 @dataclass(frozen=True)
 class ModuleCall:
-    """A root module and what it was called with."""
+    """A root module and the arguments of its call."""
 
     module: torch.nn.Module
     args: tuple[Any, ...]
@@ -47,7 +47,7 @@ class ModuleCall:
 
 @dataclass(frozen=True)
 class Crashed:
-    """What `bugzoo.rerun.crashed` needs to find out what happened on the way to a crash."""
+    """The input of `bugzoo.rerun.crashed`, which finds out what led to a crash."""
 
     message: str
     failed: ModuleCall | None = None
@@ -58,34 +58,34 @@ class Crashed:
 
 @dataclass
 class Live:
-    """References into the run, and no code that runs anything. `models`: root modules seen, those that were trained first."""
+    """References into the run, without code that runs anything. `models`: the root modules seen, trained ones first."""
 
     began: float = field(default_factory=time.time)
-    """Seconds since the epoch: what a process keeps a list of, such as compilations, holds earlier runs as well."""
+    """Start of the watch, seconds since 1970: a process's own lists, such as compilations, also hold earlier runs."""
     ended: float = float("inf")
-    """The same, of the end of the watch."""
+    """End of the watch, in the same unit."""
     models: list[torch.nn.Module] = field(default_factory=list)
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
     first_batches: list[Batch] = field(default_factory=list)
     latest_batches: deque[Batch] = field(default_factory=lambda: deque(maxlen=4))
     evaluations: list[Evaluation] = field(default_factory=list)
-    """Where the script called a model without gradients, in the order in which it was last done."""
+    """Places where the script called a model without gradients, in order of the last call."""
     namespace: dict[str, Any] = field(default_factory=dict)
-    """Globals, and on top of them the locals, of the frame with the training loop."""
+    """Globals of the frame with the training loop, overlaid by its locals."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
     past: Past | None = None
-    """None while the watch goes on."""
+    """None while the watch is active."""
     crashed: Crashed | None = None
     explained: bool = False
-    """Has `Trace.explain` been called, or is it too late to?"""
+    """Whether `Trace.explain` was called, or can no longer be called."""
     no_rerun: str = ""
-    """Why no part of the script may be run again; "" where it may. `bugzoo.rerun` asks this first."""
+    """Why no part of the script may be re-run, "" if it may. `bugzoo.rerun` checks this first."""
     guarded: bool = False
-    """Is it known that nothing outside notices what is run again: writes land in scratch, or the script wrote nothing?"""
+    """Whether a re-run is known to change nothing outside: writes go to an overlay, or the script wrote nothing."""
 
     @property
     def batches(self) -> list[Batch]:
-        """At most 8: the first ones and the latest."""
+        """Return at most 8 batches: the first ones and the latest."""
         return [*self.first_batches, *self.latest_batches]
 
     def add(self, batch: Batch) -> None:

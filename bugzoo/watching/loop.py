@@ -1,4 +1,4 @@
-"""Finding the training loop of code that knows nothing of us: the innermost loop around both backward and step."""
+"""Find the training loop of any script: the innermost loop around both backward() and step()."""
 
 import ast
 import contextlib
@@ -23,18 +23,18 @@ LoopNode = ast.For | ast.While
 
 @dataclass
 class Loop:
-    """A loop in a file: `around` are the loops that enclose `node` in the same function, outermost first."""
+    """A loop in a file. `around`: the loops that enclose `node` in the same function, outermost first."""
 
     file: str
     code: CodeType
     node: LoopNode
     around: list[LoopNode]
     names: tuple[str, ...] = ()
-    """Names that a new iteration binds: the targets of the `for` loops and what `next(...)` is assigned to."""
+    """Names that a new iteration binds: targets of the `for` loops and names assigned from `next(...)`."""
     outer: tuple[str, ...] = ()
-    """Those of the loops around this one."""
+    """Those of the outer loops."""
     fetched: tuple[str, ...] = ()
-    """Those that come from `next(...)`."""
+    """Those assigned from `next(...)`."""
     nested: list[LoopNode] = field(default_factory=list)
 
     def holds(self, line: int) -> bool:
@@ -45,17 +45,17 @@ class Loop:
 
 
 def last_line(node: ast.stmt) -> int:
-    """The line that a statement ends in; a parser always knows it."""
+    """Return the last line of a statement."""
     return node.end_lineno or node.lineno
 
 
 def is_user_file(file: str) -> bool:
-    """Neither torch's own, nor the watch's, nor that of what runs a part of the script again."""
+    """Return whether a file is not part of torch, of the watch or of `bugzoo.rerun`."""
     return not file.startswith(_OWN)
 
 
 def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames of the watched code, innermost first."""
+    """Yield the frames of the watched code, innermost first."""
     while frame is not None:
         if is_user_file(frame.f_code.co_filename):
             yield frame
@@ -63,7 +63,7 @@ def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def statements(tree: Any) -> Iterator[ast.stmt]:
-    """All statements below `tree`: many times faster than ast.walk, which visits every expression."""
+    """Yield all statements below `tree`, much faster than ast.walk, which visits every expression."""
     for block in ("body", "orelse", "finalbody", "handlers", "cases"):
         for node in getattr(tree, block, ()):
             yield node
@@ -75,7 +75,7 @@ def stored_names(node: ast.AST) -> set[str]:
 
 
 def is_fetch(node: ast.AST) -> bool:
-    """`x, y = next(iterator)`, also with `.to(device)` behind it or taken apart by a comprehension."""
+    """Return whether this is `x, y = next(iterator)`, also with `.to(device)` or unpacked by a comprehension."""
     if not isinstance(node, ast.Assign):
         return False
     value: ast.AST = node.value
@@ -92,7 +92,7 @@ def is_fetch(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=8)
 def _loops_in(source: str) -> list[LoopNode]:
-    """All loops of a file's text, read once for the several runs of one kernel."""
+    """Return all loops of a source text, cached for several runs in one kernel."""
     try:
         return [n for n in statements(parse(source)) if isinstance(n, ast.For | ast.While)]
     except (SyntaxError, ValueError):
@@ -100,30 +100,30 @@ def _loops_in(source: str) -> list[LoopNode]:
 
 
 class LoopFinder:
-    """Remembers the frame that runs the training loop."""
+    """Finds and keeps the frame that runs the training loop."""
 
     def __init__(self) -> None:
         self.outside: FrameType | None = None
-        """The frame that entered the watch, and the line where it did: what lies around that is not the training."""
+        """The frame that entered the watch, and its line there. Loops around that are not the training loop."""
         self.outside_line = 0
         self._backward: list[tuple[FrameType, int]] = []
         self._tries = 0
         self.loop: Loop | None = None
         self.frame: FrameType | None = None
         self.step_line = 0
-        """Line of the loop's frame in which the optimiser stepped; 0 while that is not known."""
+        """Line of the loop's frame that calls optimizer.step(), 0 while unknown."""
         self.around: set[CodeType] = set()
-        """What was being run when the optimiser stepped, from the loop's function outwards."""
+        """Functions that were active during optimizer.step(), from the loop's function outward."""
 
     def _frames(self) -> Iterator[FrameType]:
-        """The watched code's frames, innermost first, up to the one that entered the watch."""
+        """Yield the watched code's frames, innermost first, up to the one that entered the watch."""
         for frame in user_frames(sys._getframe(2)):
             yield frame
             if frame is self.outside:
                 return
 
     def loop_at(self, frame: FrameType, *lines: int) -> Loop | None:
-        """The innermost loop of the frame's own function whose body holds all `lines`."""
+        """Return the innermost loop in the frame's function whose body contains all `lines`."""
         code = frame.f_code
         first = code.co_firstlineno
         around = [
@@ -148,7 +148,7 @@ class LoopFinder:
             self._backward = [(frame, frame.f_lineno) for frame in self._frames()]
 
     def after_step(self) -> None:
-        """Look for the loop, on the first steps only."""
+        """Look for the loop, only on the first steps."""
         if self.loop is not None or self._tries >= 3:
             return
         self._tries += 1
@@ -167,7 +167,7 @@ class LoopFinder:
         self._backward = []
 
     def guess(self) -> tuple[FrameType, Loop] | None:
-        """The likely training loop around the call that is being made now, before any step was seen."""
+        """Return the likely training loop around the current call, before any step was seen."""
         fallback = None
         for frame in self._frames():
             loop = self.loop_at(frame, frame.f_lineno)
@@ -180,7 +180,7 @@ class LoopFinder:
         return fallback
 
     def current(self) -> FrameType | None:
-        """The frame of the loop, when the call that is being made now comes from within its body."""
+        """Return the frame of the loop if the current call comes from inside its body."""
         if self.loop is None:
             return None
         code, frame = self.loop.code, sys._getframe(2)
@@ -194,11 +194,11 @@ class LoopFinder:
         return None
 
     def give_up(self) -> None:
-        """Search no more."""
+        """Stop searching for the loop."""
         self._tries = 3
 
     def namespace(self) -> dict[str, Any]:
-        """Globals of the loop's frame, its locals on top; the live dict itself for a loop at a script's top level."""
+        """Return the globals of the loop's frame, overlaid by its locals. At a script's top level, the live dict itself."""
         if self.frame is None:
             return {}
         if self.frame.f_locals is self.frame.f_globals:

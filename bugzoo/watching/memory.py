@@ -1,4 +1,4 @@
-"""How much memory the watched run holds, and whether it was too much."""
+"""Measure the memory of the watched run, and recognize out-of-memory errors."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ _ALLOCATION = (
 
 
 def resident_mib() -> float:
-    """The process's resident memory; on Linux read from /proc, in a fraction of psutil's time."""
+    """Return the process's resident memory. On Linux it is read from /proc, much faster than with psutil."""
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY)
         try:
@@ -26,7 +26,7 @@ def resident_mib() -> float:
 
 
 def memory_mib(params: list[Any], history: Any) -> float:
-    """MiB on the device of `params`: allocated on CUDA, else resident; less the batches held back for replays."""
+    """Return MiB on the device of `params` (allocated on CUDA, else resident), without the batches kept for replays."""
     held = history.held_mib() if history is not None else 0.0
     device = params[0].device if params else None
     if device is not None and device.type == "cuda":
@@ -35,7 +35,7 @@ def memory_mib(params: list[Any], history: Any) -> float:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed: Python's, torch's on the CPU (a plain RuntimeError) or on a device."""
+    """Return whether an allocation failed: in Python, in torch on the CPU (a plain RuntimeError) or on a device."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _ALLOCATION)

@@ -1,4 +1,4 @@
-"""The first step whose loss or gradient is not finite."""
+"""Find the first step whose loss or gradient is not finite."""
 
 from math import isfinite
 from typing import Any
@@ -13,7 +13,7 @@ from bugzoo.watching.table import Table
 
 
 class Judge:
-    """Judges every step until one is not finite; what made it so is looked for when the run has ended.
+    """Checks every step until one is not finite. The operation that caused it is searched after the run.
 
     The gradients of a step that a GradScaler skips may be infinite: that is how it works.
     """
@@ -23,9 +23,9 @@ class Judge:
         self.finite = True
 
     def now(self, loss: Any, norm: Any, skipped: bool) -> bool:
-        """Judge the step that is being made by its numbers, where they are known already: on the CPU.
+        """Check the current step if its numbers are already known (on the CPU). Returns True if it is not finite.
 
-        A NaN of `loss` or `norm` as the watch's own "there is none" must have been replaced by 0. True: it went wrong.
+        If `loss` or `norm` is NaN only because the watch has no value, the caller must pass 0 instead.
         """
         if isinstance(loss, torch.Tensor) or isinstance(norm, torch.Tensor):
             return False
@@ -36,11 +36,11 @@ class Judge:
         return True
 
     def late(self, table: Table, waiting: Waiting) -> int | None:
-        """The same judgement where numbers arrive late, on CUDA: the step that went wrong, None where none did."""
+        """Check steps whose numbers arrive late, on CUDA. Returns the first step that is not finite, or None."""
         if not self.finite:
             return None
         skipped = {event.step for event in self.moment.events if event.kind == "skipped_step"}
-        # NaN also stands for "not here yet", so only complete rows are judged.
+        # NaN also means "not here yet", so only complete rows are checked.
         known = waiting.landed
         loss, norm, backwards = (table.column(name)[:known] for name in ("loss", "grad_norm", "backwards"))
         bad_loss = ~np.isfinite(loss) & (backwards > 0)

@@ -1,7 +1,7 @@
-"""Reading an .npz that anybody may have written: plain arrays, never more than was agreed, whatever the file claims.
+"""Read an untrusted .npz safely: only plain arrays, and never more bytes than allowed, whatever the file claims.
 
-A zip of a few kilobytes can unpack to gigabytes, and an array's header can name any shape. Both are looked at before
-anything is unpacked, and what is unpacked is counted.
+A zip of a few kilobytes can unpack to gigabytes, and an array's header can claim any shape. Both are checked before
+unpacking, and unpacked bytes are counted.
 """
 
 import json
@@ -19,15 +19,15 @@ from bugzoo.errors import UserError
 
 MOST_ENTRIES = 20_000
 MOST_JSON, DEEPEST = 16 * 2**20, 50
-"""Bytes of JSON, which takes ten times as much memory when it is read, and how deep lists may lie in one another."""
+"""Largest JSON in bytes (parsed, it needs ten times as much memory), and the deepest nesting of lists."""
 
 
 class TooMuch(UserError):
-    """The file is larger, packed or unpacked, than what may be read."""
+    """The file is larger, packed or unpacked, than allowed."""
 
 
 def opened(path: str | Path, most: int | None) -> BinaryIO:
-    """A plain file, and with `most` no link and not more bytes. Raises OSError and TooMuch."""
+    """Open a plain file. With `most`, it must not be a link or have more bytes. Raises OSError and TooMuch."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if most is None else os.O_NOFOLLOW))
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
@@ -40,7 +40,7 @@ def opened(path: str | Path, most: int | None) -> BinaryIO:
 
 
 def read(path: str | Path, most: int | None = None) -> dict[str, np.ndarray]:
-    """name -> array. Raises TooMuch above `most` bytes, of the file or of its arrays together, and the errors of `opened`;
+    """Return name -> array. Raises TooMuch if the file or all its arrays exceed `most` bytes, the errors of `opened`, and
     ValueError or zipfile.BadZipFile for a file that is malformed or holds Python objects."""
     name = Path(path).name
     with opened(path, most) as file, zipfile.ZipFile(file) as packed:
@@ -80,7 +80,7 @@ def _array(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> np.ndarray:
 
 
 def from_json(data: bytes, name: str, most: int | None = None) -> Any:
-    """The value of a JSON text, where with `most` there are limits. Raises TooMuch, and ValueError for what is no JSON."""
+    """Parse JSON, with limits if `most` is given. Raises TooMuch, and ValueError for invalid JSON."""
     if most is not None and len(data) > min(most, MOST_JSON):
         raise TooMuch(f"{name} has {mib(len(data))} of JSON, and {mib(min(most, MOST_JSON))} are read at most.")
     try:
@@ -94,7 +94,7 @@ def from_json(data: bytes, name: str, most: int | None = None) -> Any:
 
 
 def shallow(value: Any, left: int = DEEPEST) -> bool:
-    """Are no more than `left` lists and objects nested in one another?"""
+    """Return whether lists and objects are nested at most `left` deep."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return left > 0 and all(shallow(one, left - 1) for one in inside if isinstance(one, dict | list))
 

@@ -1,4 +1,4 @@
-"""Which of OUTCOMES a run ended as: decided here and nowhere else, by the error that left it or by the limit that ended it."""
+"""Decide a run's outcome, one of OUTCOMES: from the error that ended it or the limit that it exceeded. Only here."""
 
 import math
 
@@ -6,15 +6,15 @@ from bugzoo.watching.memory import out_of_memory
 from bugzoo.watching.trace import Trace
 
 LIMITS = ("timed_out", "hung", "stopped", "out_of_memory")
-"""What a supervisor ends a run for that is an outcome of its own; everything else from outside is a crash."""
+"""A supervisor's reasons to stop a run that are outcomes themselves. Any other reason from outside is a crash."""
 
 
 class StopRun(BaseException):
-    """Raised by `on_step` to end the run: a BaseException, so that the watched code does not catch it by accident."""
+    """Raise this in `on_step` to end the run. It is a BaseException, so that the watched code does not catch it."""
 
 
 def of_error(error: BaseException | None, trace: Trace) -> str:
-    """The outcome of a run that `error` left (None: it came to its end), which did what `trace` holds."""
+    """Return the outcome of a run that ended with `error` (None: it reached its end) and the recorded `trace`."""
     if error is None and trace.outcome == "stopped":  # a watch ends its block quietly on StopRun
         return "stopped"
     if error is None or isinstance(error, GeneratorExit) or (isinstance(error, SystemExit) and error.code in (None, 0)):
@@ -25,16 +25,16 @@ def of_error(error: BaseException | None, trace: Trace) -> str:
 
 
 def of_limit(reason: str, otherwise: str) -> str:
-    """The outcome of a run that was ended from outside for `reason`; `otherwise` where that is none."""
+    """Return the outcome of a run that was stopped from outside for `reason`, `otherwise` if there is no reason."""
     if reason in LIMITS:
         return reason
     return "crashed" if reason else otherwise
 
 
 def ended_non_finite(trace: Trace) -> bool:
-    """Whether the last loss, or the loss that the script itself reports, is NaN or infinite.
+    """Return whether the last loss, or the loss that the script itself reports, is NaN or infinite.
 
-    A step without a backward of its own has no loss: two optimisers may follow one backward().
+    A step without its own backward has no loss: two optimizers may follow one backward().
     """
     with_loss = [float(loss) for loss, calls in zip(trace.loss, trace.backwards, strict=False) if calls > 0]
     last = with_loss[-1:]

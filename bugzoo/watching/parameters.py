@@ -1,4 +1,4 @@
-"""Every parameter the watch meets: its name, its optimiser group, its norm now and then, and how far it moved."""
+"""Record every parameter: its name, its parameter group, its norm at sampled steps, and how far it moved."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from bugzoo.watching.records import Parameter
 
 
 class Parameters:
-    """Columns of the per-parameter arrays, in the order in which parameters were met."""
+    """The columns of the per-parameter arrays, in order of each parameter's first use."""
 
     def __init__(self) -> None:
         self._column: dict[int, int] = {}
@@ -53,7 +53,7 @@ class Parameters:
         return None if column is None else self._names[column]
 
     def bytes(self) -> int:
-        """Size of all parameters."""
+        """Return the size of all parameters in bytes."""
         return sum(p.numel() * p.element_size() for p in self._held)
 
     def columns(self, parameters: list[nn.Parameter]) -> list[int]:
@@ -61,7 +61,7 @@ class Parameters:
 
     @torch.no_grad()
     def take_norms(self, step: int) -> None:
-        """Norms of all parameters and the shares of exact zeros in their gradients."""
+        """Record the norms of all parameters and the share of exact zeros in each gradient."""
         norms = torch.stack([p.detach().float().norm().to("cpu", non_blocking=True) for p in self._held])
         zeros = []
         for p in self._held:
@@ -73,7 +73,7 @@ class Parameters:
         self._sampled.append((step, norms.tolist(), zeros))
 
     def norms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(K,) steps, (K, P) norms, (K, P) shares of zeros."""
+        """Return (K,) steps, (K, P) norms, (K, P) shares of zeros."""
         count, width = len(self._sampled), len(self)
         norms, zeros = np.full((count, width), np.nan), np.full((count, width), np.nan)
         for row, (_, some, shares) in enumerate(self._sampled):
@@ -101,15 +101,15 @@ class Parameters:
 
 
 def _change(start: torch.Tensor, now: torch.Tensor) -> float:
-    """|now - start| / |start|; 0 on the device 'meta', where no tensor has numbers, NaN where memory has run out."""
+    """Return |now - start| / |start|. It is 0 on device 'meta', where tensors have no values, and NaN out of memory."""
     if start.is_meta or now.is_meta:
         return 0.0
     same = start.shape == now.shape
     try:
-        start, now = start.to(now.device).double(), now.double()  # a model may be moved while it is watched
+        start, now = start.to(now.device).double(), now.double()  # a model may change its device while it is watched
         size = start.norm().item() if same else 0.0
         moved = (now - start).norm().item() if same else float("nan")
-    except RuntimeError as error:  # the script's own error says where it ran out
+    except RuntimeError as error:  # the script's own error shows where memory ran out
         if out_of_memory(error):
             return float("nan")
         raise

@@ -1,4 +1,4 @@
-"""What happens at each moment of a watched step: forward, backward, optimiser, in the order in which it happens."""
+"""Record a watched step: forward, backward, optimizer, in this order."""
 
 import sys
 import time
@@ -35,7 +35,7 @@ _SHORT = 5e-4
 
 
 class Recorder:
-    """Fills a Trace. The hooks in `bugzoo.watching.hooks` call its methods; none may raise or draw randomness."""
+    """Fills a Trace. The hooks in `bugzoo.watching.hooks` call its methods, which must not raise or draw random numbers."""
 
     def __init__(
         self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool, snapshots: bool
@@ -70,9 +70,9 @@ class Recorder:
         self.by_hand: ByHand | None = None
 
     def _took(self, began: float, ended: float) -> float:
-        """Seconds of a part of the step, less those in which other programs had the processors.
+        """Return the seconds of a part of the step, without the time that it waited for a processor.
 
-        Less than half a millisecond cannot hold much waiting, so that it is not asked for: tiny models stay cheap to watch.
+        Below half a millisecond the waiting time is not measured, so that tiny models stay cheap to watch.
         """
         wall = ended - began
         if wall > _SHORT:
@@ -83,8 +83,8 @@ class Recorder:
     # -- forward ------------------------------------------------------------------------------------------------------
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
-        """The first root module call, with gradients, since the last backward or step."""
-        if self.forward_at is None:  # on sampled steps every root module's call comes by here
+        """Handle the first root module call with gradients since the last backward or step."""
+        if self.forward_at is None:  # on sampled steps every root module call gets here
             now = self.forward_at = _now()
             self.data_s += self._took(self.mark, now)
             if self.history is not None:
@@ -94,7 +94,7 @@ class Recorder:
 
     def before_backward(self, root: Any) -> None:
         now = _now()
-        if self.by_hand is not None:  # those gradients were asked for to look at them
+        if self.by_hand is not None:  # those gradients from autograd.grad were not for this step
             self.backwards -= len(self.losses)
             self.losses, self.by_hand = [], None
         if self.forward_at is not None:
@@ -119,7 +119,7 @@ class Recorder:
         self.forwards.arm()
 
     def before_grad(self, loss: torch.Tensor, parameters: list[nn.Parameter]) -> bool:
-        """`torch.autograd.grad` for parameters: a backward pass, if no backward() comes in the same step."""
+        """Count a `torch.autograd.grad` for parameters as a backward pass, unless backward() runs in the same step."""
         by_hand = self.by_hand
         if self.losses and by_hand is None:
             return False
@@ -149,7 +149,7 @@ class Recorder:
             self.alive.add(root)
 
     def _sample(self, loss: torch.Tensor) -> None:
-        """Everything about the forward pass that is looked at on sampled steps only."""
+        """Record details of the forward pass that are taken only at sampled steps."""
         if self.walk_graph:
             seen = graphs.walk(loss)
             if seen is not None:
@@ -163,7 +163,7 @@ class Recorder:
             targets = graphs.targets(loss)
             self.live.add(Batch(self.moment.step, detached(args), detached(kwargs), targets, value, module))
 
-    # -- optimiser ----------------------------------------------------------------------------------------------------
+    # -- optimizer ----------------------------------------------------------------------------------------------------
 
     def _state(self, optimizer: torch.optim.Optimizer) -> OptimizerState:
         state = self.optimizers.get(id(optimizer))
@@ -190,7 +190,7 @@ class Recorder:
         self.step_started = _now()
 
     def _take_gradients(self, state: OptimizerState, optimizer: Any) -> None:
-        """Norms of the gradients that the optimiser gets, and whether they and the loss are finite."""
+        """Take the norms of the optimizer's gradients, and check that they and the loss are finite."""
         self.layout, self.values, self.grad_norm = state.take(self.parameters)
         some = len(self.values) > 0
         if some and self.scaler is not None and not self.uses_closure:
@@ -260,7 +260,7 @@ class Recorder:
             self.history.stop(wrong)
 
     def _put_off(self, row: int, numbers: list[Any]) -> bool:
-        """Replace tensors in `numbers`: by their value on the CPU, by NaN until they arrive from a device."""
+        """Replace tensors in `numbers`: by their value on the CPU, or by NaN until they arrive from a device."""
         waits = False
         for place, value in enumerate(numbers):
             if isinstance(value, torch.Tensor):
@@ -279,7 +279,7 @@ class Recorder:
     # -- publishing ---------------------------------------------------------------------------------------------------
 
     def publish(self) -> None:
-        """Make the trace's arrays show what is known so far."""
+        """Update the trace's arrays with everything recorded so far."""
         self.published = _now()
         trace, table = self.trace, self.table
         for name in COLUMNS:

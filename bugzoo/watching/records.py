@@ -1,4 +1,4 @@
-"""What a `Trace` is made of: parameters, events, forwards, the graph, the environment, the error; plain data."""
+"""The parts of a `Trace` as plain data: parameters, events, forwards, the graph, the environment, the error."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -10,7 +10,7 @@ STATISTICS = ("mean", "std", "zeros", "saturated", "non_finite")
 
 @dataclass
 class Parameter:
-    """One parameter as the watch found it. `group` is the optimiser group's index, None in no optimiser."""
+    """One parameter. `group` is the index of its parameter group, None if it is in no optimizer."""
 
     name: str
     shape: tuple[int, ...]
@@ -19,22 +19,22 @@ class Parameter:
     device: str
     group: int | None
     changed: float
-    """|now - start| / |start| at the end of the run; 0 means untouched."""
+    """|now - start| / |start| at the end of the run. 0 means unchanged."""
 
 
 class ErrorRecord(TypedDict, total=False):
-    """What ended a run that did not finish; empty for one that did."""
+    """The error that ended a run. It is empty for a finished run."""
 
     type: str
     message: str
     traceback: str
-    """The script's part of it."""
+    """The script's part of the traceback."""
     file: str | None
     line: int | None
     stacks: dict[str, list[str]]
-    """Of a run that was ended because it stood still: rank -> innermost call first."""
+    """For a run that hung: rank -> its stack, innermost call first."""
     scene: dict[str, Any]
-    """Of a crash: see `bugzoo.watching.scene`; what takes another forward pass is there when `Trace.explain` was called."""
+    """For a crash: see `bugzoo.watching.scene`. Parts that need another forward pass are added by `Trace.explain`."""
     after: str
     """Traceback of a `Job.after` function that failed."""
     export: str
@@ -42,7 +42,7 @@ class ErrorRecord(TypedDict, total=False):
 
 
 class EventData(TypedDict, total=False):
-    """What an event tells beside its step; which of it is there depends on the kind."""
+    """The data of an event. Which keys it has depends on its kind."""
 
     module: str | None
     op: str | None
@@ -52,7 +52,7 @@ class EventData(TypedDict, total=False):
     line: int | None
     code: str | None
     faithful: bool
-    """Was the step that told it replayed to the last bit?"""
+    """Whether the replayed step had exactly the recorded loss."""
     parameter: str | None
     training: bool
     grad: bool
@@ -61,7 +61,7 @@ class EventData(TypedDict, total=False):
 
 
 class Environment(TypedDict, total=False):
-    """Where a run took place, and what the watch counted that belongs to no step."""
+    """The machine of a run, and counts of the watch that do not belong to a step."""
 
     python: str
     torch: str
@@ -71,20 +71,20 @@ class Environment(TypedDict, total=False):
     cuda: str | None
     deterministic: bool
     graphs_alive: int
-    """Most losses with a graph that were alive at once, of `graphs_marked`."""
+    """The most losses with a graph that were alive at once, out of `graphs_marked`."""
     graphs_marked: int
     backwards: int
     step_places: list[Any]
-    """(file, line) of each optimiser's step(), None where it is not known; lists when it comes from a file."""
+    """(file, line) of each optimizer's step(), None if unknown. Lists instead of tuples in a loaded trace."""
     idle: float | None
-    """Share of the processors that nothing used."""
+    """Share of idle processor time."""
     peak_mib: float
     watch_errors: list[str]
 
 
 @dataclass
 class Event:
-    """Something that happened at a step (counted from 1).
+    """An event at a step (counted from 1).
 
     `kind`: `non_finite` (data: module, op, direction, file, line) · `skipped_step` (optimizer) · `mode` (module, training,
     grad) · `exception` (type).
@@ -97,40 +97,40 @@ class Event:
 
 @dataclass(frozen=True)
 class Graph:
-    """What the autograd graph of a sampled step's loss showed; the defaults stand for "no loss was seen"."""
+    """Findings in the autograd graph of a sampled step's loss. The defaults mean that no loss was seen."""
 
     loss_op: str = ""
-    """The loss's node, such as `NllLossBackward0`; the outermost one where none is a loss that torch knows."""
+    """The loss's node, such as `NllLossBackward0`. For a loss that torch does not have, the outermost node."""
     leaf: bool = False
-    """The loss requires a gradient and has no graph: it was rebuilt from a number."""
+    """The loss requires a gradient and has no graph: it was rebuilt from a number, as a detached tensor."""
     ops: tuple[str, ...] = ()
     """Names of the nodes, each once, nearest to the loss first."""
     classes: int | None = None
-    """Size of the axis that the loss's own log-softmax runs over."""
+    """Number of classes: the size of the axis of the loss's own log-softmax."""
     rows: int | None = None
-    """Targets that counted in the first sampled loss; those that are to be ignored left aside."""
+    """Number of targets in the first sampled loss, without ignored ones."""
     reduction: str | None = None
-    """"mean", "sum" or "none", as the loss's node says."""
+    """"mean", "sum" or "none", from the loss's node."""
     softmax_before_loss: bool = False
     log_prob_spread: float | None = None
     """Nats between the largest and the smallest log-probability of a row, on average."""
     outer_broadcast: bool = False
-    """Input (N, 1) and target (N,) were stretched to (N, N)."""
+    """Input (N, 1) and target (N,) were broadcast to (N, N)."""
     mask_stretched: bool = False
-    """A mask (N,) was laid over numbers (N, 1): each sample counts with the mask of every other."""
+    """A mask (N,) was applied to numbers (N, 1): each sample is masked by the mask of every other."""
     normalised: bool = False
-    """A negative log-likelihood got probabilities."""
+    """A negative log-likelihood got probabilities instead of log-probabilities."""
     step: int = 0
-    """The sampled step that this was seen at; `rows` is the first one's."""
+    """The sampled step of these findings. `rows` is from the first sampled step."""
     autocast: str | None = None
-    """`float16` or `bfloat16` where the forward pass ran under autocast."""
+    """`float16` or `bfloat16` if the forward pass ran under autocast."""
 
 
 @dataclass(frozen=True)
 class Forward:
-    """How often a root module was called in one circumstance.
+    """How often a root module was called under the same conditions.
 
-    With gradients, the first call before each backward is counted; without, every call up to that one.
+    With gradients, only the first call before each backward counts. Without gradients, every call up to that one counts.
     """
 
     module: str
@@ -138,20 +138,20 @@ class Forward:
     training: bool
     in_training_loop: bool
     after_step: bool
-    """From below the optimiser's step in the loop."""
+    """The call is after the optimizer's step in the loop."""
     followed_by_backward: bool
-    """With gradients: what came back went backward. An evaluation that keeps its graph for nothing does not."""
+    """With gradients: backward() followed. It does not follow an evaluation without no_grad()."""
     count: int
     learns: bool
-    """Did a backward ever follow a call of this module with gradients?"""
+    """Whether backward() ever followed a call of this module with gradients."""
 
 
 @dataclass
 class Replay:
-    """What one step showed when it was run again: see `Trace.replay`.
+    """The result of re-running one step: see `Trace.replay`.
 
-    `faithful`: the replayed loss equals the recorded one to the last bit. `first`: the first operation whose result was
-    not finite: {"module", "op", "direction", "file", "line", "code"}, None when all of them were finite.
+    `faithful`: the replayed loss equals the recorded one exactly. `first`: the first operation whose result was not
+    finite: {"module", "op", "direction", "file", "line", "code"}, None if all were finite.
     """
 
     step: int

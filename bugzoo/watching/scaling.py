@@ -1,4 +1,4 @@
-"""A GradScaler's factor, taken out of the losses and gradients that the trace shows."""
+"""Remove a GradScaler's loss scale from the losses and gradients in the trace."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from bugzoo.watching.table import NAN
 
 
 def value_of(tensor: torch.Tensor) -> Any:
-    """A float for a tensor on the CPU; elsewhere the tensor itself, to be read later without a synchronisation."""
+    """Return a float for a tensor on the CPU, otherwise the tensor, to be read later without a host sync."""
     if tensor.numel() != 1:
         tensor = tensor.detach().float().mean()
     return tensor.detach() if tensor.is_cuda else tensor.item()
 
 
 def unscaled_loss(root: torch.Tensor, scaled: Any, plain: Any, scaler: Any) -> tuple[Any, torch.Tensor]:
-    """The loss without the factor: its value, and the tensor with its graph (`root` where the plain one is unknown).
+    """Return the unscaled loss: its value, and the tensor with its graph (`root` if the unscaled one is unknown).
 
-    `scaled` is what `scaler.scale(plain)` gave; a script may go backward from something else that it made of it.
+    `scaled` is the result of `scaler.scale(plain)`. A script may call backward() on another tensor derived from it.
     """
     if scaled is root:
         return value_of(plain), plain
@@ -26,7 +26,7 @@ def unscaled_loss(root: torch.Tensor, scaled: Any, plain: Any, scaler: Any) -> t
 
 
 def scale_of(scaler: Any) -> Any:
-    """The factor: a float, a tensor where it lives on a device, NaN without a scaler."""
+    """Return the loss scale: a float, a tensor if it is on a device, NaN without a scaler."""
     scale = getattr(scaler, "_scale", None)  # a scaler with enabled=False has none
     if scale is None:
         return NAN
@@ -34,9 +34,9 @@ def scale_of(scaler: Any) -> Any:
 
 
 def without_scale(optimizer: Any, values: Any, norm: Any) -> tuple[Any, Any, bool] | None:
-    """Norms without the factor, and whether the step is skipped; None where the gradients carry no factor.
+    """Return unscaled norms, and whether the step is skipped. None if the gradients are not scaled.
 
-    A fused optimiser gets scaled gradients from the GradScaler, and decides itself whether to skip.
+    A fused optimizer gets scaled gradients from the GradScaler, and decides itself whether to skip.
     """
     factor = getattr(optimizer, "grad_scale", None)
     if not isinstance(factor, torch.Tensor):

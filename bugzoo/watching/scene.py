@@ -1,7 +1,7 @@
-"""Where a run crashed: the module that was being called, what reached it on which way, and the tensors in the line.
+"""Where a run crashed: the module that was called, its inputs, and the tensors in the failing line.
 
-Read from the traceback's frames while they are there; nothing is run. What takes another forward pass is left to
-`bugzoo.rerun.crashed`, which needs the call of the model: `calls` keeps it.
+All of it is read from the traceback's frames while they exist. Nothing is run. Parts that need another forward pass are
+left to `bugzoo.rerun.crashed`. It needs the model's call, which `calls` keeps.
 """
 
 import ast
@@ -22,20 +22,21 @@ from bugzoo.watching.loop import is_user_file
 from bugzoo.watching.state import detached
 
 Latest = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
-"""The model that was called last on a sampled step, and what with."""
+"""The model that was called last on a sampled step, and its arguments."""
 
 
 def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
-    """What is known of a crash beyond its message, in plain values; what cannot be found out is left out.
+    """Return what is known about a crash beyond its message, as plain values. Unknown parts are left out.
 
-    `module`: the innermost module in whose forward() it happened: name, repr, shapes of its parameters and of what it got.
-    `line`: [name, tensor] of the tensors that the failing line of the script names. `called`: the same of the arguments of the
-    last function of torch. `carried`: tensors with a graph that the loop takes over from one turn to the next. Of `latest`, the
-    call of a model before a backward() that failed: `trainable`, how many parameters ask for gradients, and of how many.
+    `module`: the innermost module whose forward() failed: name, repr, shapes of its parameters and of its inputs.
+    `line`: [name, tensor] of the tensors in the failing line of the script. `called`: the same for the arguments of the
+    last torch function. `carried`: tensors with a graph that the loop carries from one iteration to the next.
+    `trainable`: how many parameters require gradients, and of how many, in the `latest` model called before a failed
+    backward().
 
-    `bugzoo.rerun.crashed` adds, when it is asked: `way`, [name, what came out] of the modules that ran before `module` in the
-    same call; `changed`, [line that kept a tensor, the tensor] of each that was changed before backward(); `stepped`, the
-    parameter that was.
+    `bugzoo.rerun.crashed` adds later: `way`, [name, output] of the modules that ran before `module` in the same call;
+    `changed`, [line that saved a tensor, the tensor] of each tensor that was changed before backward(); `stepped`, the
+    parameter that was changed by a step.
     """
     frames, message = list(_frames(error.__traceback__)), str(error)
     found: dict[str, Any] = {}
@@ -51,27 +52,27 @@ def scene(error: BaseException, latest: Latest | None = None) -> dict[str, Any]:
     for part in parts:
         try:
             found |= part()
-        except Exception:  # an explanation is no reason to fail
+        except Exception:  # a failed explanation must not raise
             continue
     return found
 
 
 def calls(error: BaseException, latest: Latest | None = None) -> Crashed | None:
-    """The forward pass that failed, or the one before a backward() that did; None where no other pass could tell more.
+    """Return the forward pass that failed, or the one before a failed backward(). None if another pass would not help.
 
-    Also where other processes take part: a forward pass that one of them makes alone might wait for the others for ever.
+    Also None in distributed training: a forward pass on one rank alone might wait for the others forever.
     """
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return None
     failed = None
-    with contextlib.suppress(Exception):  # an explanation is no reason to fail
+    with contextlib.suppress(Exception):  # a failed explanation must not raise
         failed = _failed([frame for frame, _ in _frames(error.__traceback__)])
     before = ModuleCall(*latest) if latest is not None and "inplace operation" in str(error) else None
     return Crashed(str(error), failed, before) if failed or before else None
 
 
 def _failed(frames: list[FrameType]) -> ModuleCall | None:
-    """The call of the outermost module in whose forward() it happened; None where it was outside of any."""
+    """Return the call of the outermost module whose forward() failed, None if the crash was outside any."""
     forwards = _forwards(frames)
     if not forwards:
         return None
@@ -89,7 +90,7 @@ def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 
 def _forwards(frames: list[FrameType]) -> list[FrameType]:
-    """Those of modules' forward(), outermost first."""
+    """Return the frames of modules' forward(), outermost first."""
     return [
         frame for frame in frames
         if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), nn.Module)
@@ -119,7 +120,7 @@ def _parameters(frame: FrameType) -> tuple[str, ...]:
 
 
 def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
-    """The tensors, and sizes, that the script's own failing line names."""
+    """Return the tensors that the script's own failing line names."""
     user = [(frame, line) for frame, line in frames if is_user_file(frame.f_code.co_filename)]
     if not user:
         return {}
@@ -138,12 +139,12 @@ def _line(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
 
 
 def _simple(tree: ast.Module) -> list[ast.stmt]:
-    """Statements that hold no others, in the order of the text."""
+    """Return the statements without a body, in source order."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
 
 
 def _value(node: ast.expr, frame: FrameType) -> Any:
-    """The value of a name, or of an attribute of one; nothing is called."""
+    """Return the value of a name or of its attribute, without calling anything."""
     if isinstance(node, ast.Name):
         return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     if isinstance(node, ast.Attribute):
@@ -153,7 +154,7 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
 
 
 def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
-    """Tensors among the arguments of torch's own Python function, such as F.cross_entropy, that raised."""
+    """Return the tensor arguments of the torch function in Python, such as F.cross_entropy, that raised."""
     last = frames[-1][0] if frames else None
     if last is None or is_user_file(last.f_code.co_filename):
         return {}
@@ -163,7 +164,7 @@ def _called(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
 
 
 def _carried(frames: list[tuple[FrameType, int]]) -> dict[str, Any]:
-    """Names that the innermost loop around the failing line reads before it binds them, and that hold a graph."""
+    """Return names with a graph that the innermost loop around the failing line reads before it assigns them."""
     frame, line = [one for one in frames if is_user_file(one[0].f_code.co_filename)][-1]
     tree = parse("".join(linecache.getlines(frame.f_code.co_filename)))
     loops = [

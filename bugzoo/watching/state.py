@@ -1,4 +1,4 @@
-"""Copies of everything that a training step changes; `bugzoo.rerun.restore` puts them back to the last bit."""
+"""Copy everything that a training step changes. `bugzoo.rerun.restore` restores it exactly."""
 
 import random
 from collections import defaultdict, deque
@@ -16,7 +16,7 @@ _CARRIERS = (LRScheduler, torch.amp.GradScaler)
 
 
 def copied(value: Any) -> Any:
-    """Tensors and containers copied, everything else shared."""
+    """Return a copy of tensors and containers. Everything else is shared."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if isinstance(value, defaultdict):
@@ -29,19 +29,19 @@ def copied(value: Any) -> Any:
 
 
 def detached(value: Any) -> Any:
-    """The same arguments without their autograd graph, so that holding them holds no activations."""
+    """Return the same arguments without their autograd graph, so that keeping them does not keep activations."""
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)
 
 
 def same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Equal to the last bit, nan being equal to nan."""
+    """Return whether two tensors are exactly equal. NaN equals NaN."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return torch.equal(one, other) or bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def get_rng() -> dict[str, Any]:
-    """The global random states: torch, CUDA, numpy, Python."""
+    """Return the global RNG states: torch, CUDA, numpy, Python."""
     state = {"torch": torch.get_rng_state(), "numpy": np.random.get_state(), "python": random.getstate()}
     if torch.cuda.is_initialized():
         state["cuda"] = torch.cuda.get_rng_state_all()
@@ -49,7 +49,7 @@ def get_rng() -> dict[str, Any]:
 
 
 def torch_rng() -> dict[str, Any]:
-    """torch's alone: quick enough for every step."""
+    """Return only torch's RNG state, which is fast enough for every step."""
     state: dict[str, Any] = {"torch": _cpu_generator.get_state()}
     if torch.cuda.is_initialized():
         state["cuda"] = torch.cuda.get_rng_state_all()
@@ -57,7 +57,7 @@ def torch_rng() -> dict[str, Any]:
 
 
 def _own_objects(namespace: dict[str, Any]) -> list[Any]:
-    """Instances of classes that the watched code defines itself: trainers, counters, loggers."""
+    """Return instances of classes that the watched code defines itself: trainers, counters, loggers."""
     home = namespace.get("__name__")
     return [
         v
@@ -67,9 +67,9 @@ def _own_objects(namespace: dict[str, Any]) -> list[Any]:
 
 
 class State:
-    """What a step may change, of `models`, `optimizers` and the objects in `namespace`, as it is now.
+    """A copy of everything that a step may change in `models`, `optimizers` and the objects in `namespace`.
 
-    `earlier`: a state of the same training. What it would put back is kept here as well, wherever it is reached from now.
+    `earlier`: an older state of the same training. Everything that it would restore is copied here too.
     """
 
     def __init__(
@@ -117,14 +117,14 @@ class State:
         self.rng = get_rng() if rng else None
 
     def bytes(self) -> int:
-        """Size of the copies."""
+        """Return the size of the copies in bytes."""
         tensors = [*self.values, *(g for g in self.grads if g is not None), *(b[3] for b in self.buffers)]
         tensors += [t for slots in self.slots for slot in slots.values() for t in slot.values() if torch.is_tensor(t)]
         return sum(t.numel() * t.element_size() for t in tensors)
 
 
 def _generators(values: list[Any]) -> list[tuple[Any, Any]]:
-    """(generator, its state) of each."""
+    """Return (generator, its state) for each generator."""
     found: list[tuple[Any, Any]] = []
     for value in values:
         if isinstance(value, torch.Generator):

@@ -1,4 +1,4 @@
-"""A trace on disk: one .npz with its arrays and one JSON text, no pickle, written whole or not at all."""
+"""Save and load a trace: one .npz with its arrays and one JSON text, without pickle, written completely or not at all."""
 
 import io
 import json
@@ -22,9 +22,9 @@ _SKIPPED = ("live",)
 
 
 def save(trace: Trace, path: str | Path) -> Path:
-    """Write `trace` to `path` (".npz" is added when missing) and return the path.
+    """Write `trace` to `path` (".npz" is added if missing) and return the path.
 
-    Raises UserError when the place cannot be written or the disk is full; an older file there then stays as it was.
+    Raises UserError if the place cannot be written or the disk is full. An older file is then unchanged.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -51,20 +51,20 @@ def save(trace: Trace, path: str | Path) -> Path:
 
 
 def load(path: str | Path, most: int | None = None) -> Trace:
-    """Read a trace that `save` wrote. Raises UserError for a file that is missing or is no trace, and its kind TooMuch for
-    one of more than `most` bytes, on the disk or unpacked."""
+    """Read a trace that `save` wrote. Raises UserError for a missing file or one that is not a trace, and TooMuch for a
+    file of more than `most` bytes, on disk or unpacked."""
     try:
         arrays = npz.read(path, most)
         rest = npz.from_json(arrays.pop("json").tobytes(), Path(path).name, most)
     except FileNotFoundError as error:
-        raise UserError(f"There is no trace at {path}; trace.save(path) writes one.") from error
+        raise UserError(f"There is no trace at {path}. trace.save(path) writes one.") from error
     except (OSError, ValueError, KeyError, BadZipFile, EOFError, RuntimeError, zlib.error) as error:
-        raise UserError(f"{path} is not a trace that bugzoo saved ({error}); trace.save(path) writes one.") from error
+        raise UserError(f"{path} is not a trace that bugzoo saved ({error}). trace.save(path) writes one.") from error
     if rest.pop("format", None) != FORMAT:
-        raise UserError(f"{path} was saved by another version of bugzoo; run the training again under bugzoo.watch().")
+        raise UserError(f"{path} was saved by another version of bugzoo. Run the training again under bugzoo.watch().")
     known = {part.name for part in fields(Trace)} - set(_SKIPPED)
     if strange := sorted({*arrays, *rest} - known):
-        raise UserError(f"{path} is not a trace that bugzoo saved: {strange[0]!r} is no part of one.")
+        raise UserError(f"{path} is not a trace that bugzoo saved: a trace has no part {strange[0]!r}.")
     trace = Trace()
     for name, value in arrays.items():
         setattr(trace, name, value)

@@ -1,4 +1,4 @@
-"""The rows of a trace while it grows: cheap to append to, turned into arrays late."""
+"""The rows of a growing trace: cheap to append to, converted to arrays later."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ NAN = math.nan
 
 
 class Table:
-    """Columns of floats, one row a step: appended as tuples, turned into an array when somebody looks."""
+    """Columns of floats, one row per step: appended as tuples, converted to an array on access."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -40,31 +40,31 @@ class Table:
         self._data[row, COLUMNS.index(column)] = value
 
     def column(self, name: str) -> np.ndarray:
-        """(S,) a view, not a copy."""
+        """Return a column (S,) as a view, not a copy."""
         if self._fresh:
             self._settle()
         return self._data[: self._settled, COLUMNS.index(name)]
 
 
 class Layout:
-    """Which parameters (column numbers) a row of norms belongs to."""
+    """The parameters (column numbers) of a row of norms."""
 
     def __init__(self, columns: list[int]) -> None:
         self.columns = np.asarray(columns, dtype=np.intp)
 
 
 class Ragged:
-    """Rows of per-parameter numbers of several optimisers, each with its own layout."""
+    """Rows of per-parameter numbers of several optimizers, each with its own layout."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, Layout, Any]] = []
 
     def append(self, row: int, layout: Layout, values: Any) -> None:
-        """`values` holds a number for each of the layout's columns: a list, or a 1-D tensor still on its device."""
+        """Add a row. `values` has a number for each column of the layout: a list, or a 1-D tensor on its device."""
         self._rows.append((row, layout, values))
 
     def array(self, rows: int, columns: int) -> np.ndarray:
-        """(rows, columns), NaN where nothing was put."""
+        """Return (rows, columns), NaN for missing values."""
         out = np.full((rows, columns), NAN)
         for row, layout, values in self._rows:
             if row < rows:

@@ -1,4 +1,4 @@
-"""`Trace`: what one watched training run did, as plain numbers."""
+"""`Trace`: the record of one watched training run, as plain numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,46 +18,46 @@ def _empty(*shape: int) -> Callable[[], np.ndarray]:
 
 @dataclass
 class Trace:
-    """Numbers of one run. S optimiser steps, P parameters, M modules, K sampled steps.
+    """The numbers of one run. S optimizer steps, P parameters, M modules, K sampled steps.
 
-    NaN marks "not taken at this step"; non-finite losses and norms are kept as they are.
+    NaN means "not measured at this step". Losses and norms that are not finite are kept as they are.
     """
 
     step: Any = field(default_factory=_empty(0))
-    """(S,) number of the optimiser step, from 1."""
+    """(S,) number of the optimizer step, from 1."""
     loss: Any = field(default_factory=_empty(0))
-    """(S,) loss, unscaled (the GradScaler's factor divided out), mean over the step's backward calls."""
+    """(S,) loss, divided by the GradScaler's loss scale, mean over the step's backward calls."""
     grad_norm: Any = field(default_factory=_empty(0))
-    """(S,) global L2 norm of the gradient that the optimiser got, before its step."""
+    """(S,) global L2 norm of the gradient that the optimizer got, before its step."""
     update_ratio: Any = field(default_factory=_empty(0))
-    """(S,) |parameter change of the step| / |parameters|, NaN where not sampled."""
+    """(S,) |parameter change of the step| / |parameters|, NaN if not sampled."""
     learning_rate: Any = field(default_factory=_empty(0))
     scale: Any = field(default_factory=_empty(0))
-    """(S,) GradScaler's factor, NaN without a scaler."""
+    """(S,) GradScaler's loss scale, NaN without a scaler."""
     leftover: Any = field(default_factory=_empty(0))
-    """(S,) norm of the gradient already present at the step's first backward, over the norm at the step; 0 is fresh."""
+    """(S,) norm of the old gradient at the step's first backward, divided by the norm at the step. 0 means fresh."""
     backwards: Any = field(default_factory=_empty(0))
     """(S,) backward calls since the step before."""
     optimizer: Any = field(default_factory=_empty(0))
-    """(S,) index of the optimiser that stepped."""
+    """(S,) index of the optimizer that stepped."""
     data_ms: Any = field(default_factory=_empty(0))
     forward_ms: Any = field(default_factory=_empty(0))
     backward_ms: Any = field(default_factory=_empty(0))
     step_ms: Any = field(default_factory=_empty(0))
-    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimiser.
-    What the thread waited for a processor that other programs had is not counted. On CUDA the first three are the times
-    of launching, not of computing."""
+    """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimizer.
+    Waiting for a busy processor does not count. On CUDA the first three are the times of launching kernels, not of
+    computing."""
     memory_mib: Any = field(default_factory=_empty(0))
     """(S,) MiB: the process's resident memory on the CPU (sampled, NaN between), allocated memory on CUDA."""
     parameters: list[Parameter] = field(default_factory=list)
     param_grad_norm: Any = field(default_factory=_empty(0, 0))
-    """(S, P) gradient norm; NaN where the gradient is None."""
+    """(S, P) gradient norm, NaN if `.grad` is None."""
     param_norm_step: Any = field(default_factory=_empty(0))
-    """(K,) steps at which parameter norms were taken."""
+    """(K,) steps at which parameter norms were measured."""
     param_norm: Any = field(default_factory=_empty(0, 0))
-    """(K, P)"""
+    """(K, P) parameter norms."""
     grad_zeros: Any = field(default_factory=_empty(0, 0))
-    """(K, P) share of exact zeros in each gradient at the steps of `param_norm_step`; NaN where there is none."""
+    """(K, P) share of exact zeros in each gradient at the steps of `param_norm_step`, NaN without a gradient."""
     modules: list[str] = field(default_factory=list)
     """M names, such as `Net.layer2 (Linear)`."""
     module_step: Any = field(default_factory=_empty(0))
@@ -69,48 +69,48 @@ class Trace:
     outcome: str = "finished"
     error: ErrorRecord = field(default_factory=ErrorRecord)
     metrics: dict[str, float] = field(default_factory=dict)
-    """The script's own final numbers: its top-level dict named `metrics`, where it has one."""
+    """The script's own final numbers: its top-level dict named `metrics`, if it has one."""
     environment: Environment = field(default_factory=Environment)
     live: Live | None = field(default=None, repr=False, compare=False)
-    """The run's own objects (models, optimisers, batches, namespace); never saved, None in a loaded trace."""
+    """The run's own objects (models, optimizers, batches, namespace). Never saved, and None in a loaded trace."""
 
     def save(self, path: str | Path) -> Path:
-        """Write the trace to one .npz file without pickle, whole or not at all. Raises UserError (a full disk, say)."""
+        """Write the trace to one .npz file without pickle, completely or not at all. Raises UserError (e.g. full disk)."""
         from bugzoo.watching.storage import save
 
         return save(self, path)
 
     @staticmethod
     def load(path: str | Path) -> "Trace":
-        """Read a saved trace. Raises UserError for a file that is none."""
+        """Read a saved trace. Raises UserError for a file that is not a trace."""
         from bugzoo.watching.storage import load
 
         return load(path)
 
     def replay(self, step: int) -> Replay:
-        """Run optimiser step `step` (from 1) once more, under anomaly mode, and leave everything as it was.
+        """Re-run optimizer step `step` (from 1) in anomaly mode, and restore everything afterwards.
 
-        What is repeated is the body of the training loop, from the latest snapshot up to that step: up to some hundred
-        iterations. Raises UserError when the step is out of reach of the snapshots, while the watch goes on, where nothing
-        may be run again, or in a trace that was loaded from a file.
+        The body of the training loop is repeated from the latest snapshot up to that step: up to some hundred iterations.
+        Raises UserError if no snapshot reaches the step, while the watch is active, if nothing may be re-run, or in a
+        loaded trace.
         """
         from bugzoo.rerun.step import replay
 
         return replay(self, step)
 
     def first_non_finite(self) -> Event | None:
-        """The earliest non-finite event, None in a finite run; which operation made it is found by running that step again.
+        """Return the first NaN or infinity, None in a finite run. The step is re-run to find the operation that made it.
 
-        That is done once, by the first call, and leaves everything as it was. A trace from a file has what was found then.
+        Only the first call re-runs it, and everything is restored. A loaded trace has the result from before.
         """
         self.explain()
         return self.earliest("non_finite")
 
     def explain(self) -> None:
-        """Complete what is known of the first non-finite number and of a crash, where that has not been done.
+        """Find the cause of the first NaN or infinity, or of a crash, unless that was done already.
 
-        What is repeated, once: the step that made the number, or the forward pass that crashed (or came before the backward
-        pass that did). Everything is as before afterwards. Where nothing may be run again, nothing is.
+        It re-runs, once, the step with the first NaN or infinity, or the forward pass that crashed (or came before the
+        failed backward pass). Everything is restored afterwards. If nothing may be re-run, this does nothing.
         """
         if self.live is None or self.live.past is None or self.live.explained:
             return
@@ -120,6 +120,6 @@ class Trace:
         explain(self, self.live.past)
 
     def earliest(self, kind: str) -> Event | None:
-        """The event of a kind with the smallest step; None where there is none."""
+        """Return the event of a kind with the smallest step, None if there is no such event."""
         found = [event for event in self.events if event.kind == kind]
         return min(found, key=lambda event: event.step, default=None)

@@ -1,4 +1,4 @@
-"""`with watch() as trace:` around any training code: the code stays as it is, the numbers arrive in `trace`."""
+"""`with watch() as trace:` around any training code. The code stays unchanged, and `trace` gets the numbers."""
 
 import platform
 import sys
@@ -26,11 +26,11 @@ _lock = threading.Lock()
 
 
 class watch:
-    """Watch the training that happens inside the `with` block, without changing it and without running any of it again.
+    """Watch the training inside the `with` block, without changing it and without re-running any of it.
 
-    `on_step(info)` is called after each optimiser step with {"step", "loss", "grad_norm", "seconds"}; it may raise
-    StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps what `trace.replay` needs, `graph`
-    looks at the autograd graph on a few steps, `own_thread` leaves out what other threads train. Raises UserError when
+    `on_step(info)` is called after each optimizer step with {"step", "loss", "grad_norm", "seconds"}. It may raise
+    StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps the state for `trace.replay`. `graph`
+    inspects the autograd graph at a few steps. `own_thread` ignores training in other threads. Raises UserError if
     another watch is active in this process.
     """
 
@@ -51,8 +51,8 @@ class watch:
         with _lock:
             if _active:
                 raise UserError(
-                    "A watch is active already, and watches do not nest: leave the first `with bugzoo.watch():` block "
-                    "before you enter another, or watch the outer block only."
+                    "A watch is already active, and watches cannot be nested. Leave the first `with bugzoo.watch():` block "
+                    "before you enter another, or watch only the outer block."
                 )
             _active.append(self)
         self._caller = sys._getframe(1)
@@ -72,7 +72,7 @@ class watch:
             self._conclude(error)
             live = self._recorder.live
             live.past = Past(self._recorder.models, self._recorder.moment, self._recorder.history)
-            live.explained = isinstance(error, KeyboardInterrupt)  # stopped by hand: nothing else is begun
+            live.explained = isinstance(error, KeyboardInterrupt)  # stopped by the user: start nothing else
             if self._recorder.moment.errors:
                 self.trace.environment["watch_errors"] = self._recorder.moment.errors
         finally:
@@ -97,7 +97,7 @@ class watch:
             trace.events.append(Event(self._recorder.moment.step, "exception", {"type": type(error).__name__}))
 
     def _metrics(self) -> dict[str, float]:
-        """The script's own final numbers: a dict of numbers named `metrics` beside the loop or the `with`."""
+        """Return the script's own final numbers: a dict of numbers named `metrics` next to the loop or the `with`."""
         places = [self._recorder.live.namespace]
         if self._caller is not None:
             places += [self._caller.f_locals, self._caller.f_globals]
@@ -112,7 +112,7 @@ class watch:
 
 
 def environment() -> Environment:
-    """Versions, machine and threads."""
+    """Return versions, machine and threads."""
     return {
         "python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__,
         "system": f"{platform.system()} {platform.machine()}", "threads": torch.get_num_threads(),

@@ -39,7 +39,7 @@ def test_an_interview_as_a_candidate(lab) -> None:
     found = lab.page.evaluate(REPAIR)
     assert found and found[1] == 2, found
     lab.run_cell(found[0])
-    assert "Kept" in text(lab.outputs(found[0]))
+    assert "Saved" in text(lab.outputs(found[0]))
 
     form = lab.show("diagnosis")
     causes = form.locator("select").first.locator("option").all_inner_texts()

@@ -57,7 +57,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     question = lab.show("guess")
     assert question.locator("input[type=radio]:checked").count() == 0
     question.locator("input[type=radio]").first.check()
-    assert until(lambda: "Kept: a)" in question.inner_text())
+    assert until(lambda: "Saved: a)" in question.inner_text())
     assert "divergence" not in question.inner_text()
     lab.run_all()
     assert lab.errors() == [], "a notebook in which nothing is written yet stops nowhere"
@@ -67,7 +67,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     lab.picture("lesson_03_you_said")
     for name in ("try-search", "try-hooks", "try-safe"):
         told = lab.show(name).inner_text()
-        assert "nothing is written yet" in told and "goes on with the solution's" in told
+        assert "the body is empty" in told and "continues with the solution" in told
     lab.show("victims-run")
     lab.picture("lesson_03_footprint")
 
@@ -137,7 +137,7 @@ def readable_in_the_dark(lab) -> None:
         lab.show(cell)
         lab.picture(f"lesson_03_dark_{cell}")
     panel = lab.show("panel")
-    press(panel, "Show what was changed")
+    press(panel, "Show the change")
     assert until(lambda: "torch.log" in panel.inner_text())
     lab.show("panel")
     lab.picture("lesson_03_dark_panel")
@@ -167,7 +167,7 @@ def test_what_is_written_is_judged_where_it_stands(lab, server) -> None:
     assert until(lambda: text.count() == 1) and not text.is_visible(), "folded"
     solution.locator("summary").first.click()
     assert until(text.is_visible) and "argmax" in text.inner_text()
-    for code, said in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "goes on with yours")):
+    for code, said in ((MINE.replace("pair)", "pair[:1])"), "yours says 4"), (MINE, "continues with your code")):
         lab.show("first-bad-step")
         lab.page.evaluate(
             "code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)", code

@@ -71,9 +71,9 @@ def test_diff_alone_writes_nothing(bugzoo, script, tmp_path):
     ("text", "said"),
     [
         ("def broken(:\n", "not valid Python"),
-        ("print('no loop')\n", "0 places"),
+        ("print('no loop')\n", "is missing"),
         (None, "cannot be read"),
-        (b"\xff\xfe\x00", "no text"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
     ],
 )
 def test_scripts_that_cannot_be_broken(bugzoo, tmp_path, text, said):

@@ -107,7 +107,7 @@ def test_source_is_the_text_that_runs(bugzoo):
         (["mlp", "--fault", "numerics/log_at_step?step=many"], "whole number"),
         (["mlp", "--fault", "modes/eval_mode_missing"], "does not fit mlp"),
         (["mlp", "--fault", "loop/stale_gradients", "--fault", "loop/stale_gradients"], "cannot be combined"),
-        (["mlp", "--fault", "what is this"], "no fault spec"),
+        (["mlp", "--fault", "what is this"], "not a fault spec"),
         (["mlp", "--size", "huge"], "full or tiny"),
     ],
 )

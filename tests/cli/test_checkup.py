@@ -115,13 +115,15 @@ def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, 
         pytest.skip(why)
     file = tmp_path / write(tmp_path, TRAIN + "open('out.txt', 'w').write('x' * 40)\n")
     said = bugzoo("checkup", str(file))
-    assert f"{file} runs; what it writes is thrown away (--keep FOLDER copies it)" in said.err.replace("\n", " ")
-    assert "Thrown away: what the script wrote (40 bytes)" in said.out and not (tmp_path / "out.txt").exists()
+    assert f"running {file}; files that it writes are discarded (--keep FOLDER copies them)" in said.err.replace(
+        "\n", " "
+    )
+    assert "Discarded: files that the script wrote (40 bytes)" in said.out and not (tmp_path / "out.txt").exists()
     kept = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun")
     assert "Copied: 1 file that" in kept.out and (tmp_path / "kept" / "out.txt").read_text() == "x" * 40
     assert "as --no-rerun asks" in kept.out
     again = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"))
-    assert again.code == 2 and "Name a folder that is not there yet" in again.err
+    assert again.code == 2 and "Name a new folder" in again.err
 
 
 def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
@@ -132,10 +134,10 @@ def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
         "line 9: opt.step()",
         "seen ",
         "why ",
-        "next ",
+        "fix ",
         "test   At one step, compare the gradient",
-        "this one: It holds older batches as well.",
-        "optimizer/lr_too_high: It is the last batch's alone.",
+        "this cause: The gradient also contains older batches.",
+        "optimizer/lr_too_high: The gradient comes from the last batch alone.",
         "Not checked",
     ):
         assert part in out
@@ -224,7 +226,7 @@ def test_what_the_first_explains_stands_with_it_and_what_remains_has_a_number_an
     assert list(tests) == ["loss/double_softmax", "modes/eval_mode_missing"]
     first, second = examine.tell(report, tests).split("\n2. modes/eval_mode_missing")
     assert "so     optimizer/lr_too_low (score 0.50): explained by loss/double_softmax" in first
-    assert "or     fit/capacity_too_small (score 0.50): the same evidence as loss/double_softmax" in first
+    assert "or     fit/capacity_too_small (score 0.50): same evidence as loss/double_softmax" in first
     assert tests["loss/double_softmax"].against == "fit/capacity_too_small", "before all against what is suspected too"
     assert "test " in second and "lr_too_low" not in second
     told = {one["cause"]: one["next_test"] for one in examine.as_json(report, tests)["suspects"]}

@@ -62,7 +62,7 @@ def test_progress_is_kept_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Pat
     [
         (("reset", "03_suden_nan"), "Did you mean 03_sudden_nan"),
         (("reset", "03", "--folder", "no/such/place"), "--folder DIR"),
-        (("instructor", "file/course"), "is no folder"),
+        (("instructor", "file/course"), "is not a folder"),
     ],
 )
 def test_mistakes(bugzoo: Bugzoo, tmp_path: Path, monkeypatch: Any, words: tuple[str, ...], said: str) -> None:

@@ -66,7 +66,7 @@ def test_work_on_the_newest_version_is_not_called_old(bugzoo, source, tmp_path):
     bugzoo("lab", str(lab), "--no-open")
     (lab / "notebooks/03_one.ipynb").write_text("mine")
     called = bugzoo("lab", str(lab), "--no-open", "--update")
-    assert "kept as you left it: notebooks/03_one.ipynb" in called.out and "ewer version" not in called.out
+    assert "kept with your changes: notebooks/03_one.ipynb" in called.out and "ewer version" not in called.out
     assert not list(lab.rglob("*.new.ipynb"))
 
 
@@ -77,14 +77,14 @@ def test_a_changed_new_version_is_kept_too(bugzoo, source, tmp_path):
     mine.write_text("mine")
     (source / "notebooks/03_one.ipynb").write_text("version 2")
     assert "--update" in bugzoo("lab", str(lab), "--no-open").out
-    assert "beside it" in bugzoo("lab", str(lab), "--no-open", "--update").out
+    assert "newer version written" in bugzoo("lab", str(lab), "--no-open", "--update").out
     (source / "notebooks/03_one.ipynb").write_text("version 3")
     bugzoo("lab", str(lab), "--no-open", "--update")
     assert beside.read_text() == "version 3", "nobody has touched it"
     beside.write_text("mine as well")
     (source / "notebooks/03_one.ipynb").write_text("version 4")
     called = bugzoo("lab", str(lab), "--no-open", "--update")
-    assert "that you changed is kept" in called.out
+    assert "so it is kept" in called.out
     assert (mine.read_text(), beside.read_text()) == ("mine", "mine as well")
 
 
@@ -134,17 +134,17 @@ def test_command_copies_and_says_what_it_kept(bugzoo, source, tmp_path):
     assert "new: 2 files" in bugzoo("lab", str(lab), "--no-open").out
     (lab / "notebooks/03_one.ipynb").write_text("mine")
     called = bugzoo("lab", str(lab), "--no-open")
-    assert "kept as you left it: notebooks/03_one.ipynb" in called.out
+    assert "kept with your changes: notebooks/03_one.ipynb" in called.out
 
 
 def test_mistakes(bugzoo, source, tmp_path):
     called = bugzoo("lab", str(tmp_path / "lab"), "--no-open", "--lesson", "99")
-    assert called.code == 2 and "It is 03" in called.err
+    assert called.code == 2 and "Choose 03" in called.err
     (tmp_path / "file").write_text("")
     called = bugzoo("lab", str(tmp_path / "file"), "--no-open")
     assert called.code == 2 and "is a file" in called.err
     called = bugzoo("lab", str(tmp_path / "file" / "below"), "--no-open")
-    assert called.code == 2 and "is no folder" in called.err and "another place" in called.err
+    assert called.code == 2 and "is not a folder" in called.err and "another place" in called.err
     (tmp_path / "odd" / "notebooks" / "03_one.ipynb").mkdir(parents=True)
     called = bugzoo("lab", str(tmp_path / "odd"), "--no-open")
     assert called.code == 2 and "is a folder" in called.err
@@ -193,7 +193,7 @@ def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
     assert seen["folder"] == str(tmp_path / "lab")
     assert seen["path"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     if sys.platform.startswith("linux"):
-        assert "--no-browser" in seen["arguments"] and "open the address" in called.out
+        assert "--no-browser" in seen["arguments"] and "Open the address" in called.out
 
 
 def answers(address: str) -> bool:

@@ -30,7 +30,7 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
     assert bugzoo("lessons", "check", "3").code == 0 and run == ["03"]
     assert '"loss": 1.5' in (tmp_path / "lessons" / "03_hunting_nan.json").read_text()
     said = bugzoo("lessons", "check").out
-    assert "03" not in run[1:] and "known already" in said
+    assert "03" not in run[1:] and "from the cache" in said
     assert bugzoo("lessons", "check", "03").code == 0 and run[-1] == "03"
     assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 3
 
@@ -39,7 +39,7 @@ def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
     monkeypatch.setattr(lesson_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))
     called = bugzoo("lessons", "check", "03")
-    assert called.code == 1 and "the text says '1.38'" in called.out and "DOES NOT HOLD" in called.out
+    assert called.code == 1 and "the text says '1.38'" in called.out and "NOT PROVED" in called.out
     assert not list(tmp_path.iterdir())
 
 

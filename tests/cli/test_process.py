@@ -73,7 +73,7 @@ TYPED = [
     ("TERMINAL_WIDTH=wide bugzoo --help", 0, "Usage: bugzoo", ""),
     ("TERM=nosuch bugzoo list programs", 0, " programs", ""),
     # where we are
-    ("mkdir gone; cd gone; rmdir ../gone; bugzoo list", 2, "", "working folder is gone"),
+    ("mkdir gone; cd gone; rmdir ../gone; bugzoo list", 2, "", "working folder was deleted"),
     ("HOME=/nosuch bugzoo list programs", 0, " programs", ""),
     ("TMPDIR=/nosuch bugzoo list programs", 0, " programs", ""),
     ("BUGZOO_DATA=/dev/null/data bugzoo interview --folder case < /dev/null", 2, "", "/dev/null/data"),

@@ -124,7 +124,7 @@ def test_a_batch_that_is_taken_in_parts_is_one():
     ("text", "why"),
     [
         (FUNCTION.replace("LINE", "rows = torch.tensor([next(clock)])").replace("def step", "clock = iter(range(999))\ndef step"),
-         "other numbers each time"),
+         "different numbers each time"),
         (example(("nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))", "nn.Linear(8, 3)")).source,
          "27 trainable numbers may be too few to memorize 32 targets"),
         (example(("loss = F.", "loss = -9 + F.")).source, "does not start at a positive number"),

@@ -73,7 +73,7 @@ def test_and_no_repair_where_they_are_added_to_the_old_ones():
     ("source", "said"),
     [
         (trained_by(FUNCTIONAL), "neither loss.backward() nor torch.autograd.grad()"),
-        (trained_by(OWN_STEPS), "no step of a torch optimiser"),
+        (trained_by(OWN_STEPS), "no step of a torch optimizer"),
         (MENDED + "network = model\ndel model\n", "no torch module named `model`"),
     ],
     ids=["torch.func", "steps by hand", "another name"],

@@ -23,7 +23,7 @@ def test_a_section_of_any_name_stays_where_it_stands():
     text = "# %% Settings\na\n# %% My own, part 2\nb\n# %% Data\nc\n# %% Model\nd\n# %% Training\n# %% Evaluation\ne\n"
     assert list(split(text)) == ["Head", "Settings", "My own, part 2", "Data", "Model", "Training", "Evaluation"]
     assert "a\n\n# %% My own, part 2\nb\n\n# %% Data\n" in join(split(text))
-    with pytest.raises(UserError, match="Two sections of the program are called 'Data'"):
+    with pytest.raises(UserError, match="Two sections of the program have the name 'Data'"):
         split(text.replace("Model", "Data"))
 
 
@@ -45,5 +45,5 @@ def test_cells_that_were_run_in_any_order_give_the_same_text():
         program.after |= {section: before} if before else {}
     assert program.source == join(RANKS)
     del program.sections["Ranks"]
-    with pytest.raises(UserError, match="the cell `%%program Ranks` has not been run"):
+    with pytest.raises(UserError, match="the cell `%%program Ranks` was not run"):
         _ = program.source

@@ -28,7 +28,7 @@ def test_wrong_names_what_was_seen_what_was_expected_and_the_number():
 def test_your_code_raised_names_error_and_line():
     result = must_fail(SINGLE["an error at the end"][1](BROKEN))
     assert result.status == "your code raised"
-    assert "Nothing else was judged" in str(result)
+    assert "Nothing else was graded" in str(result)
     assert "AssertionError" in result.checks[0].saw and f"line {len(MENDED.splitlines()) + 1}" in result.checks[0].saw
 
 

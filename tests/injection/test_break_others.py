@@ -35,7 +35,7 @@ def test_every_line_that_is_offered_can_be_chosen():
 
 def test_a_text_that_stays_as_it_was_is_refused():
     source = "train = DataLoader(data, batch_size=8, num_workers=0)\n"
-    with pytest.raises(UserError, match="would change nothing in this script: line 1 is already"):
+    with pytest.raises(UserError, match="would change nothing in this script: line 1 already has this fault"):
         break_source(source, ["speed/starved_loader"])
 
 

@@ -127,7 +127,7 @@ def test_two_optimisers_are_listed_and_a_line_chooses():
 
 
 def test_a_script_without_a_training_loop_is_refused_with_the_pattern():
-    with pytest.raises(UserError, match=r"found in 0 places, 1 is needed. Looked for: a call of an optimiser's"):
+    with pytest.raises(UserError, match=r"the code that it changes is missing. Looked for: a call of an optimizer's"):
         inject("print('hello')\n", [(faults.load("loop/stale_gradients"), {})], "hello.py")
 
 

@@ -51,7 +51,9 @@ def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     found = tmp_path / "refused.json"
     called = bugzoo(*WORDS, "-f", "optimizer/lr_too_high", "--seed", "7", str(tmp_path / "out"), f"--json={found}")
     assert called.code == 2
-    assert f"{SOFT} hides optimizer/lr_too_high: `loss_curve.diverged > 0.5` holds on 3 of 3 seeds" in called.err
+    assert (
+        "optimizer/lr_too_high: `loss_curve.diverged > 0.5` holds on 3 of 3 seeds" in called.err and SOFT in called.err
+    )
     assert "Nothing was written" in called.err and not (tmp_path / "out").exists()
     said = json.loads(found.read_text())
     assert said["refused"] and not said["ok"] and said["graded"] == []

@@ -93,6 +93,6 @@ def test_what_it_shows_when_it_runs(small: Assignment) -> None:
         one = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         made["cells"].append(one | {"metadata": {"tags": ["raises-exception"]}, "source": text})
     shown = {output["cell"]: output["text"] for output in run_notebook(json.dumps(made))}
-    assert "wrong" in shown["repair"] and "1 finding noted" in shown["diagnosis"]
+    assert "wrong" in shown["repair"] and "1 finding saved" in shown["diagnosis"]
     said = "\n".join(shown.values()).lower()
     assert len(said) > 500 and [name for name in spellings() if name in said] == []

@@ -61,7 +61,7 @@ def test_pages_say_it(written: Path, draft: Assignment) -> None:
     page, proof = (written / "instructor/key.md").read_text(), (written / "instructor/proof.md").read_text()
     for fault in draft.ids:
         assert fault in page and fault in proof
-    assert "+    loss = F.cross_entropy(F.softmax(" in page and "2.1 for repairing only number 1" in page
+    assert "+    loss = F.cross_entropy(F.softmax(" in page and "2.1 for repairing only fault 1" in page
     assert "| everything repaired | passed | 7 |" in proof and "| as handed out | wrong | 0 |" in proof
 
 
@@ -71,7 +71,7 @@ def test_key_that_cannot_be_used(written: Path, tmp_path: Path, spoil: str) -> N
     found = json.loads((written / "instructor/key.json").read_text())
     changes = {"format": {"format": "bugzoo-assignment/9"}, "program": {"handed_out": "0" * 64}}
     text = "{" if spoil == "JSON" else json.dumps(found | changes.get(spoil, {}))
-    words = {"missing": "holds no answer key", "JSON": "could not be read", "format": "bugzoo-assignment/9"}
+    words = {"missing": "has no answer key", "JSON": "could not be read", "format": "bugzoo-assignment/9"}
     if spoil != "missing":
         (tmp_path / "instructor/key.json").write_text(text)
     with pytest.raises(UserError, match=words.get(spoil, "have changed since")):
@@ -83,7 +83,11 @@ def test_place_is_taken(draft: Assignment, tmp_path: Path) -> None:
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     os.symlink(tmp_path / "mine", tmp_path / "link")
-    for name, word in {"mine": "not made by `bugzoo assign`", "file": "is no folder", "link": "is no folder"}.items():
+    for name, word in {
+        "mine": "not from `bugzoo assign`",
+        "file": "is not a folder",
+        "link": "is not a folder",
+    }.items():
         for force in (False, True):
             with pytest.raises(UserError, match=word):
                 write(written_proof(draft), tmp_path / name, force=force)

@@ -38,13 +38,13 @@ def test_a_good_one_has_no_problem() -> None:
         ("broken", Result("passed", 1.0), "earns 100%"),
         ("broken", Result("wrong", 0.3), "earns 30%"),
         ("full", Result("wrong", 0.0, [Check("loss", "wrong", "3.2 nats")]), "3.2 nats"),
-        ("full", Result("wrong", 0.6), "repaired as a whole"),
-        ("half_a", Result("passed", 1.0), f"with {A} alone repaired it passes"),
-        ("half_a", Result("wrong", 0.0), f"with {A} alone repaired it earns 0%"),
-        ("half_b", Result("your code raised"), f"with {B} alone repaired it earns 0%"),
+        ("full", Result("wrong", 0.6), "fully repaired program"),
+        ("half_a", Result("passed", 1.0), f"with only {A} repaired it passes"),
+        ("half_a", Result("wrong", 0.0), f"with only {A} repaired it earns 0%"),
+        ("half_b", Result("your code raised"), f"with only {B} repaired it earns 0%"),
         ("repair_a", Result("wrong", 0.6), f"{A} repaired by ''"),
-        ("pretence_b", Result("passed", 1.0), f"instead of a repair of {B} earns 100%"),
-        ("attack", Result("wrong", 0.3), "'' instead of a repair earns 30%"),
+        ("pretence_b", Result("passed", 1.0), f"instead of a repair of {B}: earns 100%"),
+        ("attack", Result("wrong", 0.3), "'' instead of a repair: earns 30%"),
     ],
 )
 def test_problems(name: str, result: Result, word: str) -> None:
@@ -85,7 +85,7 @@ def test_json(draft: Assignment) -> None:
 def test_title_that_tells(draft: Assignment) -> None:
     """Found before anything is run."""
     told = Assignment("mlp", (B,), title="The case of the double softmax")
-    with pytest.raises(UserError, match=r"give the answer away.*loss/double_softmax"):
+    with pytest.raises(UserError, match=r"gives the answer away.*loss/double_softmax"):
         prove(told)
 
 
@@ -96,7 +96,7 @@ def test_one_hides_the_other() -> None:
     assert sights[B].problem == ""
     hidden = sights["optimizer/lr_too_high"]
     assert hidden.hidden_by == [B]
-    assert f"{B} hides optimizer/lr_too_high" in hidden.problem and "`loss_curve.diverged > 0.5`" in hidden.problem
+    assert f"{B} masks optimizer/lr_too_high" in hidden.problem and "`loss_curve.diverged > 0.5`" in hidden.problem
     seen = look(Assignment("mlp", (A, B), seed=7))
     assert [sight.problem for sight in seen] == ["", ""]
     assert all(number > 0.5 for sight in seen for sign in sight.signs for number in sign.together)

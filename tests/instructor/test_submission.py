@@ -74,7 +74,7 @@ def test_grader_cells_do_not_matter(tmp_path: Path, text: str) -> None:
         made["cells"].append(cell(made, "diagnosis"))
 
     for number, (edit, said) in enumerate(
-        [(edited, "'repair' was changed"), (without("repair"), "'repair' is missing"), (doubled, "2 cells say")]
+        [(edited, "'repair' was changed"), (without("repair"), "'repair' is missing"), (doubled, "2 cells are marked")]
     ):
         one = look(tmp_path / str(number), text, changed(text, edit))
         assert one.problem == "" and len(one.notes) == 1 and said in one.notes[0]
@@ -105,7 +105,7 @@ def test_cells_that_do(tmp_path: Path, text: str) -> None:
 def test_out_of_order(tmp_path: Path, text: str) -> None:
     one = look(tmp_path, text, changed(text, lambda made: made["cells"].reverse()))
     assert list(one.sections) == list(SECTIONS)
-    assert one.problem == "" and "another order" in one.notes[0]
+    assert one.problem == "" and "out of order" in one.notes[0]
 
 
 def test_another_assignment(tmp_path: Path, text: str) -> None:
@@ -147,7 +147,7 @@ def test_whose(tmp_path: Path, text: str) -> None:
 
 def test_no_plain_file(tmp_path: Path, text: str) -> None:
     os.mkfifo(tmp_path / "ada.ipynb")
-    assert "no plain file" in read(find(tmp_path, NAME)[0], json.loads(text), NAME).problem
+    assert "not a regular file" in read(find(tmp_path, NAME)[0], json.loads(text), NAME).problem
 
 
 def test_when(tmp_path: Path, text: str) -> None:
@@ -169,6 +169,6 @@ def test_a_program_of_several_ranks_comes_back_whole(tmp_path: Path) -> None:
     one = look(tmp_path / "1", text, text)
     assert (one.problem, one.notes) == ("", ()) and join(one.sections) == draft.source
     other = look(tmp_path / "2", text, changed(text, lambda made: made["cells"].reverse()))
-    assert join(other.sections) == draft.source and "another order" in other.notes[0]
+    assert join(other.sections) == draft.source and "out of order" in other.notes[0]
     without = changed(text, lambda made: made["cells"].remove(cell(made, "program-ranks")))
     assert "no cell begins with `%%program Ranks`" in look(tmp_path / "3", text, without).problem

@@ -52,7 +52,7 @@ def test_a_whole_visit_by_calls(desk, clock, capsys):
     tests = desk.tests()
     desk.tell(next(i for i, text in enumerate(tests, 1) if text in {one.test for one in desk._case.fault.look_alikes}))
     desk._keep("", desk._case.scenario.base)
-    assert "Kept" in capsys.readouterr().out
+    assert "Saved" in capsys.readouterr().out
     desk._session._grade = lambda case, source: {"share": float("zero_grad" in source), "why": "", "checks": []}
     desk.hand_in()
     assert "is healthy" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_when_time_is_over_only_the_score_is_left(desk, clock, capsys):
 
 
 def test_a_wrong_guess_costs_and_a_wrong_number_does_not(desk, capsys):
-    with pytest.raises(UserError, match="go from 1 to"):
+    with pytest.raises(UserError, match="Choose from 1 to"):
         desk.diagnose(99)
     wrong = 1 + right(desk) % (len(desk.causes()) - 1)
     assert not desk.diagnose(wrong) and "Guesses left: 2" in capsys.readouterr().out
@@ -144,4 +144,4 @@ def test_a_record_that_cannot_be_used_is_a_remark(desk, capsys, tmp_path, monkey
     desk.ask("fresh_gradient")
     desk.close()
     said = capsys.readouterr().out
-    assert said.count("Not kept for later") == 1 and "points" in said
+    assert said.count("Your progress is not saved") == 1 and "points" in said

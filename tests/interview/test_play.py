@@ -63,7 +63,7 @@ def test_a_whole_session_from_a_file(tmp_path):
     assert got["cause"] == rubric.CAUSE and got["place"] == rubric.PLACE
     assert got["evidence before guess"] == rubric.EVIDENCE
     assert got["repair"] == rubric.REPAIR, result["rows"]
-    assert "nowhere.py cannot be read" in err and "no request 999" in err and "'nonsense' is no command" in err
+    assert "nowhere.py cannot be read" in err and "no evidence 999" in err and "'nonsense' is not a command" in err
     before = err[: err.index("The case: ")]
     for secret in (case.fault.id, "stale_gradients"):
         assert secret not in before, "nothing names the fault before the debrief"
@@ -100,7 +100,7 @@ def test_input_that_ends_is_abandoned(tmp_path):
 @pytest.mark.serial
 @pytest.mark.sampled(1)
 @pytest.mark.slow
-@pytest.mark.parametrize("wait_for", ["your time starts after that", "left, "])
+@pytest.mark.parametrize("wait_for", ["Your time starts after that", "left, "])
 def test_ctrl_c_leaves_everything_whole(tmp_path, wait_for):
     talk = start(tmp_path, start_new_session=True)
     for line in talk.stdout:

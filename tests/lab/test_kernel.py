@@ -149,7 +149,7 @@ def test_sliders_move_while_a_run_goes_on_and_count_from_the_next(kernel: Kernel
 def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: Kernel) -> None:
     kernel.run("one = lab.LiveView(SICK, show_twin=False, pause_at=3).start(); one.wait_pause()")
     said = kernel.run("two = lab.LiveView(SICK, show_twin=False).start(); two.result")
-    assert said.startswith("UserError") and "paused: press Resume or Stop" in said
+    assert said.startswith("UserError") and "paused. Press Resume or Stop" in said
     assert kernel.run("one.stop(); print(two.result.outcome)").strip() == "non_finite"
 
 

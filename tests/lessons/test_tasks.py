@@ -49,13 +49,13 @@ def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys
     number = course.load(lesson).number
     used = lab.try_out(f"{number}/{name}", stub)
     said = capsys.readouterr().out
-    assert "It returned None each time: nothing is written yet" in said and "raised" not in said
-    assert "goes on with the solution's" in said and used is not stub
+    assert "It returned None each time: the body is empty" in said and "raised" not in said
+    assert "continues with the solution" in said and used is not stub
     assert tryout.judged(task.judge, used, name)[0]
     kept = record.kept("task", f"{number}/{name}")
     assert kept == {"held": False}
     again = lab.try_out(f"{number}/{name}", used)  # the same cell again: the stub is judged, not what stands in for it
-    assert "goes on with the solution's" in capsys.readouterr().out and tryout.judged(task.judge, again, name)[0]
+    assert "continues with the solution" in capsys.readouterr().out and tryout.judged(task.judge, again, name)[0]
 
 
 def test_code_that_raises_is_told_with_its_line(capsys: pytest.CaptureFixture) -> None:
@@ -127,9 +127,9 @@ def test_the_cells_of_a_learner_and_of_a_proof(small) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("# %% [solution] half", "# %% [solution] hall", r"a task needs a `# %% \[solution\] half`"),
-        ("# %% [judge] half", "# %% other", r"a task needs a `# %% \[judge\] half`"),
-        ("# %% [task] half", "# %% half", r"there is no `# %% \[task\] half` that this belongs to"),
+        ("# %% [solution] half", "# %% [solution] hall", r"a task needs a cell `# %% \[solution\] half`"),
+        ("# %% [judge] half", "# %% other", r"a task needs a cell `# %% \[judge\] half`"),
+        ("# %% [task] half", "# %% half", r"there is no `# %% \[task\] half` for this cell"),
     ],
 )
 def test_a_task_is_whole(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -141,8 +141,8 @@ def test_a_task_is_whole(tmp_path: Path, old: str, new: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('how_many.reveal("2.0 of them")', "pass", "no cell behind it has how_many.reveal()"),
-        ('half = lab.try_out("07/half", half)', "pass", 'no cell behind it has half = lab.try_out("07/half", half)'),
+        ('how_many.reveal("2.0 of them")', "pass", "no later cell has how_many.reveal()"),
+        ('half = lab.try_out("07/half", half)', "pass", 'no later cell has half = lab.try_out("07/half", half)'),
     ],
 )
 def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -158,7 +158,7 @@ def test_a_prediction_is_revealed_and_a_task_tried(tmp_path: Path, old: str, new
 def test_a_prediction_is_kept_and_not_graded_before_the_run(small, capsys: pytest.CaptureFixture) -> None:
     asked = lab.predict("07/how_many")
     told = asked.say("a")
-    assert told.startswith("Kept: a)") and "no" not in told.split(".")[0] and "yes" not in told
+    assert told.startswith("Saved: a)") and "no" not in told.split(".")[0] and "yes" not in told
     assert lab.predict("07/how_many").said == "a", "a new kernel knows it"
     capsys.readouterr()
     asked.reveal("2.0 of them")
@@ -175,10 +175,10 @@ def test_a_prediction_is_kept_and_not_graded_before_the_run(small, capsys: pytes
 def test_a_prediction_that_was_right_or_never_made(small, capsys: pytest.CaptureFixture) -> None:
     asked = lab.predict("07/how_many")
     asked.reveal()
-    assert "You said nothing beforehand.\nIt was: b) Two\nyes, two." in capsys.readouterr().out
+    assert "You said nothing before the run.\nIt was: b) Two\nyes, two." in capsys.readouterr().out
     asked = lab.predict("07/how_many")
     asked.say("b")
     asked.reveal()
     assert capsys.readouterr().out.splitlines()[-3:] == ["You said: b) Two", "It was: b) Two", "yes, two."]
-    with pytest.raises(UserError, match="the answers are a, b"):
+    with pytest.raises(UserError, match="The answers are a, b"):
         lab.predict("07/how_many").say("c")

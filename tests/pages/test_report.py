@@ -42,7 +42,7 @@ def test_it_holds_what_the_report_says(report, text):
     for part in (
         "Something is wrong",
         "1. loss/double_softmax",
-        "test to make next",
+        "next test",
         "Not checked, and why",
         "The run",
     ):
@@ -64,11 +64,11 @@ def test_nothing_comes_from_elsewhere(text):
 
 def test_it_is_made_for_a_dark_screen_as_well_and_for_who_does_not_see_the_curve(text):
     assert "prefers-color-scheme: dark" in text
-    assert re.search(r'role="img" aria-label="The loss begins at [\d.]+', text)
+    assert re.search(r'role="img" aria-label="The loss starts at [\d.]+', text)
 
 
 def test_a_script_that_was_not_judged_has_a_page(tmp_path):
     path = tmp_path / "hello.py"
     path.write_text("print('hello')\n")
     text = page(checkup(path, most_reruns=0), {})
-    assert "Not judged" in text and "no optimiser step" in text and "<svg" not in text
+    assert "Not judged" in text and "no optimizer step" in text and "<svg" not in text

@@ -110,7 +110,7 @@ def test_layers_are_points_on_an_axis_that_makes_little_of_little(ax):
     plots.draw("gradient_health", numbers, ax)
     low, high = ax.get_ylim()
     assert not ax.patches and high / low >= 30, "bars on a logarithmic axis begin wherever it does"
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"one layer", "all of them together"}
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"one layer", "all layers together"}
     ax.figure.canvas.draw()
     ticks = [*ax.yaxis.get_major_ticks(), *ax.yaxis.get_minor_ticks()]
     assert {tick.label1.get_color() for tick in ticks} == {_style.GREY}, "black is not read on a dark page"

@@ -97,19 +97,19 @@ def test_a_grader_that_always_passes_is_noticed(grader: Any) -> None:
     grader(lambda *_: Result("passed", 1.0))
     proof = check([NAME]).proofs[0]
     wrong = len(proof.trials) - proof.count("correct")[1] - 1  # all but the correct ones and the solution
-    assert len(proof.problems) == wrong and all("must fail and earns 100%" in text for text in proof.problems)
+    assert len(proof.problems) == wrong and all("must fail but earns 100%" in text for text in proof.problems)
 
 
 def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
     grader(lambda *_: Result("wrong", 0.0, [Check("loss", "wrong", "too high")]))
     proof = check([NAME]).proofs[0]
     assert len(proof.problems) == proof.count("correct")[1] + 1
-    assert all("must pass and is wrong: loss: too high" in text for text in proof.problems)
+    assert all("must pass but is wrong: loss: too high" in text for text in proof.problems)
 
 
 def test_points_for_what_is_wrong_are_noticed(grader: Any) -> None:
     grader(lambda *a: replace(given := _right(*a), share=given.share or 0.1))
-    assert any("must fail and earns 10%" in text for text in check([NAME]).proofs[0].problems)
+    assert any("must fail but earns 10%" in text for text in check([NAME]).proofs[0].problems)
 
 
 def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:

@@ -69,15 +69,15 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
         ("faults/loss/double_softmax", ("cells", "mlp", "evidence"), "0", "on mlp has changed since it was proved"),
         ("faults/loss/double_softmax", ("cells", "mlp", "full"), "0", "on mlp has changed since it was proved"),
         ("faults/loss/double_softmax", ("cells", "mlp", "problems"), ["why"], "on mlp is not proved: why"),
-        ("faults/loss/double_softmax", ("cells", "gone"), {}, "does not fit gone any more"),
+        ("faults/loss/double_softmax", ("cells", "gone"), {}, "no longer fits gone"),
         (
             "faults/loss/double_softmax",
             ("cells", "mlp", "graded"),
             {"made": "0", "trials": {"correct": {"by hand": ["0-0", "passed"]}}},
             "1 of its repairs and pretences have changed",
         ),
-        ("faults/loss/double_softmax", ("cells", "mlp", "not_graded"), "why", "is not so any more"),
-        ("faults/loss/double_softmax", ("look_alikes", "gone"), {}, "has no look-alike gone any more"),
+        ("faults/loss/double_softmax", ("cells", "mlp", "not_graded"), "why", "is outdated"),
+        ("faults/loss/double_softmax", ("look_alikes", "gone"), {}, "no longer has the look-alike gone"),
         (
             "faults/loss/double_softmax",
             ("look_alikes", "traps/log_softmax_first", "key"),
@@ -91,7 +91,7 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
             "0",
             "solution 'solution' has changed",
         ),
-        ("exercises/02_restless_loss", ("trials", "correct", "gone"), {}, "has no correct 'gone' any more"),
+        ("exercises/02_restless_loss", ("trials", "correct", "gone"), {}, "no longer has the correct 'gone'"),
     ],
 )
 def test_what_is_stale_is_told(whole, file: str, path: tuple[str, ...], value: Any, told: str) -> None:
@@ -111,10 +111,10 @@ def test_what_other_code_measured_stands_until_it_is_done_again(whole, runs) -> 
 
 def test_what_is_left_over_is_told(whole) -> None:
     (whole / "faults" / "loss" / "gone.json").write_text("{}")
-    assert "proofs/faults/loss/gone.json is about nothing that there is; delete it" in coverage.lacking()
+    assert "proofs/faults/loss/gone.json is about something that does not exist; delete it" in coverage.lacking()
     (whole / "faults" / "loss" / "gone.json").unlink()
     (whole / "matrix.md").write_text("old")
-    assert coverage.lacking() == ["proofs/matrix.md is not what the entries beside it make; type `bugzoo verify`"]
+    assert coverage.lacking() == ["proofs/matrix.md does not match the entries beside it; type `bugzoo verify`"]
 
 
 def test_what_waits_for_its_proof_is_not_missed_and_not_forgotten(whole) -> None:
@@ -129,7 +129,7 @@ def test_what_waits_for_its_proof_is_not_missed_and_not_forgotten(whole) -> None
     assert f"| {FAULT} | digits_cnn | waits for its proof | |" in ledger.matrix()
     (whole / "waiting.txt").write_text(f"{FAULT} on digits_cnn\n{FAULT} on mlp\n")
     assert [text for text in coverage.lacking() if "matrix" not in text] == [
-        f"proofs/waiting.txt: {FAULT} on mlp is proved, or is not there; take the line out"
+        f"proofs/waiting.txt: {FAULT} on mlp is proved or unknown; delete the line"
     ]
 
 
@@ -162,4 +162,4 @@ def test_an_instrument_that_fires_now_is_noticed(whole, monkeypatch) -> None:
     monkeypatch.setattr(coverage, "prove_one", as_written)
     monkeypatch.setattr(coverage.look_alikes, "judge", lambda *_: [])
     _, problems = coverage.sample(1000, seed=0)
-    assert problems == [f"{FAULT} on mlp, seed 0: crash: fires in one of now and the ledger only"]
+    assert problems == [f"{FAULT} on mlp, seed 0: crash: fires either now or in the ledger, not in both"]

@@ -55,8 +55,8 @@ def test_every_wrong_claim_is_told() -> None:
     with pytest.raises(AssertionError) as caught:
         judge([("1.0", "a", "here"), ("2.0", "b", "there"), ("3", "c", "beyond")], {"a": 1.0, "b": 2.5, "c": 4})
     assert str(caught.value).splitlines() == [
-        "there: the text says '2.0', and b is 2.5",
-        "beyond: the text says '3', and c is 4",
+        "there: the text says '2.0', but b is 2.5",
+        "beyond: the text says '3', but c is 4",
     ]
 
 
@@ -68,13 +68,13 @@ def test_a_good_one_has_nothing_wrong(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (("{3.14 = area}", "{3.14 = aera}"), "(title): 3.14 is aera, which no proof cell measures"),
-        (("{3.14 = area}", "3.14"), "(title): nobody proves 3.14: write {3.14 = name}"),
-        (("{3.14 = area}", "12.5 %"), "nobody proves 12.5 %"),
-        (("a time.", "a time, or 2.5."), "nobody proves 2.5:"),
+        (("{3.14 = area}", "3.14"), "(title): 3.14 has no proof: write {3.14 = name}"),
+        (("{3.14 = area}", "12.5 %"), "12.5 % has no proof"),
+        (("a time.", "a time, or 2.5."), "2.5 has no proof:"),
         (("radius = 1", "radius = 1\narea = 0"), "(setup): area is bound here and in 07_small.py, line 11 (proof-2)"),
         (
             ("radius = 1", "radius = 1\n\n\ndef half():\n    return area / 2"),
-            "(setup): area is known from a proof cell only",
+            "(setup): area comes only from a proof cell",
         ),
         (("radius = 1", 'radius = lab.case("07/incident")'), "(setup): there is no [case] incident"),
     ],
@@ -89,8 +89,8 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     ("change", "said"),
     [
         (("", ""), []),
-        (("radius = 1", "radius = 2"), ["line 2 (title): the text says '3.14', and area is 12.56"]),
-        (("{3.14 = area}", "{3.24 = area}"), ["line 2 (title): the text says '3.24', and area is 3.14"]),
+        (("radius = 1", "radius = 2"), ["line 2 (title): the text says '3.14', but area is 12.56"]),
+        (("{3.14 = area}", "{3.24 = area}"), ["line 2 (title): the text says '3.24', but area is 3.14"]),
         (
             ("area > 3\n", "area > 3\nassert area > 4, area\n"),
             ["07_small.py, line 10 (proof-2) raised AssertionError", "assert area > 4"],

@@ -26,7 +26,7 @@ def test_nothing_changed_compares_hashes_alone(bugzoo: Any, monkeypatch: pytest.
         monkeypatch.setattr(module, name, lambda *_, name=name: pytest.fail(f"{name} was called"))
     called = bugzoo("verify")
     assert called.code == 0 and "0 runs" in called.out and "Nothing has changed" in called.out, called.out + called.err
-    held, of = called.out.split(" results stand in the ledger")[0].split("\n")[-1].split(" of ")
+    held, of = called.out.split(" results are taken from the ledger")[0].split("\n")[-1].split(" of ")
     assert held == of and int(held) > 1000
 
 
@@ -90,7 +90,7 @@ def test_it_says_what_it_would_run_and_why_before_it_does(runs, proofs) -> None:
         verify([FAULT], ["mlp"], ask=no)
     [plan] = plans
     assert plan.runs == 10 and plan.gradings > 10 and plan.minutes > 0 and not runs.asked
-    assert plan.by_reason()["not in the ledger, or not believed"] == [f"{FAULT} on mlp", "healthy mlp"]
+    assert plan.by_reason()["not in the ledger, or not trusted"] == [f"{FAULT} on mlp", "healthy mlp"]
     assert ledger.read("faults", FAULT) == {}
     verify([FAULT], ["mlp"])
     verify([FAULT], ["mlp"], ask=lambda plan: pytest.fail(f"{plan} where nothing is to do"))
@@ -99,7 +99,7 @@ def test_it_says_what_it_would_run_and_why_before_it_does(runs, proofs) -> None:
 def test_long_work_needs_a_yes(bugzoo: Any, runs, proofs, monkeypatch) -> None:  # noqa: F811
     monkeypatch.setattr(proof, "LONG", 0.0)
     called = bugzoo("verify", FAULT, "--program", "mlp")
-    assert called.code == 2 and "Add --yes to start it" in called.err and not runs.asked
+    assert called.code == 2 and "Add --yes to start" in called.err and not runs.asked
     assert "10 runs" in called.err and "because not in the ledger" in called.err
     assert bugzoo("verify", FAULT, "--program", "mlp", "--yes").code == 0 and runs.asked
 
@@ -107,4 +107,4 @@ def test_long_work_needs_a_yes(bugzoo: Any, runs, proofs, monkeypatch) -> None: 
 @pytest.mark.parametrize("given", [FAULT, "--fresh", "--backlog"])
 def test_a_sample_takes_nothing_else(bugzoo: Any, given: str) -> None:  # noqa: F811
     called = bugzoo("verify", given, "--sample", "3")
-    assert called.code == 2 and f"leave out {given}" in called.err
+    assert called.code == 2 and f"Leave out {given}" in called.err

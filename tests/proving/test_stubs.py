@@ -19,13 +19,13 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("program", "Small-MLP", "no name for a program; write it like tabular_mlp"),
-        ("program", "mlp", "There is a program mlp"),
-        ("instrument", "loss_curve", "There is an instrument loss_curve"),
-        ("instrument", "../away", "no name for an instrument"),
-        ("exercise", "slow_start", "no name for an exercise; write it like 08_slow_start"),
-        ("exercise", "01_another", r"01_\w+ has the number 01"),
-        ("lesson", "03_another", "03_hunting_nan has the number 03"),
+        ("program", "Small-MLP", r"not a name for a program\. Write it in lower case, like tabular_mlp"),
+        ("program", "mlp", "There is already a program mlp"),
+        ("instrument", "loss_curve", "There is already an instrument loss_curve"),
+        ("instrument", "../away", "not a name for an instrument"),
+        ("exercise", "slow_start", r"not a name for an exercise\. Write it in lower case, like 08_slow_start"),
+        ("exercise", "01_another", r"01_\w+ already has the number 01"),
+        ("lesson", "03_another", "03_hunting_nan already has the number 03"),
     ],
 )
 def test_what_is_refused(kind: str, name: str, said: str, elsewhere: Path) -> None:
@@ -41,6 +41,6 @@ def test_nothing_is_overwritten(kind: str) -> None:
     before = file.read_text(encoding="utf-8")
     compile(before, str(file), "exec")
     file.write_text(before + "# mine\n", encoding="utf-8")
-    with pytest.raises(UserError, match="choose another"):
+    with pytest.raises(UserError, match="Choose another"):
         stubs.write(kind, name)
     assert file.read_text(encoding="utf-8").endswith("# mine\n")

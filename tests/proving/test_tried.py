@@ -12,7 +12,7 @@ from bugzoo.grading.model import Check, Result
 from bugzoo.proving import code, coverage, ledger, tried
 from bugzoo.proving.trials import MUST_PASS
 from bugzoo.proving.verify import verify
-from bugzoo.scenario import Scenario, fits
+from bugzoo.scenario import Scenario, fits, plainest
 
 FAULT = "loss/double_softmax"
 
@@ -33,7 +33,7 @@ def kinds(program: str) -> dict[str, int]:
 def test_what_is_tried() -> None:
     own = len(faults.load(FAULT).pretences)
     whole, usual = kinds("mlp"), kinds("digits_cnn")
-    assert tried.shortest(faults.load(FAULT)) == "mlp"
+    assert plainest(faults.load(FAULT)) == "mlp"
     assert usual["solution"] == usual["unsolved"] == 1 and usual["correct"] >= 3 and 2 <= usual["degenerate"] <= own
     assert "attack" not in usual and whole["attack"] == tried.ATTACKS and whole["degenerate"] >= own + 4
 
@@ -42,7 +42,7 @@ def test_together_the_faults_meet_many_attacks() -> None:
     met: set[str] = set()
     for fault in faults.catalogue().values():
         if ledger.ours(fault.id):
-            trials = tried.of_cell(Scenario(tried.shortest(fault), (fault.id,)))
+            trials = tried.of_cell(Scenario(plainest(fault), (fault.id,)))
             met |= {trial.name for trial in trials if trial.kind == "attack"}
     assert len(met) >= 14
 
@@ -79,7 +79,7 @@ def test_other_seeds_grade_nothing(runs, proofs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("degenerate", "must fail and earns 100%"), ("correct", "must pass and is wrong")]
+    ("kind", "said"), [("degenerate", "must fail but earns 100%"), ("correct", "must pass but is wrong")]
 )
 def test_a_wrong_grader_is_noticed_and_only_that_is_tried_again(runs, proofs, tmp_path, kind: str, said: str) -> None:
     runs.spares = (kind,)
@@ -160,11 +160,11 @@ def test_where_nothing_can_be_graded_it_says_why(runs, proofs, monkeypatch) -> N
 
     monkeypatch.setattr(programs, "load", bare)
     report = prove()
-    assert "the facts of mlp do not say held_out" in report.cells[0].not_graded and not runs.graded
+    assert "the facts of mlp lack held_out" in report.cells[0].not_graded and not runs.graded
     assert "held_out" in entry()["not_graded"] and "| proved, not graded |" in ledger.matrix()
     assert tried.lacks(faults.load(FAULT), "mlp", entry()) == ""
     monkeypatch.setattr(programs, "load", load)
-    assert "is not so any more" in tried.lacks(faults.load(FAULT), "mlp", entry())
+    assert "is outdated" in tried.lacks(faults.load(FAULT), "mlp", entry())
 
 
 @pytest.mark.parametrize(

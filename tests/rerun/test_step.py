@@ -81,7 +81,7 @@ def test_out_of_reach_names_the_reach():
     _, trace = run(STYLES["fetched"].replace("< 30", "< 900"), "long.py", watched=True)
     first, last = reach(trace)
     assert first > 1 and last == 900
-    with pytest.raises(UserError, match=f"Steps {first} to {last} are within reach"):
+    with pytest.raises(UserError, match=f"Steps {first} to {last} can be replayed"):
         trace.replay(1)
     with pytest.raises(UserError, match="steps 1 to 900"):
         trace.replay(901)

@@ -104,7 +104,7 @@ def test_a_trace_has_the_parts_of_a_trace_only(tmp_path):
     assert Trace.load(path).outcome == "finished"
     parts = npz.read(path)
     np.savez(path, **parts, live=np.zeros(3))
-    with pytest.raises(UserError, match="'live' is no part"):
+    with pytest.raises(UserError, match="no part 'live'"):
         Trace.load(path)
 
 

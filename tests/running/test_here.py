@@ -144,7 +144,7 @@ def test_two_runs_at_once_in_one_process_are_refused(monkeypatch):
     thread.start()
     assert waiting.wait(10)
     monkeypatch.setattr("bugzoo.running.here.PATIENCE", 0.05)
-    with pytest.raises(UserError, match="Another run is going on"):
+    with pytest.raises(UserError, match="Another run is active"):
         run_here("pass")
     go.set()
     thread.join()

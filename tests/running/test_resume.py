@@ -30,8 +30,8 @@ def test_the_text_that_stops_half_way():
     assert "stop_after = 20" in halfway("steps = 40\nstop_after = 0  # never\n")
     for text, why in [
         ("epochs = 6\n", "no line `stop_after = 0`"),
-        ("stop_after = 0\n", "says in none of epochs, steps"),
-        ("stop_after = 0\nepochs = 1\n", "half of it is not known"),
+        ("stop_after = 0\n", "sets none of epochs, steps"),
+        ("stop_after = 0\nepochs = 1\n", "half of its length is unknown"),
         ("stop_after = (\n", "not valid Python"),
     ]:
         with pytest.raises(UserError, match=why):
@@ -86,7 +86,7 @@ def test_many_files_are_too_much(tmp_path):
 
 def test_names_that_lead_elsewhere_are_refused():
     for name in ("../x", "a/b", "..", ".", ""):
-        with pytest.raises(UserError, match="no such name"):
+        with pytest.raises(UserError, match="is not allowed"):
             Job("pass", files={name: b""}, bring_mib=1)
     with pytest.raises(UserError, match="bring_mib"):
         Job("pass", files={"x": b""})

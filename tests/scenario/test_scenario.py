@@ -24,7 +24,7 @@ def test_spec_fills_in_defaults_and_reads_numbers():
         ("numerics/log_at_step?eps=many", ["eps=many is not allowed", "from 0 to 1"]),
         ("numerics/log_at_step?eps=nan", ["eps=nan is not allowed"]),
         ("loop/stale_gradients?x=1", ["has no parameters"]),
-        ("no spaces here", ["is no fault spec"]),
+        ("no spaces here", ["is not a fault spec"]),
         ("loop/stale_gradient", ["Did you mean loop/stale_gradients"]),
     ],
 )
@@ -38,7 +38,7 @@ def test_bad_specs_say_what_is_allowed(spec, words):
 @pytest.mark.parametrize("seed", [10**24, 10**5000, -1, 2**32, 0.5, "3", True, None], ids=lambda seed: "")
 def test_a_seed_that_no_library_takes_is_refused(seed):
     for given in ({"seed": seed}, {"settings": {"seed": seed}}):
-        with pytest.raises(UserError, match=r"seed=.* is not allowed; it is a whole number from 0 to 4294967295"):
+        with pytest.raises(UserError, match=r"seed=.* is not allowed; use a whole number from 0 to 4294967295"):
             Scenario("mlp", **given)
     assert "seed = 4294967295" in Scenario("mlp", seed=2**32 - 1).source
 

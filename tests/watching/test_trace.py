@@ -157,7 +157,7 @@ def test_a_crash_keeps_the_trace_and_names_the_line():
 
 
 def test_watches_do_not_nest():
-    with watch(), pytest.raises(UserError, match="do not nest"), watch():
+    with watch(), pytest.raises(UserError, match="cannot be nested"), watch():
         pass
     with watch() as trace:
         pass

@@ -1,0 +1,1 @@
+"""Attention: masks, scaling, heads, position embeddings."""

@@ -1,0 +1,1 @@
+"""The data: leakage, shuffling, normalization, labels, vocabulary."""

@@ -1,0 +1,1 @@
+"""Tensors and layers on the wrong device."""

@@ -1,0 +1,1 @@
+"""Underfitting, overfitting, and evaluation on the training set."""

@@ -1,0 +1,1 @@
+"""Frozen parameters, and parameters that the optimizer does not hold."""

@@ -1,0 +1,1 @@
+"""Text generation: KV cache, positions, dropout while sampling."""

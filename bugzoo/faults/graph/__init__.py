@@ -1,0 +1,1 @@
+"""The computation graph: detach, in-place operations, casts."""

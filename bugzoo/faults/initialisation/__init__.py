@@ -1,0 +1,1 @@
+"""Weight initialization: too large, too small, zero, dead ReLUs."""

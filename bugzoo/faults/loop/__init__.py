@@ -1,0 +1,1 @@
+"""The training loop: zero_grad, step, scheduler, gradient accumulation."""

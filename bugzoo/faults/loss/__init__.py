@@ -1,0 +1,1 @@
+"""The loss: logits, targets, reduction, broadcasting, sign."""

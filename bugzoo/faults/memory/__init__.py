@@ -1,0 +1,1 @@
+"""GPU and CPU memory: leaks, and more than there is (OOM)."""

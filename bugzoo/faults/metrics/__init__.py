@@ -1,0 +1,1 @@
+"""Metrics that report the wrong number."""

@@ -1,0 +1,1 @@
+"""Train mode, eval mode and no_grad."""

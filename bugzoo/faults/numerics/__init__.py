@@ -1,0 +1,1 @@
+"""NaN and inf: log, sqrt, exp and division at the wrong place."""

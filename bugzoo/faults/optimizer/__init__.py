@@ -1,0 +1,1 @@
+"""Learning rate, warmup, weight decay, parameter groups, optimizer state."""

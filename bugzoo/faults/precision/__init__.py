@@ -1,0 +1,1 @@
+"""Mixed precision: autocast, GradScaler, float16, bfloat16."""

@@ -1,0 +1,1 @@
+"""Recurrent networks: hidden state, packing, padding, batch_first."""

@@ -1,0 +1,1 @@
+"""Seeds, generators, and runs that differ."""

@@ -1,0 +1,1 @@
+"""Checkpoints: what is lost when a run is stopped and resumed."""

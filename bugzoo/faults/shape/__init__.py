@@ -1,0 +1,1 @@
+"""Tensor shapes: view, permute, flatten, broadcasting."""

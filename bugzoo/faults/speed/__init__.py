@@ -1,0 +1,1 @@
+"""Slow training: data loading, host syncs, torch.compile."""

@@ -1,0 +1,1 @@
+"""Healthy code that looks wrong."""

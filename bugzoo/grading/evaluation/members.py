@@ -1,4 +1,4 @@
-"""Is what a submission trained on part of the training data?"""
+"""Checks whether a submission's training samples are part of the training data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,19 +9,19 @@ import torch
 from bugzoo.grading.rows import sketch
 
 NEAR = 0.01
-"""Two rows are one when their sketches differ by no more, in deviations of the known ones: other orders of the same
-arithmetic stay a thousand times below it, a deviation that divides by n instead of n - 1 moves an outlier among 300 rows by
-0.0066, the nearest two digits lie 0.09 apart, the nearest two patients 0.2."""
+"""Two rows are equal if their sketches differ by no more, in standard deviations of the known rows. Another order of the
+same arithmetic stays a thousand times below it. A standard deviation with n instead of n - 1 moves an outlier among 300
+rows by 0.0066. The nearest two digits are 0.09 apart, the nearest two patients 0.2."""
 
 
 def rows(inputs: torch.Tensor, targets: torch.Tensor) -> Callable[[Any, Any], bool]:
-    """For a table of inputs and targets. Rows of numbers come as their sketches, rows of tokens as they are."""
+    """Return the test for a table of inputs and targets. Numbers come as sketches, tokens as they are."""
     labels = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)[:, -1]
     if inputs.is_floating_point():
         return _sketched(np.stack([sketch(row) for row in inputs.numpy()]), labels)
     known = {(_words(row), label) for row, label in zip(inputs.tolist(), labels.tolist(), strict=True)}
     alone = {row for row, _ in known}
-    # a target below 0 is one that the loss leaves out
+    # the loss ignores a target below 0
     return lambda row, label: _words(row) in alone if label is None or label < 0 else (_words(row), label) in known
 
 
@@ -36,18 +36,18 @@ def _sketched(known: np.ndarray, labels: np.ndarray) -> Callable[[Any, Any], boo
 
 
 def _words(row: list[int]) -> tuple[int, ...]:
-    """Token numbers without the padding."""
+    """Return token ids without the padding."""
     return tuple(number for number in row if number)
 
 
 def windows(text: torch.Tensor) -> Callable[[Any, Any], bool]:
-    """For one long sequence of small numbers: does this window, with what follows it, stand there?"""
+    """Return the test for one long sequence: does it contain this window with its next token?"""
     whole = bytes(text.tolist())
 
     def member(row: Any, after: Any) -> bool:
         try:
             return bytes(int(number) for number in (row if after is None else [*row, after])) in whole
-        except ValueError:  # numbers that no text has
+        except ValueError:  # ids that no text has
             return False
 
     return member

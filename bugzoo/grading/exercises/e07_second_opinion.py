@@ -1,12 +1,12 @@
-"""A reviewer objects. Is there anything to repair?"""
+"""A reviewer objects to a pull request. Is anything wrong?"""
 
 from bugzoo.grading.model import Exercise
 
 EXERCISE = Exercise(
     title="A reviewer objects",
     story=(
-        "A pull request waits for you. The reviewer wrote: *“I have seen this before, it ruins the training, please "
-        "repair it.”* The author answered: *“I trained it, and it reads 95 % of the digits, as it always did.”* Who is right? "
+        "A pull request waits for you. The reviewer wrote: *“I have seen this before. It ruins the training, please "
+        "repair it.”* The author answered: *“I trained it. Its accuracy is 95 %, as always.”* Who is right? "
         "Look before you change anything."
     ),
     program="mlp",

@@ -1,0 +1,62 @@
+"""The glossary as a page: what each term means, and the faults, instruments and lessons where it is met."""
+
+import re
+from collections.abc import Callable
+
+from bugzoo import course, diagnostics
+from bugzoo import faults as catalogue
+from bugzoo.glossary import TERMS, Term
+from bugzoo.pages.text import fault_page, instrument_page, link
+
+PAGE = "glossary.md"
+
+
+def page() -> str:
+    """Markdown for the site, with links to the pages of faults and instruments."""
+    return _page(_met)
+
+
+def plain() -> str:
+    """Markdown for the folder of notebooks: no fault is named there, so that no exercise is given away."""
+    return _page(_lessons)
+
+
+def _page(met: Callable[[Term], str]) -> str:
+    parts = ["# Glossary", "The terms that bugzoo uses, in the words of the field."]
+    for term in TERMS:
+        parts += [f"## {term.name}", term.text, met(term)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def anchor(term: Term) -> str:
+    """Where the term stands on its page, as Markdown makes it from the heading."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", term.name.lower())).strip("-")
+
+
+def of_fault(fault_id: str, here: str) -> str:
+    """A line of links to the terms of one fault; empty where it has none."""
+    return _line([term for term in TERMS if fault_id in term.faults], here)
+
+
+def of_instrument(name: str, here: str) -> str:
+    """A line of links to the terms of one instrument; empty where it has none."""
+    return _line([term for term in TERMS if name in term.instruments], here)
+
+
+def _line(terms: list[Term], here: str) -> str:
+    links = [link(term.name, f"{PAGE}#{anchor(term)}", here) for term in terms]
+    return f"Terms: {', '.join(links)}." if links else ""
+
+
+def _met(term: Term) -> str:
+    known = catalogue.catalogue()
+    met = [link(known[one].title, fault_page(one), PAGE) for one in term.faults if one in known]
+    met += [link(f"`{one}`", instrument_page(one), PAGE) for one in term.instruments if one in diagnostics.names()]
+    return "\n\n".join(filter(None, [f"Met in: {', '.join(met)}." if met else "", _lessons(term)]))
+
+
+def _lessons(term: Term) -> str:
+    """The lessons that exist."""
+    there = {file.stem[:2] for file in course.files().values()}
+    found = [number for number in term.lessons if number in there]
+    return f"Lesson{'s' * (len(found) > 1)}: {', '.join(found)}." if found else ""
