@@ -149,7 +149,7 @@ class Plan:
     @property
     def minutes(self) -> float:
         """About how long it takes on this machine."""
-        from bugzoo.running.pool import cores
+        from bugzoo.machine import cores
 
         return (self.runs * RUN_SECONDS + self.gradings * GRADING_SECONDS) / cores() / 60
 

@@ -1,20 +1,15 @@
 """`run_all`: one function for many items at once, here or on other machines, with one Ctrl-C for all of it."""
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
+from bugzoo.machine import cores
 from bugzoo.running.worker import stop_all
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def run_all(

@@ -6,6 +6,7 @@ can make look like a missing sandbox (an exit code, a name, a printed line) woul
 
 import threading
 
+from bugzoo.machine import NO_SANDBOX, portable
 from bugzoo.running.job import Job, Limits
 from bugzoo.running.worker import run_worker
 
@@ -19,6 +20,8 @@ def missing() -> str:
     Raises RuntimeError when the probe was cut short, so that nothing is known, and KeyboardInterrupt when it was stopped.
     """
     with _lock:
+        if portable():
+            return NO_SANDBOX
         if "why" not in _known:
             run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
             if run.outcome == "stopped":
