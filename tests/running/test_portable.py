@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interview import test_play
+
 ROOT = Path(__file__).resolve().parents[2]
 FORBIDDEN = '''\
 """Put before everything else in each Python process: bugzoo itself may use nothing that only Linux has."""
@@ -161,12 +163,26 @@ for cell in notebook.cells:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["02_restless_loss"])
+@pytest.mark.parametrize("name", ["02_restless_loss", "07_second_opinion"])
 def test_an_exercise_is_graded_without_linux(portable, name):
     run, _ = portable
     done = run("-c", NOTEBOOK, str(ROOT / "solutions" / f"{name}.ipynb"))
     assert done.returncode == 0, done.stderr[-3000:]
     assert "passed: 7 of 7 points" in done.stdout and "repair 7.0" in done.stdout
+
+
+@pytest.mark.slow
+def test_lesson_03_holds_without_linux(portable, tmp_path):
+    run, _ = portable
+    done = run("-m", "bugzoo", "lessons", "check", "03", env={"BUGZOO_PROOFS": str(tmp_path / "proofs")}, cwd=ROOT)
+    assert done.returncode == 0 and "03_hunting_nan: holds" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_an_interview_is_played_without_linux(portable, tmp_path, monkeypatch):
+    monkeypatch.setenv("BUGZOO_PORTABLE", "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(ROOT)]))
+    test_play.test_a_whole_session_from_a_file(tmp_path)
 
 
 @pytest.mark.slow
