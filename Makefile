@@ -22,7 +22,7 @@ LOCK := constraints.txt
 # of no lesson and no exercise: its verdict is printed before anything else is read
 CASE := mlp --fault optimizer/lr_too_high --seed 0
 
-.PHONY: help lab test unit check prove explore update docs picture format clean
+.PHONY: help install lab test unit check prove explore update docs picture format clean
 
 help:
 	@sed -n '1,6s/^# //p' Makefile
@@ -48,6 +48,8 @@ endef
 .venv/.installed-test: pyproject.toml setup.py $(LOCK) | $(BIN)/python
 	$(call install,.[test])
 	@touch $@ .venv/.installed-lab
+
+install: .venv/.installed-lab
 
 lab: .venv/.installed-lab
 	@mkdir -p artefacts

@@ -12,6 +12,7 @@ from bugzoo.cli.arguments import check_assignment, check_faults, executor_option
 from bugzoo.cli.output import emit, json_option, progress, table
 from bugzoo.errors import UserError
 from bugzoo.files import check_folder, check_place, write_atomic
+from bugzoo.machine import NO_SANDBOX, portable
 
 Json = Annotated[str | None, json_option()]
 MOST_POINTS = 1000
@@ -180,6 +181,8 @@ def grade(
     - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
     - `bugzoo grade submitted --assignment 01_flat_loss`
     """
+    if portable() and not trust and not executor:
+        raise UserError(NO_SANDBOX)
     if not submissions.is_dir():  # reported before anything heavy is loaded
         raise UserError(f"{submissions} is not a folder; name the one that holds the submissions.")
     check_assignment(assignment)

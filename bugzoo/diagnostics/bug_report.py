@@ -27,9 +27,9 @@ from bugzoo.diagnostics._shrink import Shrinker
 from bugzoo.diagnostics.checkup import Ranked, Report, checkup, report
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
+from bugzoo.machine import cores
 from bugzoo.rerun.model import tensors
 from bugzoo.running import Job, Limits, Reading, Run, run_many, run_worker
-from bugzoo.running.pool import cores
 from bugzoo.syntax import parse
 from bugzoo.watching.describe import describe
 from bugzoo.watching.watch import environment

@@ -13,10 +13,11 @@ from typing import Any
 
 from bugzoo import kept
 from bugzoo.diagnostics import measure_all, reruns
+from bugzoo.machine import cores
 from bugzoo.proving.code import core, measuring
 from bugzoo.running import Job, Run
 from bugzoo.running.many import run_job
-from bugzoo.running.pool import cores, run_all
+from bugzoo.running.pool import run_all
 from bugzoo.running.reading import Reading, to_json
 
 SHORT = 60

@@ -148,7 +148,7 @@ class Plan:
     @property
     def minutes(self) -> float:
         """Return the estimated time on this machine, in minutes."""
-        from bugzoo.running.pool import cores
+        from bugzoo.machine import cores
 
         return (self.runs * RUN_SECONDS + self.gradings * GRADING_SECONDS) / cores() / 60
 

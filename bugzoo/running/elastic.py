@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from bugzoo.machine import portable
 from bugzoo.running.job import Job
 from bugzoo.running.script import run_script
 
@@ -34,7 +35,7 @@ def launch(folder: Path, job: Job, progress: int) -> int:
         rdzv_endpoint="localhost:0",
         max_restarts=0,
         monitor_interval=0.1,
-        start_method="fork",  # torch stays imported; nothing here has started its threads
+        start_method="spawn" if portable() else "fork",  # forked, torch stays imported
         logs_specs=DefaultLogsSpecs(log_dir=str(scratch)),
     )
     try:
@@ -52,6 +53,11 @@ def run_rank(folder: str, progress: int) -> None:
     rank = int(os.environ["RANK"])
     place = Path(folder)
     job = Job.load(place)
+    if portable():  # a fresh process inherits no pipe
+        from bugzoo.running.portable_child import keep_stack, open_progress
+
+        progress = open_progress(place)
+        keep_stack(place)
     torch.set_num_threads(job.threads)
     run = run_script(place, job, progress, rank)
     if run.outcome in ("crashed", "out_of_memory"):

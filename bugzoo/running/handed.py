@@ -14,6 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
+from bugzoo.machine import portable
 from bugzoo.running import processes
 from bugzoo.running.job import NAME, WORK, Job
 from bugzoo.running.reading import from_json
@@ -114,9 +115,10 @@ def left(place: Path, most: int) -> dict[str, bytes]:
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return found
+    base = place if portable() else Path(f"/proc/self/fd/{handle}")
     try:
         for name in sorted(filter(NAME.fullmatch, os.listdir(handle))):
-            with contextlib.suppress(OSError), npz.opened(f"/proc/self/fd/{handle}/{name}", most) as file:
+            with contextlib.suppress(OSError), npz.opened(base / name, most) as file:
                 found[name] = file.read(most + 1)
                 most -= len(found[name])
             if most < 0 or len(found) > MOST_FILES:

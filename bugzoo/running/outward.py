@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from bugzoo.machine import portable
 from bugzoo.running.writes import NOTES, read
 
 _CHANGING = {
@@ -162,10 +165,21 @@ def _open_for_writing() -> Iterator[str]:
     for handle in _handles():
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(handle).st_mode) and fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE:
-                yield os.readlink(f"/proc/self/fd/{handle}")
+                yield path_of(handle)
+
+
+def path_of(handle: int) -> str:
+    """The path of an open file; "" where the system does not say it."""
+    if not portable():
+        return os.readlink(f"/proc/self/fd/{handle}")
+    if hasattr(fcntl, "F_GETPATH"):  # macOS
+        return fcntl.fcntl(handle, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0").decode(errors="replace")
+    return next((one.path for one in psutil.Process().open_files() if one.fd == handle), "")
 
 
 def _handles() -> list[int]:
+    if portable():
+        return [int(name) for name in os.listdir("/dev/fd")]
     with contextlib.suppress(OSError):
         return [int(name) for name in os.listdir("/proc/self/fd")]
     return []

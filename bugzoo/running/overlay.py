@@ -13,12 +13,12 @@ import contextlib
 import os
 import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bugzoo.machine import portable
 from bugzoo.running import identity, mounts
 from bugzoo.running.mounts import Mount
 from bugzoo.running.writes import LAYERS
@@ -82,8 +82,8 @@ def impossible(*work: str) -> str:
     """Return why no overlay is possible over the folders `work`, "" if it is. It is tried in a child process."""
     if os.environ.get(NO_OVERLAY):
         return f"{NO_OVERLAY} is set"
-    if sys.platform != "linux":
-        return "it takes Linux"
+    if portable():
+        return "bugzoo runs in portable mode"
     if other := foreign(*work):
         return FOREIGN.format(other)
     own = Path(tempfile.mkdtemp(prefix="bugzoo-"))

@@ -1,20 +1,15 @@
 """`run_all`: call one function for many items in parallel, here or on other machines. One Ctrl-C stops all."""
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
+from bugzoo.machine import cores
 from bugzoo.running.worker import stop_all
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def run_all(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import psutil
 
+from bugzoo.machine import portable
+
 
 def send(pid: int, what: signal.Signals) -> None:
     if pid <= 0:
@@ -40,6 +42,11 @@ def shares(pids: list[int]) -> tuple[float, float]:
     Linux counts this for their main threads. Other systems give 0.
     """
     used, waited = 0.0, 0.0
+    if portable():
+        for pid in pids:
+            with contextlib.suppress(psutil.Error):
+                used += sum(psutil.Process(pid).cpu_times()[:2])
+        return used, waited
     for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):
             mine, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
@@ -108,7 +115,7 @@ def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
     while len(result) < len(asked) and time.monotonic() < deadline:
         time.sleep(0.05)
         for pid in asked:
-            lines = _stack(folder / f"stack-{inner(pid)}.txt")
+            lines = stack(folder / f"stack-{inner(pid)}.txt")
             if lines:
                 result[names.get(pid, f"process {pid}")] = lines
     result.pop(f"process {child}", None)  # the launcher
@@ -123,7 +130,7 @@ def _catches(pid: int, what: signal.Signals) -> bool:
     return False
 
 
-def _stack(path: Path) -> list[str]:
+def stack(path: Path) -> list[str]:
     """Return the main thread's frames from faulthandler's text (its last block)."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

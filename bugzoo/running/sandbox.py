@@ -6,6 +6,7 @@ sandbox (by an exit code, a name, a printed line) and would then run without one
 
 import threading
 
+from bugzoo.machine import NO_SANDBOX, portable
 from bugzoo.running.job import Job, Limits
 from bugzoo.running.worker import run_worker
 
@@ -19,6 +20,8 @@ def missing() -> str:
     Raises RuntimeError if the probe did not finish, and KeyboardInterrupt if it was stopped.
     """
     with _lock:
+        if portable():
+            return NO_SANDBOX
         if "why" not in _known:
             run = run_worker(Job("pass", isolated=True, watch=False, limits=Limits(seconds=60)))
             if run.outcome == "stopped":

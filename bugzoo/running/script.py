@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from bugzoo.files import write_atomic
+from bugzoo.machine import portable
 from bugzoo.plain import plain
 from bugzoo.running import processes, writes
 from bugzoo.running.here import execute, resolve
@@ -119,6 +120,8 @@ def limit_memory(job: Job) -> tuple[int, int]:
     space, so there only the supervisor checks.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
+    if portable():  # the caller looks at it from outside
+        return before
     if job.limits.memory_mib and job.cuda_fraction is None:
         now = processes.field(os.getpid(), "status", "VmData")
         most = now + job.limits.memory_mib * 2**20

@@ -10,6 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+from bugzoo.machine import portable
+
 _lock = threading.Lock()
 _doors: dict[bool, "_Warm"] = {}
 
@@ -54,8 +56,12 @@ class _Warm:
 
 
 def warm_up(clean: bool = False) -> None:
-    """Start the warm process now, so that the first job does not wait for imports (2 to 6 s). Workers need Linux."""
-    if sys.platform == "linux":
+    """Start the warm process now, so that the first job does not wait for imports (2 to 6 s)."""
+    if portable():
+        from bugzoo.running import portable as mode
+
+        mode.warm_up()
+    else:
         _door(clean)
 
 

@@ -5,8 +5,8 @@ import json
 import os
 import signal
 import socket
-import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.errors import UserError
+from bugzoo.machine import portable
 from bugzoo.running import handed, overlay, warm
 from bugzoo.running.account import Account
 from bugzoo.running.endings import from_exit, from_outside, nowhere
@@ -28,6 +28,7 @@ from bugzoo.watching.records import ErrorRecord
 from bugzoo.watching.trace import Trace
 
 _open: set[socket.socket] = set()
+_stopping: set[threading.Event] = set()
 
 
 def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None) -> Run:
@@ -36,18 +37,16 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     `on_step` gets each step of rank 0 during the run and may raise StopRun. Ctrl-C ends the job as `stopped`, with the
     steps so far. A second Ctrl-C during that raises KeyboardInterrupt.
     """
-    if sys.platform != "linux":
-        raise UserError("Workers need Linux (limits and clean-up use /proc). Run this with where='here'.")
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
-    second = overlay.second_place(folder) if job.overlay else None
+    second = overlay.second_place(folder) if job.overlay and not portable() else None
     try:
         job.save(folder)
-        if job.overlay and os.environ.get(overlay.NO_OVERLAY):
-            (folder / SAID).write_text(json.dumps({"apart": False, "why": f"{overlay.NO_OVERLAY} is set"}))
+        why = "bugzoo runs in portable mode" if portable() else f"{overlay.NO_OVERLAY} is set"
+        if job.overlay and (portable() or os.environ.get(overlay.NO_OVERLAY)):
+            (folder / SAID).write_text(json.dumps({"apart": False, "why": why}))
         if second is not None:
             (folder / SECOND).write_text(str(second))
-        channel = warm.submit(folder, os.getcwd(), on_step is not None, job.isolated, job.after or "")
-        account = _follow(channel, on_step)
+        account = _portably(job, folder, on_step) if portable() else _through_zygote(job, folder, on_step)
         run = collect(job, folder, account)
         if job.overlay:
             run.writes = Writes.of(folder, second)
@@ -58,6 +57,22 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     finally:
         for place in filter(None, (second, folder)):
             overlay.remove(place)
+
+
+def _portably(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
+    from bugzoo.running import portable as mode
+
+    stopping = threading.Event()
+    _stopping.add(stopping)
+    try:
+        return mode.run(replace(job, isolated=False), folder, on_step, stopping)
+    finally:
+        _stopping.discard(stopping)
+
+
+def _through_zygote(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
+    channel = warm.submit(folder, os.getcwd(), on_step is not None, job.isolated, job.after or "")
+    return _follow(channel, on_step)
 
 
 def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
@@ -92,6 +107,8 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
 
 def stop_all() -> None:
     """Stop every job that this process is waiting for."""
+    for one in list(_stopping):
+        one.set()
     for channel in list(_open):
         with contextlib.suppress(OSError):
             channel.sendall(b"stop\n")

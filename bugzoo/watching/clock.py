@@ -3,6 +3,8 @@
 import contextlib
 import os
 
+from bugzoo.machine import portable
+
 
 class Waits:
     """The seconds that one thread was ready to run but waited for a processor, as Linux counts them.
@@ -20,6 +22,8 @@ class Waits:
         """Return the seconds so far. A call takes about 2 microseconds."""
         if not self._asked:
             self._asked = True
+            if portable():
+                return 0.0
             with contextlib.suppress(OSError):
                 self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         if self._file is not None:
@@ -47,6 +51,11 @@ class Machine:
     @staticmethod
     def _times() -> tuple[float, float]:
         """Return (idle, total) over all processors, in hundredths of a second."""
+        if portable():
+            import psutil
+
+            times = psutil.cpu_times()
+            return times.idle * 100, sum(times[:8]) * 100
         with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/stat", encoding="ascii") as file:
             values = [int(word) for word in file.readline().split()[1:9]]  # guest time is counted in user time already
             return values[3] + values[4], sum(values)

@@ -6,6 +6,8 @@ from typing import Any
 import psutil
 import torch
 
+from bugzoo.machine import portable
+
 _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20 if hasattr(os, "sysconf") else 0.0
 _ALLOCATION = (
     "DefaultCPUAllocator", "can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc",
@@ -15,6 +17,8 @@ _ALLOCATION = (
 
 def resident_mib() -> float:
     """Return the process's resident memory. On Linux it is read from /proc, much faster than with psutil."""
+    if portable():
+        return psutil.Process().memory_info().rss / 2**20
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY)
         try:
