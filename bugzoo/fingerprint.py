@@ -58,7 +58,7 @@ def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> se
         for module, name in _module(place[0]).uses(place[1], words):
             places = list(_resolve(module, name))
             if not places and module != place[0] and _file(module) and not (name or "").startswith("__"):
-                raise LookupError(f"{place[0]} uses {module}.{name}, and nobody sees where that is")
+                raise LookupError(f"{place[0]} uses {module}.{name}, which is not found")
             waiting += places
     return found
 

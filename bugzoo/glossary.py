@@ -664,7 +664,6 @@ TERMS: tuple[Term, ...] = (
         ),
         instruments=("decoding",),
         lessons=("10",),
-        instead_of=("cache that is out of step",),
     ),
     Term(
         "label noise",

@@ -83,7 +83,9 @@ def prose_of(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.value
     elif path.suffix == ".ipynb":
         for cell in json.loads(source)["cells"]:
-            yield from enumerate("".join(cell["source"]).splitlines(), 1)
+            text = "".join(cell["source"])
+            if not text.startswith("%%program"):  # programs are what the proofs were made with: their texts stay
+                yield from enumerate(text.splitlines(), 1)
     else:
         yield from enumerate(source.splitlines(), 1)
 

@@ -104,10 +104,10 @@ def measure_all(
         more, cost = reruns(name), instrument(name).COST
         if more > most_reruns and name not in also:
             results[name] = Reading(
-                why_not=f"takes {more} more run{'s' * (more > 1)} of the script, and {most_reruns} are allowed"
+                why_not=f"needs {more} more run{'s' * (more > 1)} of the script, and {most_reruns} are allowed"
             )
         elif cost > max_cost and name not in also:
-            results[name] = Reading(why_not="needs the live model, and only what the run left behind is looked at")
+            results[name] = Reading(why_not="needs the live model, and here only the trace is read")
         else:
             results[name] = read(name, run)
     return results
@@ -121,7 +121,7 @@ def read(name: str, run: "Run", *more: Any) -> Reading:
     try:
         numbers = instrument(name).measure(run, *more)
         if not isinstance(numbers, dict):
-            raise TypeError(f"measure gave {type(numbers).__name__}, no numbers")
+            raise TypeError(f"measure returned {type(numbers).__name__}, not a dict of numbers")
         return Reading(numbers)
     except NotApplicable as why:
         return Reading(why_not=str(why))

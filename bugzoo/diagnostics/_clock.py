@@ -106,16 +106,18 @@ def in_order() -> list[str]:
 def look(run: Run, clock: Clock, seconds: float, chosen: Iterable[str] | None = None) -> dict[str, Reading]:
     """Readings until the clock shows `seconds`. Instruments that read only the trace are always measured."""
     signal.setitimer(signal.ITIMER_REAL, 0)
-    until, why = seconds, f"there was no time left for it: the budget is {seconds:.0f} s"
+    until, why = seconds, f"no time left: the budget is {seconds:.0f} s"
     if clock.ended is not None:
         run.trace.outcome, run.trace.error = "timed_out", clock.ended
     elif run.outcome == "stopped":
-        until, why = clock.spent() + GRACE, "the run was stopped, and there was no time left for it"
+        until, why = clock.spent() + GRACE, "no time left: the run was stopped"
     found: dict[str, Reading] = {}
     try:
         for name in in_order() if chosen is None else chosen:
             if run.outcome in ("timed_out", "stopped") and getattr(instrument(name), "WHOLE", False):
-                found[name] = Reading(why_not="it judges what a training came to, and this one was cut short")
+                found[name] = Reading(
+                    why_not="this instrument judges a finished training run, and this one was cut short"
+                )
                 continue
             if instrument(name).COST and clock.spent() > until - 2 * SLACK:
                 found[name] = Reading(why_not=why)
@@ -135,6 +137,6 @@ def _within(name: str, run: Run, clock: Clock, until: float) -> Reading:
         clock.alarm(until)
         return read(name, run)
     except _Over:
-        return Reading(why_not=f"it was not done after {clock.spent() - begun:.0f} s, when the time was over")
+        return Reading(why_not=f"the time limit ended this instrument after {clock.spent() - begun:.0f} s")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -63,16 +63,16 @@ def where(numbers: dict[str, Any]) -> tuple[str, str]:
     """(cause, which tensor is on which device) from the numbers of `placed`."""
     weights, strays, batch = numbers["weights"], numbers["strays"], numbers["batch"]
     if strays:
-        return "device/tensor_created_on_default_device", f"{_listed(strays)}, and the weights on {_homes(weights)}"
+        return "device/tensor_created_on_default_device", f"{_listed(strays)}, but the weights are on {_homes(weights)}"
     if len(weights) > 1:
-        return "device/half_on_cpu_half_on_gpu", f"the weights lie on {len(weights)} devices: {_listed(weights)}"
+        return "device/half_on_cpu_half_on_gpu", f"the weights are on {len(weights)} devices: {_listed(weights)}"
     if numbers["batch_apart"] or numbers["made_apart"]:
         name = "batch_left_on_cpu" if numbers["batch_apart"] else "tensor_created_on_default_device"
-        return f"device/{name}", f"{_listed(batch)}, and the weights on {_homes(weights)}: {_listed(weights)}"
+        return f"device/{name}", f"{_listed(batch)}, but the weights are on {_homes(weights)}: {_listed(weights)}"
     if weights and batch and len({one["device"] for one in (*weights, *batch)}) == 1:
-        text = f"weights and batch are on {_homes(weights)}, so that it is a tensor which that line makes itself"
+        text = f"weights and batch are on {_homes(weights)}, so the line itself creates a tensor on another device"
         return "device/tensor_created_on_default_device", text
-    return "device/batch_left_on_cpu", _listed([*batch, *weights]) or "which tensors it had could not be seen"
+    return "device/batch_left_on_cpu", _listed([*batch, *weights]) or "the tensors on that line are unknown"
 
 
 def _listed(tensors: list[Tensor]) -> str:
@@ -81,7 +81,7 @@ def _listed(tensors: list[Tensor]) -> str:
 
 
 def _homes(tensors: list[Tensor]) -> str:
-    return " and ".join(sorted({one["device"] for one in tensors})) or "another"
+    return " and ".join(sorted({one["device"] for one in tensors})) or "another device"
 
 
 def _held(run: Run) -> dict[str, Any]:

@@ -39,6 +39,6 @@ def example(*edits: tuple[str, str]) -> Example:
     source = _SCRIPT
     for before, after in edits:
         if source.count(before) != 1:
-            raise ValueError(f"{before!r} stands {source.count(before)} times in the example, and once is meant")
+            raise ValueError(f"{before!r} occurs {source.count(before)} times in the example, and must occur once")
         source = source.replace(before, after)
     return Example(source)

@@ -1,4 +1,4 @@
-"""The scene of a crash in sentences: which module got what input, where that came from, and what torch's message leaves out."""
+"""A crash in sentences: which module got which input, where the input came from, and what torch's message leaves out."""
 
 from itertools import pairwise
 from typing import Any
@@ -13,36 +13,38 @@ def told(scene: dict[str, Any], message: str, samples: int | None = None) -> lis
         named = f"{_named(module['name'])} is {kind} and" if kind != module["name"] else kind
         said.append(f"{named} got {' and '.join(module['given'][:3])}")
         if way := _telling(scene.get("way", [])):
-            said.append("on the way there: " + ", ".join(f"{_named(name)} made {made}" for name, made in way))
+            said.append(
+                "earlier in this forward pass, " + ", ".join(f"{_named(name)} returned {made}" for name, made in way)
+            )
         now = _first(module["given"][0])
         if samples and now and now != samples and str(now) in message and str(samples) in message:
             said.append(
-                f"the batches before had {samples} samples, this one has {now}: something was made for a fixed number"
+                f"earlier batches had {samples} samples, this one has {now}: the script assumes a fixed batch size"
             )
         if "float64" in " ".join(module["given"]) and "dtype" in message:
-            said.append("float64 is what NumPy makes unless it is told otherwise; the parameters are float32")
+            said.append("NumPy creates float64 by default, and the parameters are float32")
     elif called[1] and called[0] not in ("_engine_run_backward", "check_same_device"):
         said.append(f"{called[0]} got " + ", ".join(f"{name} {tensor}" for name, tensor in called[1][:3]))
         answers = dict(called[1]).get("input", "")
         if "out of bounds" in message and (classes := _last(answers)):
-            said.append(f"with {classes} answers for each row the class numbers are 0 to {classes - 1}")
+            said.append(f"with {classes} outputs per row, labels must be 0 to {classes - 1}")
     if "device" in message and scene.get("line"):
-        said.append("in that line " + ", ".join(f"{name} is {tensor}" for name, tensor in scene["line"]))
+        said.append("on that line, " + ", ".join(f"{name} is {tensor}" for name, tensor in scene["line"]))
     if carried := scene.get("carried"):
         names = ", ".join(f"{name}, {tensor}" for name, tensor in carried)
-        said.append(f"the loop takes over from the step before, with its graph: {names}")
+        said.append(f"the loop carries over from the step before, with its computation graph: {names}")
     for line, tensor in scene.get("changed", []):
-        said.append(f"line {line} keeps {tensor} for its gradient, and that was changed afterwards")
+        said.append(f"line {line} saves {tensor} for backward(), and that tensor was changed in place afterwards")
     if stepped := scene.get("stepped"):
         said.append(
-            f"{stepped[0]}, {stepped[1]}, is a parameter, changed by an optimiser's step between the forward pass and this "
-            "backward(): both backward passes come before the first step"
+            f"{stepped[0]}, {stepped[1]}, is a parameter, and optimizer.step() changed it between the forward pass and this "
+            "backward(): call every backward() before the first step()"
         )
     if (trainable := scene.get("trainable")) and not trainable[0]:
-        said.append(f"none of the model's {trainable[1]} parameters asks for a gradient")
+        said.append(f"none of the model's {trainable[1]} parameters requires a gradient")
     elif trainable:
         said.append(
-            f"{trainable[0]} of the model's {trainable[1]} parameters ask for gradients: the way from them to the loss is cut"
+            f"{trainable[0]} of the model's {trainable[1]} parameters require a gradient, but the loss is cut off from them"
         )
     return said
 

@@ -34,7 +34,7 @@ LEAST, AGAIN = 0.01, 1e-3
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Gaps and a leak, 0 is none; absent where the question makes no sense. Raises NotApplicable without any."""
+    """Gaps and a leak (0 is right); absent where the question makes no sense. Raises NotApplicable without any."""
     batch = batches(run)[-1]
     arguments = Call.of(batch)
     main = arguments.main()

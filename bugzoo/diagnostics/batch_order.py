@@ -128,7 +128,7 @@ def _compared(batch: Any) -> torch.Tensor | None:
 
 
 def _largest_loader() -> int:
-    """Batches of the largest loader that is alive; 0 where there is none, or where none has a length."""
+    """Batches of the largest loader that is alive; 0 without one, or if none has a length."""
     most = 0
     for one in gc.get_objects():
         if issubclass(type(one), DataLoader):  # isinstance() asks a lazy module for its __class__

@@ -2,7 +2,7 @@
 
     minimal.py      the script without everything that the symptom does not need (see `_shrink`), and without comments
     original.py     the script as it was
-    report.md       what was seen, with numbers and lines, versions, device, revision, settings, hashes of the data
+    report.md       the symptom, with numbers and lines, versions, device, revision, settings, hashes of the data
     checkup.json    what `bugzoo checkup` said of both
 
 "Still shows it" means: the same instruments put the first suspect of the original first again, at the same statement if it had
@@ -174,18 +174,18 @@ def page(
     settings = _settings(run.source) if run is not None else {}
     return "\n".join(
         [
-            f"# {symptom.cause or (error[0] if error else 'what was seen')}: {path.name}",
+            f"# {symptom.cause or (error[0] if error else 'symptom')}: {path.name}",
             "",
-            f"`python {' '.join(['minimal.py', *argv])}` shows it in {lines} lines; it was found in `original.py`.",
+            f"`python {' '.join(['minimal.py', *argv])}` shows the symptom in {lines} lines. It was found in `original.py`.",
             "",
-            "## What was seen",
+            "## Symptom",
             "",
-            f"The run ended as {found.run_outcome} after {found.steps} optimiser steps, in {found.seconds:.1f} s.",
+            f"The run ended as {found.run_outcome} after {found.steps} optimizer steps, in {found.seconds:.1f} s.",
             *([f"`{error[0]}: {error[1]}`"] if error else []),
             *said,
             *(["", found.why] if found.why and not said else []),
             "",
-            "## Where",
+            "## Environment",
             "",
             *(f"- {name}: {value}" for name, value in where.items()),
             *(f"- git: {line}" for line in _revision(path.parent)),
@@ -233,8 +233,4 @@ def _revision(folder: Path) -> list[str]:
         return done.stdout.strip() if not done.returncode else ""
 
     revision = git("rev-parse", "HEAD")
-    return (
-        [f"{revision}{', with changes that are not committed' if git('status', '--porcelain') else ''}"]
-        if revision
-        else []
-    )
+    return [f"{revision}{', with uncommitted changes' if git('status', '--porcelain') else ''}"] if revision else []

@@ -89,7 +89,7 @@ class Report:
         }
 
     def __str__(self) -> str:
-        head = {"found": "Suspects, the likeliest first", "nothing": "Nothing found", "unjudged": "Not judged"}[
+        head = {"found": "Suspects, most likely first", "nothing": "Nothing found", "unjudged": "Not judged"}[
             self.outcome
         ]
         lines = [f"{self.file}: {head}" + (f" ({self.why})" if self.why else "")]
@@ -118,7 +118,7 @@ def report(run: "Run", path: str | None = None) -> Report:
         cut = [_ending(run)] if run.outcome in ("timed_out", "stopped") else []
         outcome, why = "found", "; ".join([v.message for v in fired if not v.suspects] + cut)
     elif not steps:
-        outcome, why = "unjudged", f"no optimiser step was seen, so there is no training to judge ({_ending(run)})"
+        outcome, why = "unjudged", f"no optimizer step was seen, so there is no training to judge ({_ending(run)})"
         why += hint(run)
     else:
         outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
@@ -131,7 +131,7 @@ def _unlearnt(run: "Run") -> str:
     if not numbers.get("stuck_at_chance"):
         return ""
     return (
-        f"but nothing was learnt either: the loss ends at {numbers['final_loss']:.3g}, and guessing gives "
+        f"but the model learned nothing: the loss ends at {numbers['final_loss']:.3g}, and guessing gives "
         f"{numbers['chance']:.3g}; no instrument says why"
     )
 
@@ -142,19 +142,19 @@ def hint(run: "Run") -> str:
     kind, message = error.get("type"), str(error.get("message"))
     said = [line.strip() for line in run.stdout.splitlines() if line.strip()]
     if kind == "SystemExit":
-        last = f" It said: {said[-1][:200]}" if said else ""
+        last = f" Its last output: {said[-1][:200]}" if said else ""
         return f".{last} Give the script's own arguments after `--`, as in `bugzoo checkup train.py -- --epochs 2`"
     if kind == "ModuleNotFoundError":
-        return ". Install that module, or run bugzoo in the environment in which the script works"
+        return ". Install that module, or run bugzoo in the environment of the script"
     if kind == "EOFError":
-        return ". Under checkup standard input is empty: let the script take arguments instead"
+        return ". Under checkup, standard input is empty: pass arguments to the script instead"
     if "RANK" in message and "environment variable" in message:
-        return ". It wants to be started by torchrun: type `bugzoo checkup --ranks 2 train.py`"
+        return ". The script expects torchrun: type `bugzoo checkup --ranks 2 train.py`"
     if kind in ("Exit", "Killed"):
-        return ". End the script without os._exit, so that what was measured can be kept"
+        return ". End the script without os._exit(), so that bugzoo can keep its measurements"
     calls = run.trace.environment.get("backwards")
     if calls and not len(run.trace.step):
-        return f". backward() ran {calls} times: updates written by hand, without torch.optim, cannot be watched"
+        return f". backward() ran {calls} times, but bugzoo cannot watch updates written by hand, without torch.optim"
     return ""
 
 
@@ -163,11 +163,11 @@ def _ending(run: "Run") -> str:
     line = error.get("line")
     if run.outcome in ("timed_out", "hung"):
         where = f" at line {line}" if line else ""
-        seen = "the time was over" if run.outcome == "timed_out" else "it stood still"
-        return f"{seen} after {run.seconds:.0f} s{where}; judged on what was seen until then"
+        seen = "the time limit stopped the script" if run.outcome == "timed_out" else "the script hung"
+        return f"{seen} after {run.seconds:.0f} s{where}; only the run until then was judged"
     text = {
-        "stopped": "the run was stopped; judged on what was seen until then",
-        "finished": "the script ran to its end",
+        "stopped": "the run was stopped; only the run until then was judged",
+        "finished": "the script finished",
     }.get(run.outcome, f"the run ended as {run.outcome}")
     said = f"{error.get('type')}: {error.get('message')}".splitlines()[0][:200] if error.get("type") else ""
     where = f" at line {line}" if line else ""
@@ -256,7 +256,7 @@ def checkup(
     )
     run = run_worker(job, on_step)
     if not run.readings:  # the worker was stopped from outside, but its trace is still there
-        gone = Reading(why_not="the process was gone before it could be asked")
+        gone = Reading(why_not="the process ended before this instrument could run")
         run.readings = {name: r if r.applies else gone for name, r in measure_all(run, max_cost=0).items()}
     if ranks > 1:  # instruments that compare ranks run after all ranks have returned
         run.readings |= measure_all(run, names=["rank_check", "crash"])
@@ -270,11 +270,11 @@ def _again(name: str, run: "Run", job: Any, most_reruns: int, left: float) -> Re
     """Reading of an instrument that needs more runs of the script, if there is time for them."""
     times = {1: "once more", 2: "twice more"}.get(reruns(name), f"{reruns(name)} times more")
     if reruns(name) > most_reruns:
-        return Reading(why_not=f"it would run the script {times}, which takes a --budget")
+        return Reading(why_not=f"this instrument runs the script {times}, which needs a --budget")
     if run.outcome not in ("finished", "non_finite"):
-        return Reading(why_not=f"the run did not finish ({run.outcome}), so a second one would show no more")
+        return Reading(why_not=f"the run did not finish ({run.outcome}), so another run would show no more")
     if run.seconds * reruns(name) > left or math.isnan(run.seconds):
-        return Reading(why_not=f"there is no time left to run the script {times}, for {run.seconds:.0f} s each time")
+        return Reading(why_not=f"no time is left to run the script {times}, at {run.seconds:.0f} s each")
     if run.writes is not None and run.writes.repeats:
         return Reading(why_not=run.writes.repeats)
     from bugzoo.running import Limits

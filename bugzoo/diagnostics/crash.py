@@ -25,22 +25,23 @@ HEALTHY = example()
 SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
 _MEANINGS = (
     (r"modified by an inplace operation", "graph/inplace_activation", 0.95,
-     "a tensor that backward() needs was changed in place after the forward pass had saved it"),
+     "an in-place operation changed a tensor that the forward pass had saved for backward()"),
     (r"Trying to backward through the graph a second time", "graph/backward_twice", 0.95,
-     "backward() went through a used graph: something is carried over from the step before without detach()"),
+     "backward() ran twice through one computation graph: a tensor of the step before was kept without detach()"),
     (r"leaf Variable that requires grad", "graph/leaf_changed_in_place", 0.95,
-     "a parameter was changed in place outside torch.no_grad()"),
+     "an in-place operation changed a parameter (a leaf tensor) outside torch.no_grad()"),
     (r"does not require grad and does not have a grad_fn", "graph/detached_activation", 0.8,
-     "the loss has no graph: it was detached, rebuilt from a number, or computed under no_grad()"),
-    (MESSAGES, "device/batch_left_on_cpu", 0.9, "tensors of different devices met in one operation"),
+     "the loss has no computation graph: it was detached, rebuilt from a number, or computed under no_grad()"),
+    (MESSAGES, "device/batch_left_on_cpu", 0.9, "one operation got tensors on different devices"),
     (r"shapes cannot be multiplied|size mismatch|shape '.*' is invalid|must match the size|sizes? of tensor",
-     "shape/shape_mismatch_deep", 0.85, "two shapes do not fit"),
+     "shape/shape_mismatch_deep", 0.85, "the shapes of two tensors do not match"),
     (r"Target \S+ is out of bounds|Assertion .t >= 0 && t < n_classes", "loss/labels_off_by_one", 0.9,
-     "a label is not in 0 .. C - 1"),
+     "a label is outside 0 .. C - 1, where C is the number of classes"),
     (r"can't convert|Can't call numpy\(\) on Tensor that requires grad", "graph/numpy_round_trip", 0.8,
-     "a tensor with a graph was turned into a NumPy array"),
-    (r"Only Tensors of floating point", "graph/integer_cast", 0.8, "an integer tensor was asked for gradients"),
-    (r"element 0 of tensors does not require grad", "graph/detached_activation", 0.8, "the loss has no graph"),
+     "a tensor with a computation graph was converted to a NumPy array"),
+    (r"Only Tensors of floating point", "graph/integer_cast", 0.8,
+     "an integer tensor cannot require a gradient: only floating-point tensors can"),
+    (r"element 0 of tensors does not require grad", "graph/detached_activation", 0.8, "the loss has no computation graph"),
 )  # fmt: skip
 
 
@@ -81,13 +82,13 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     kind, message, steps = numbers["type"], numbers["message"], numbers["steps"]
     place = {"file": numbers["file"], "line": numbers["line"]}
     if numbers["outcome"] == "out_of_memory":
-        cause, score, why = "memory/losses_kept_with_graph", 0.5, "memory had grown until then"
+        cause, score, why = "memory/losses_kept_with_graph", 0.5, "memory grew until then"
         if steps <= 2:
-            cause, score, why = "memory/batch_too_large", 0.85, "the batch does not fit"
+            cause, score, why = "memory/batch_too_large", 0.85, "the batch does not fit into memory"
         if steps <= 2 and numbers.get("in_step"):
             cause = "memory/optimizer_state_ignored"
-            why = "forward and backward pass fit, and what the optimiser keeps for each parameter does not"
-        text = f"out of memory at step {steps + 1:.0f}: {why}"
+            why = "forward and backward pass fit into memory, but the optimizer state does not"
+        text = f"out of memory (OOM) at step {steps + 1:.0f}: {why}"
         return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
     said = f"{kind}: {message.splitlines()[0][:160] if message else ''}"
     scene = "".join(f"; {one}" for one in numbers.get("told") or [])
@@ -101,5 +102,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             text = f"{meaning}{scene} ({said})"
             return Verdict("crash", True, text, {"steps": steps}, (Suspect(cause, score, text, **place),))
     at = f" at line {numbers['line']}" if numbers["line"] else ""
-    text = f"the script stopped after {steps:.0f} steps with {said}{at}{scene}"
+    text = f"the script stopped after {steps:.0f} optimizer steps with {said}{at}{scene}"
     return Verdict("crash", True, text, {"steps": steps})

@@ -26,13 +26,13 @@ SHOWN = {
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 _CAUSES = (
-    ("log", "numerics/log_at_step", "log of zero or less"),
-    ("sqrt", "numerics/sqrt_at_zero", "square root at zero: its slope is infinite there"),
-    ("pow", "numerics/sqrt_at_zero", "a power whose slope is infinite at zero"),
-    ("norm", "numerics/sqrt_at_zero", "the norm of a zero vector has no slope"),
+    ("log", "numerics/log_at_step", "log of zero or of a negative number"),
+    ("sqrt", "numerics/sqrt_at_zero", "square root of zero, where its gradient is infinite"),
+    ("pow", "numerics/sqrt_at_zero", "a power of zero, where its gradient is infinite"),
+    ("norm", "numerics/sqrt_at_zero", "norm of a zero vector, where it has no gradient"),
     ("div", "numerics/zero_norm_division", "division by zero"),
     ("exp", "numerics/exp_overflow", "exp of a large number"),
-    ("softmax", "numerics/all_masked_row", "softmax over a row of -inf"),
+    ("softmax", "numerics/all_masked_row", "softmax over a row that is all -inf"),
 )
 
 
@@ -139,7 +139,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             suspects.append(Suspect(cause, 0.85, f"{where}: {meaning}", **place))
             break
     if not suspects:
-        suspects.append(
-            Suspect("numerics/log_at_step", 0.3, f"{where}; the operation that made it is unknown", **place)
-        )
+        suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; its operation is unknown", **place))
     return Verdict("first_non_finite", True, suspects[0].evidence, shown, tuple(suspects))

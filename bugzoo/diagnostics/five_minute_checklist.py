@@ -2,9 +2,9 @@
 
 Five copies of the script are run, each with one change. A run that breaks, but not with a tenth of the learning rate, went too
 fast. If clipping helps as well, a few gradients were too long. If full precision helps, the run left the range of its dtype. If
-nothing helps, the cause is another one. If two samples are not learned, the training step is wrong, not the data. What another
-seed reverses was chance. A change that leaves every loss as it was had no effect. No gradient was that long, nothing ran in half
-precision, or there is no DataLoader.
+nothing helps, the cause is another one. If two samples are not learned, the training step is wrong, not the data. A difference
+that another seed reverses was chance. A change that leaves every loss as it was had no effect: no gradient was longer than 1,
+nothing ran in half precision, or there is no DataLoader.
 """
 
 import math
@@ -23,7 +23,7 @@ from bugzoo.running.result import Run
 COST = 0
 RERUNS = 5
 _SAID = {
-    "tenth_of_the_rate": "a tenth of the rate",
+    "tenth_of_the_rate": "a tenth of the learning rate",
     "clipped": "gradients clipped to 1",
     "full_precision": "full precision",
     "two_samples": "two samples",
@@ -89,11 +89,11 @@ def _showed(numbers: dict[str, Any]) -> str:
     for name, said in _SAID.items():
         end = numbers[f"{name}_final_loss"]
         if not numbers[f"{name}_ran"]:
-            told.append(f"{said}: did not come to its end")
+            told.append(f"{said}: did not finish")
         elif numbers[f"{name}_same"]:
-            told.append(f"{said}: the very same run")
+            told.append(f"{said}: the same losses")
         else:
-            told.append(f"{said}: {end:.3g}" if math.isfinite(end) else f"{said}: no number any more")
+            told.append(f"{said}: {end:.3g}" if math.isfinite(end) else f"{said}: NaN or infinity")
     return "; ".join(told)
 
 
@@ -102,7 +102,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, *SHOWN)
     first, final = numbers["first_loss"], numbers["final_loss"]
     ended = f"{final:.3g}" if math.isfinite(final) else "NaN or infinity"
-    text = f"the loss goes from {first:.3g} to {ended}; {_showed(numbers)}"
+    text = f"the loss goes from {first:.3g} to {ended}; final losses after one change: {_showed(numbers)}"
     if first > 0 and final < LEARNT * first:
         return Verdict("five_minute_checklist", False, text, shown)
     rate, clip, full = (_helps(numbers, name) for name in ("tenth_of_the_rate", "clipped", "full_precision"))

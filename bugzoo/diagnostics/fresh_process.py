@@ -32,7 +32,7 @@ SICK = example((_PLACE, f"{_NAMES.format('{str(row) for row in range(256)}')}\n{
 def needless(source: str) -> str:
     """Why this script need not run twice more: nothing in its text is ordered by a hash. Empty if something is.
 
-    A grader does not ask this: a submission may make its sets where no reader sees them.
+    A grader does not call this: a submission may hide its sets from anyone who reads the source.
     """
     for node in ast.walk(parse(source)):
         named = isinstance(node, ast.Name) and node.id in ("set", "frozenset", "hash", "exec", "eval")
@@ -43,7 +43,7 @@ def needless(source: str) -> str:
         )
         if named or method or views or isinstance(node, ast.Set | ast.SetComp):
             return ""
-    return "the script makes no set and takes no hash, by which a fresh process would order anything otherwise"
+    return "the script uses no set and no hash(), so no order can differ in a fresh process"
 
 
 def again(job: Job) -> tuple[Run, ...]:
@@ -68,6 +68,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     """Fires if two processes with different hash seeds end differently."""
     shown = pick(numbers, *SHOWN)
     if numbers["differs"]:
-        text = "two fresh processes with different hash seeds differ: if each one repeats itself, the order of a set matters"
+        text = "two fresh processes with different hash seeds differ: if the script is seeded, the order of a set is the cause"
         return Verdict("fresh_process", True, text, shown, (Suspect("reproducibility/hash_order", 0.4, text),))
     return Verdict("fresh_process", False, "two fresh processes give the same results", shown)

@@ -133,30 +133,35 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     rate = numbers["first_rate"]
     if numbers.get("schedulers") and numbers["scheduler_steps"] < 1 and numbers["changes"] < 1:
         cause = "loop/scheduler_never_stepped"
-        text = (
-            f"there is a scheduler, and it was never stepped: all {numbers['steps']:.0f} steps had the rate {rate:.3g}"
-        )
+        text = f"the script has a scheduler but never steps it: all {numbers['steps']:.0f} steps use learning rate {rate:.3g}"
     elif numbers.get("of_plan", 0.0) > 1.5:
         cause, score = "loop/scheduler_per_microbatch", 0.8
-        text = f"the scheduler made {numbers['scheduler_steps']:.0f} steps, and its plan is laid out for {numbers['planned']:.0f}"
+        text = f"the scheduler took {numbers['scheduler_steps']:.0f} steps, but its schedule ends after {numbers['planned']:.0f}"
     elif (
         numbers.get("spent_share", 0.0) > 0.3 and numbers.get("scheduler_steps", 0.0) >= numbers["steps"]
     ):  # a plan for epochs; a plan for batches ends when training does
         cause, score = "loop/scheduler_per_microbatch", 0.7
-        text = f"the scheduler was stepped {numbers['scheduler_steps']:.0f} times in {numbers['steps']:.0f} steps, and for "
-        text += f"{share(numbers['spent_share'])} of them its rate was less than a thousandth of what it had been"
+        text = (
+            f"the scheduler took {numbers['scheduler_steps']:.0f} steps in {numbers['steps']:.0f} optimizer steps; in "
+        )
+        text += (
+            f"{share(numbers['spent_share'])} of these the learning rate was below a thousandth of its highest value"
+        )
     elif numbers.get("first_skipped"):
         cause, score = "loop/scheduler_before_optimizer", 0.8
         intended = numbers["intended_first_rate"]
-        text = f"the plan begins with a rate of {intended:.3g}, and the first step had its second value, {rate:.3g}"
+        text = (
+            f"the schedule starts at learning rate {intended:.3g}, but the first step used its second value, {rate:.3g}"
+        )
     elif numbers["takeovers"] >= 2:
         cause, score = "optimizer/momentum_reset_each_epoch", 0.85
-        text = f"{numbers['takeovers']:.0f} times a new optimiser took the same parameters over, with an empty memory"
+        text = f"{numbers['takeovers']:.0f} times a new optimizer took over the same parameters (usually 0)"
+        text += ", without the optimizer state (momentum) of the old one"
     elif numbers["update_ratio"] < TINY and numbers["loss_left"] > 0.8 and numbers["largest_rate"] > 0:
         cause, score = "optimizer/lr_too_low", 0.8
-        text = f"one step changes the parameters by {numbers['update_ratio']:.1g} of their size (usual: about 1e-3)"
-        text += f", at a rate of {rate:.3g}"
+        text = f"one step changes the parameters by {numbers['update_ratio']:.1g} of their size (usually about 1e-3)"
+        text += f", at learning rate {rate:.3g}"
     if cause:
         return Verdict("learning_rate_log", True, text, shown, (Suspect(cause, score, text),))
-    text = f"the learning rate went from {rate:.3g} to {numbers['last_rate']:.3g}"
+    text = f"the learning rate goes from {rate:.3g} to {numbers['last_rate']:.3g}"
     return Verdict("learning_rate_log", False, text, shown)

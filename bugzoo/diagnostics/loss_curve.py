@@ -1,8 +1,8 @@
 """Does the loss fall and settle, or does it plateau, diverge, oscillate or stay at chance?
 
-healthy: falls and settles · still falling: stopped early · plateau: falls a little, then no further · stuck at chance: never
-leaves ln C · divergence: ends above its start, or is no longer finite · oscillation: swings without falling · spike:
-jumps up and comes back (often one bad batch) · cliff: jumps up once and stays.
+The pattern has a name. Healthy: the loss falls and settles. Still falling: training stopped early. Plateau: it falls a little,
+then no further. Stuck at chance: it never leaves ln C. Divergence: it ends above its start, or is no longer finite.
+Oscillation: it swings without falling. Spike: it jumps up and comes back (often one bad batch). Cliff: it jumps up and stays.
 The curve alone names few causes: with a learning rate of zero, dead units, zero weights or shuffled labels the loss stays at
 ln C. Update size, share of zero activations and gradient size tell these apart, so they are measured here too. Without one of
 these reasons the pattern is named, and no suspect.
@@ -140,7 +140,7 @@ def _name(numbers: dict[str, Any], loss: np.ndarray) -> str:
 
 
 def _stuck_suspects(numbers: dict[str, Any]) -> list[Suspect]:
-    where = f"the loss stays at {numbers['final_loss']:.3g}, and chance is ln C = {numbers['chance']:.3g}"
+    where = f"the loss stays at {numbers['final_loss']:.3g}, and guessing gives ln C = {numbers['chance']:.3g}"
     update, gradient = numbers["update_ratio"], numbers["grad_norm"]
     if numbers.get("still_zero_share", 0.0) > 0.4:
         text = f"{where}; {numbers['still_zero_share']:.0%} of the weight matrices are exactly zero and stay zero"

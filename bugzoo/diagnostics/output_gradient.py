@@ -178,7 +178,7 @@ def _shifted(labels: torch.Tensor, asked: torch.Tensor, classes: int) -> float:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on a gradient that no mean cross-entropy of these outputs with their labels has."""
+    """Fires on a gradient that a mean cross-entropy of these outputs with their labels cannot have."""
     beyond = numbers.get("beyond_share", 0.0)
     shown = pick(
         numbers,
@@ -195,32 +195,34 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     labelled = not math.isnan(label)  # a loss over distances sums to 0 down each column as well
     if several and labelled and numbers["column_sum"] < 1e-4 and numbers["row_sum"] > 5e-4:
         cause = "loss/wrong_softmax_dim"
-        text = "the gradient sums to 0 down each column and not along the rows: the samples compete for each class"
+        text = "the gradient sums to 0 over each column (samples), not over each row (classes): softmax runs over the samples"
     elif several and numbers["even_share"] > 0.999 and numbers["row_sum"] < 1e-3 and numbers["classes"] > 2:
         cause = "loss/log_of_softmax"
-        text = "each answer is asked to make all classes equally likely, whatever its label is"
+        text = "the loss pushes each output toward equal probabilities of all classes (usually toward its label)"
     elif several and label < 0.5 and numbers["label_shift_share"] > 0.95:
         cause = "loss/labels_off_by_one"
-        text = f"{share(label)} of the answers are asked to be their label; the others to be another class, always as far off"
+        text = f"the loss pushes {share(label)} of the outputs toward their label (usually 100%)"
+        text += ", the others toward a class at a constant offset from it"
     elif several and numbers["asked_input_share"] > 0.95 and label < 0.95:
         cause = "loss/next_token_not_shifted"
-        text = f"{share(numbers['asked_input_share'])} of the answers are asked to be the token that was given in their place"
+        text = f"the loss pushes {share(numbers['asked_input_share'])} of the outputs toward their input token "
+        text += "(usually few), not toward the next token"
     elif several and numbers["weight"] > 2.5:
         near = abs(numbers["weight"] / numbers["answers"] - 1) < 0.05
         cause = "loss/sum_reduction" if near else "loss/wrong_axis_reduction"
         if numbers["passes"] > 1 and abs(numbers["weight"] / numbers["passes"] - 1) < 0.05:
             # one backward pass through the sum over a sequence, token by token, is on purpose
             cause = "loop/accumulation_not_scaled" if numbers["backwards"] > 1 else ""
-        text = f"the weights of the answers of one step add up to {numbers['weight']:.3g} (usual: 1, a mean)"
+        text = f"the weights of all outputs in one step add up to {numbers['weight']:.3g} (usually 1, a mean)"
     elif several and beyond > BEYOND:
         cause = "loss/padding_counted"
-        text = f"{share(beyond)} of the answers that the loss counts stand where their input has already ended"
+        text = f"{share(beyond)} of the outputs in the loss are at padding positions, after the end of their input (usually 0%)"
     if cause:
         suspects = [Suspect(cause, 0.85, text)]
         if cause == "loss/sum_reduction":  # (N,) times (N, 1), summed and divided by N, is the sum as well
             suspects.append(Suspect("loss/mask_broadcast", 0.3, text))
         return Verdict("output_gradient", True, text, shown, tuple(suspects))
-    text = "each answer is asked to be more like one class"
+    text = "the loss pushes each output toward one class"
     if not math.isnan(label):
-        text += f", which is its label in {share(label)}"
+        text += f", and for {share(label)} of them this class is the label"
     return Verdict("output_gradient", False, text, shown)

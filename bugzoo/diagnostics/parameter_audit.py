@@ -2,7 +2,7 @@
 
 A frozen layer is right when it holds something learned before: it moved earlier in this run, or was loaded. A frozen
 layer that still looks like a random initialization was frozen too early, and the layers above it learn from noise.
-Trainable parameters in no optimizer get gradients and never move. Parameters in an optimizer that never move get no
+Trainable parameters in no optimizer get gradients and never change. Parameters in an optimizer that never change get no
 gradient (they are cut off from the loss), or a gradient of zero.
 """
 
@@ -24,7 +24,7 @@ _RECURRENT = re.compile(r"(weight|bias)_(ih|hh)_l\d+(_reverse)?$")
 SHOWN = {
     "elements": ("elements of all parameters", ""),
     "largest_change": ("largest change of a parameter, relative to its size", ""),
-    "unmoved_share": ("share of elements that never moved", "0"),
+    "unmoved_share": ("share of elements that never changed", "0"),
     "optimised_share": ("share of elements that an optimizer holds", "1"),
     "without_gradient_share": ("share of elements in an optimizer that no gradient reached", "0"),
 }
@@ -159,7 +159,7 @@ def _unregistered(run: Run) -> float:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires on layers frozen at random values, on trainable ones in no optimizer, and on ones that never move."""
+    """Fires on layers frozen at random values, on trainable ones in no optimizer, and on ones that never change."""
     shown = pick(numbers, "frozen_share", "unchanged_share", "not_in_optimizer_share", "frozen_at_random_share")
     suspects, remarks = [], []
     frozen, random = numbers["frozen_share"], numbers.get("frozen_at_random_share")
@@ -169,21 +169,21 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         if random is None:
             random = numbers["frozen_untouched_share"] if numbers["frozen_untouched_share"] > 0.3 else 0.0
         if random > 0.04:
-            text += ", and they still are as random as a new layer: nothing was trained or loaded into them"
+            text += "; their values still look like a random initialization, so nothing was trained or loaded into them"
             suspects.append(Suspect("freezing/frozen_layers", 0.6 + 0.35 * random, text))
         else:
-            text += "; they hold what was learnt or loaded before, or are small"
+            text += "; they hold values that were learned or loaded before, or are small"
         remarks.append(text)
     outside = numbers["outside_and_untouched_share"]
     loose = numbers.get("unregistered_share", 0.0)
     if loose > 0.02 and numbers["steps"] >= 2:
-        text = f"{share(loose)} of the parameters belong to layers that a model keeps in a plain list or dict, so that "
-        text += "model.parameters() does not see them (nn.ModuleList and nn.ModuleDict would register them)"
+        text = f"{share(loose)} of the parameters are in layers that a model keeps in a plain list or dict, so "
+        text += "model.parameters() does not return them (nn.ModuleList and nn.ModuleDict register their layers)"
         suspects.append(Suspect("freezing/unregistered_layers", 0.9, text))
         remarks.append(text)
     elif outside > 0.02 and numbers["steps"] >= 2:
         which = ", ".join(numbers["outside_names"])
-        text = f"{share(outside)} of the parameters are trainable, but in no optimiser, and never moved ({which})"
+        text = f"{share(outside)} of the parameters are trainable but in no optimizer, and never changed ({which})"
         half = numbers["optimised_share"] < 0.5 + 1e-9 and outside > 0.45 and numbers["unchanged_share"] > 0.4
         cause = "freezing/optimizer_on_old_model" if half else "optimizer/some_parameters_left_out"
         suspects.append(Suspect(cause, 0.6 + 0.3 * outside, text))
@@ -191,19 +191,19 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     still, learning = numbers["unchanged_share"], numbers["learning_rate"] > 0
     if still > 0.1 and numbers["steps"] >= 2 and learning:
         which = ", ".join(numbers["unchanged_names"])
-        text = f"{share(still)} of the parameters are in the optimiser, but never moved ({which})"
+        text = f"{share(still)} of the parameters are in an optimizer but never changed ({which})"
         if numbers["without_gradient_share"] > 0.5 * still:
-            text += "; they got no gradient at all: the path from the loss to them is cut"
+            text += "; no gradient reached them: they are cut off from the loss"
             suspects.append(Suspect("graph/detached_activation", 0.5 + 0.4 * still, text))
         elif (names := numbers["unchanged_names"]) and all(map(_RECURRENT.search, names)):
-            text += "; their gradient is zero: no answer is made from the state of that recurrent layer"
+            text += "; their gradient is zero: no output uses the state of that recurrent layer"
             suspects.append(Suspect("recurrent/last_layer_state_wrong", 0.5 + 0.4 * still, text))
         remarks.append(text)
     moved = numbers["largest_change"]
     if numbers["steps"] >= 5 and ((not learning and moved == 0) or 0 < moved < 1e-6):
-        text = f"in {numbers['steps']:.0f} steps no parameter moved by more than {moved:.1g} of its size"
+        text = f"in {numbers['steps']:.0f} steps no parameter changed by more than {moved:.1g} of its size"
         text += f"; the learning rate is {numbers['learning_rate']:.3g}"
         suspects.append(Suspect("optimizer/lr_too_low", 0.8, text))
         remarks.append(text)
-    message = "; ".join(remarks) or "every parameter is trainable, in an optimizer, and has moved"
+    message = "; ".join(remarks) or "every parameter is trainable, in an optimizer, and has changed"
     return Verdict("parameter_audit", bool(suspects), message, shown, tuple(suspects))

@@ -96,12 +96,12 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "reported", "recomputed", "gap", "reported_loss", "recomputed_loss", "loss_gap", "samples")
     parts = []
     if "reported" in numbers:
-        parts.append(f"accuracy {numbers['reported']:.4f} reported, {numbers['recomputed']:.4f} worked out again")
+        parts.append(f"accuracy {numbers['reported']:.4f} reported, {numbers['recomputed']:.4f} recomputed")
     if "reported_loss" in numbers:
-        parts.append(f"loss {numbers['reported_loss']:.4g} reported, {numbers['recomputed_loss']:.4g} worked out again")
+        parts.append(f"loss {numbers['reported_loss']:.4g} reported, {numbers['recomputed_loss']:.4g} recomputed")
     text = f"over {numbers['samples']:.0f} targets: {'; '.join(parts)}"
     if numbers.get("by_batches"):
-        text += "; the reported one is the mean over the batches"
+        text += "; the reported accuracy is the mean of the accuracies of the batches"
         suspects = (Suspect("metrics/mean_of_batch_means", 0.8, text),) if numbers["gap"] > NOTED else ()
         return Verdict("reported_metric", bool(suspects), text, shown, suspects)
     large = numbers["gap"] > 0.2

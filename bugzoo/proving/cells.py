@@ -59,7 +59,7 @@ def full_key(fault: Fault | None, first: Scenario) -> str:
 
 
 def control_about(program: str) -> str:
-    """Return the half of `control_key` that says what was proved; the other half takes a second more."""
+    """Return the half of `control_key` that says what was proved. The half for the code takes a second more."""
     return code.short(*_texts(Scenario(program, seed=SEEDS[0])))
 
 

@@ -56,9 +56,9 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def run(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None, stopping: threading.Event) -> Account:
-    """Run the job in `folder` in a process of its own, and return what was seen of it from outside.
+    """Run the job in `folder` in a process of its own, and return the account of it, seen from outside.
 
-    `on_step` gets the steps of rank 0 as they come and may raise StopRun. `stopping`, once set, ends the run as stopped.
+    `on_step` gets each step of rank 0 during the run and may raise StopRun. `stopping`, once set, ends the run as stopped.
     """
     with _lock:
         waiting = [one for one in _spare if one.poll() is None]

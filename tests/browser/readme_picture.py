@@ -4,8 +4,6 @@ import nbformat
 import pytest
 
 from tests.browser.conftest import ROOT
-from tests.browser.test_lesson_03 import until
-from tests.browser.test_live_plot import ended
 
 pytestmark = [pytest.mark.browser]
 EXERCISE = "02_restless_loss"
@@ -21,8 +19,9 @@ def test_take_the_picture(lab, server) -> None:
     lab.page.set_viewport_size({"width": 1100, "height": 1080})
     lab.theme("JupyterLab Light")
     lab.command("application:toggle-left-area")
-    lab.command("application:toggle-right-area")
     lab.run_all()
-    assert until(lambda: ended(lab.show("look")), 60)
+    lab.until(
+        "() => document.querySelector('.jp-Notebook').innerText.includes('finished after')", 90, "the run is over"
+    )
     lab.show("look")
     lab.page.screenshot(path=ROOT / "notebooks" / "pictures" / "notebook.png")

@@ -259,7 +259,7 @@ def test_ctrl_c_judges_what_was_seen(start, tmp_path):
 @pytest.mark.slow
 def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
     code, found, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))
-    assert code == 0 and found["run"]["outcome"] == "timed_out" and "time was over" in found["why"]
+    assert code == 0 and found["run"]["outcome"] == "timed_out" and "the time limit stopped the script" in found["why"]
     assert found["suspects"][0]["cause"] == "loop/stale_gradients"
 
 
@@ -285,7 +285,7 @@ def test_a_users_mistake_is_one_message_and_code_2(checkup, tmp_path, kind):
 
 
 ENDINGS = {
-    "no loop": ("print('hello')\n", "unjudged", "no optimiser step"),
+    "no loop": ("print('hello')\n", "unjudged", "no optimizer step"),
     "sys.exit at the end": (TRAIN + "raise SystemExit(3)\n", "nothing", "sys.exit(3)"),
     "os._exit": (TRAIN + "import os; os._exit(0)\n", "unjudged", "os._exit"),
     "100 MB of prints": (TRAIN + "for _ in range(100): print('x' * 2**20)\n", "nothing", ""),

@@ -66,7 +66,7 @@ ACROSS = {
     "a loss with the wrong reduction or weights": {"loss", "loop"},  # accumulation without a division
     "mixed-up dimensions": {"shape", "loss", "attention", "recurrent"},
     "a hidden state carried over too long": {"graph", "recurrent"},  # with its graph, or without
-    "padding tokens treated as content": {"recurrent", "loss"},
+    "padding tokens that are not ignored": {"recurrent", "loss"},
     "parameters that are never updated": {"freezing", "optimizer"},  # left out of the optimiser
     "the wrong mode, train or eval": {"modes", "generation"},
     "normalization with the wrong statistics": {"data", "modes"},  # of the inputs, of the layers

@@ -49,7 +49,7 @@ def test_a_script_without_training_is_not_judged(tmp_path):
     path = tmp_path / "hello.py"
     path.write_text("print('hello')\n")
     report = checkup(path, most_reruns=0)
-    assert report.outcome == "unjudged" and "no optimiser step" in report.why
+    assert report.outcome == "unjudged" and "no optimizer step" in report.why
 
 
 def test_sys_exit_is_an_ending_like_others(tmp_path):

@@ -39,10 +39,10 @@ CASES = {
     "one layer": ("nn.Linear(16, 3)", 'nn.Linear(16, 3, device="meta")'),
 }
 SAID = {
-    "the batch": ("device/batch_left_on_cpu", "inputs on cpu (line 20), and the weights on meta"),
+    "the batch": ("device/batch_left_on_cpu", "inputs on cpu (line 20), but the weights are on meta"),
     "a tensor of the model": (
         "device/tensor_created_on_default_device",
-        "shift on meta (line 10), and the weights on cpu",
+        "shift on meta (line 10), but the weights are on cpu",
     ),
     "a tensor of the loss": ("device/tensor_created_on_default_device", "weights on meta (line 17)"),
     "one layer": ("device/half_on_cpu_half_on_gpu", "layer.weight on cpu (line 16), head.weight on meta (line 16)"),

@@ -84,5 +84,5 @@ def test_a_further_pair_of_scripts_is_told_apart(name, place):
 
 
 def test_an_example_that_changes_nothing_is_refused():
-    with pytest.raises(ValueError, match="stands 0 times"):
+    with pytest.raises(ValueError, match="occurs 0 times"):
         example(("optimiser.step()", "pass"))

@@ -31,4 +31,4 @@ def test_what_no_hash_orders_costs_no_run(monkeypatch, tiny_run):
     monkeypatch.setattr(fresh, "again", lambda job: pytest.fail("it was started again"))
     run = replace(tiny_run, source=NEEDLESS)
     for reading in (reread("fresh_process", run, Job(NEEDLESS)), read("fresh_process", run)):
-        assert not reading.applies and "makes no set" in reading.why_not
+        assert not reading.applies and "uses no set" in reading.why_not

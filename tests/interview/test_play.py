@@ -137,7 +137,7 @@ def test_time_is_over_while_the_candidate_thinks(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--minutes", "0"], "above 0"), (["--minutes", "-3"], "above 0"), ([], "case exists")],
+    [(["--minutes", "0"], "above 0"), (["--minutes", "-3"], "above 0"), ([], "case already exists")],
 )
 def test_mistakes_start_nothing(tmp_path, arguments, said):
     if not arguments:  # the folder that the interview would make is there

@@ -103,7 +103,7 @@ def test_checkup_tries_them_where_there_is_a_budget_and_says_what_each_showed(tm
     path = tmp_path / "train.py"
     path.write_text(TOO_FAST)
     report = checkup(path, budget=400)
-    assert "a tenth of the rate" in report.tried and "two samples: the very same run" in report.tried
+    assert "a tenth of the learning rate" in report.tried and "two samples: the same losses" in report.tried
     (first,) = [one for one in report.suspects if one.cause == "optimizer/lr_too_high"]
     assert "five_minute_checklist" in first.instruments
     assert report.to_json()["tried"] == report.tried
@@ -115,5 +115,5 @@ def test_without_a_budget_none_is_run_and_it_says_so(tmp_path):
     report = checkup(path, most_reruns=0)
     assert not report.tried
     assert [item["why"] for item in report.not_checked if item["instrument"] == "five_minute_checklist"] == [
-        "it would run the script 5 times more, which takes a --budget"
+        "this instrument runs the script 5 times more, which needs a --budget"
     ]

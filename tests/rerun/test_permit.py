@@ -54,12 +54,16 @@ def test_every_part_of_a_script_asks_first(refused):
     assert not read("overfit_one_batch", refused).applies
 
 
-@pytest.mark.parametrize("name", ["batch_order", "worker_noise"])
-def test_the_rows_of_a_data_set_are_not_fetched_again_either(name):
-    run = run_here(instrument(name).HEALTHY.source, file="rows.py")
-    assert read(name, run).applies
+def test_the_rows_of_a_data_set_are_not_fetched_again_either():
+    run = run_here(instrument("worker_noise").HEALTHY.source, file="rows.py")
+    assert read("worker_noise", run).applies
     run.trace.live.no_rerun = WHY
-    assert read(name, run).why_not == WHY
+    assert read("worker_noise", run).why_not == WHY
+    run = run_here(instrument("batch_order").FURTHER[1][0].source, file="rows.py")
+    assert "repeated_epoch_share" in read("batch_order", run).numbers
+    run.trace.live.no_rerun = WHY
+    kept = read("batch_order", run).numbers  # what the batches of the run itself say is not a re-run
+    assert "repeated_epoch_share" not in kept and "mixed" in kept
 
 
 def test_an_explanation_that_is_refused_leaves_the_trace_as_it_is():
@@ -88,7 +92,8 @@ def test_a_crash_is_walked_again_when_it_is_asked_for_and_not_before():
     assert calls == [3] and "way" not in trace.error["scene"]
     numbers = read("crash", Run(trace)).numbers
     assert (
-        calls == [3, 3] and "on the way there: first made (3, 8) float32" in instrument("crash").judge(numbers).message
+        calls == [3, 3]
+        and "earlier in this forward pass, first returned (3, 8) float32" in instrument("crash").judge(numbers).message
     )
     trace.explain()
     assert calls == [3, 3]

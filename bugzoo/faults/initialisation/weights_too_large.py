@@ -22,7 +22,7 @@ FAULT = Fault(
     why=(
         "Each layer multiplies its input. Weights that are 40 times too large in three layers give outputs that are "
         "64,000 times too large. Logits that far apart make the model certain of wrong classes. The first loss is "
-        "thousands of nats, where guessing costs 2.3. Steps of 0.001 need a long time to undo weights of that size."
+        "thousands of nats, where the loss of guessing is 2.3. Steps of 0.001 need a long time to undo weights of that size."
     ),
     fix=(
         "Leave the layers' default initialization, or use Kaiming (He) initialization for ReLU: a standard deviation "

@@ -25,7 +25,7 @@ FAULT = Fault(
     effect="metrics.loss > healthy",
     why=(
         "dim=0 is the batch dimension: the 32 samples compete for each class, instead of the 10 classes for each "
-        "sample. A sample's output now depends on the other samples in the batch. Guessing costs ln 32 = 3.47 "
+        "sample. A sample's output now depends on the other samples in the batch. The loss of guessing is ln 32 = 3.47 "
         "instead of ln 10 = 2.30. Several samples of one class must share one probability of 1, so the loss cannot "
         "come near 0."
     ),

@@ -1,4 +1,4 @@
-"""The script applies log_softmax before cross-entropy. Is that a double softmax?"""
+"""The logits go through F.log_softmax() and then into F.cross_entropy(). Is that a double softmax?"""
 
 from bugzoo.faults.idioms import LOSS, OPTIMIZER, STEP, TRAIN_MODE
 from bugzoo.faults.model import Fault, LookAlike, Swap

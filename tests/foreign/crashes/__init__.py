@@ -9,15 +9,15 @@ FOLDER = Path(__file__).parent
 FACTS = {
     "deep_linear": {
         "line": r"line 14\b", "module": r"blocks\.2\.up", "both shapes": r"32x64 and 48x128|\(32, 64\).*48",
-        "where it came from": r"blocks\.1\.down made",
+        "where it came from": r"blocks\.1\.down returned",
     },
     "flatten_conv": {
         "line": r"line 20\b", "module": r"module 6\b", "both shapes": r"16x400 and 576x10|\(16, 400\).*576",
-        "where it came from": r"module 4 made \(16, 16, 5, 5\)",
+        "where it came from": r"module 4 returned \(16, 16, 5, 5\)",
     },
     "last_batch": {
         "line": r"line 15\b", "module": r"\blstm is", "both shapes": r"\(1, 4, 32\), got \[1, 32, 32\]",
-        "the last batch is smaller": r"batches before had 32",
+        "the last batch is smaller": r"earlier batches had 32",
     },
     "inplace": {
         "what was changed": r"\[8, 10\]|\(8, 10\)", "line that changed it": r"line 16|h \+= 1",
@@ -25,7 +25,7 @@ FACTS = {
     },
     "step_between": {
         "what was changed": r"\[4, 1\]|\(1, 4\)", "that it is a parameter": r"is a parameter",
-        "who changed it": r"optimiser's step|optimizer\.step",
+        "who changed it": r"optimizer\.step",
     },
     "twice": {"line": r"line 14\b", "what is carried over": r"\bhidden,", "from where": r"step before"},
     "no_graph": {"line": r"line 14\b", "why": r"none of the model's 4 parameters"},

@@ -1,0 +1,97 @@
+"""The front door: the README's commands work from a copy, and what stands beside it says the same."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+INLINE = re.findall(r"`((?:bugzoo|make) [^`\n]+)`", README)
+
+
+def test_it_fits_on_a_screen_and_has_its_picture():
+    assert len(README.split()) <= 500 and len(README.splitlines()) <= 70
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+    picture = ROOT / "notebooks" / "pictures" / "notebook.png"
+    assert 20_000 < picture.stat().st_size < 400_000
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(tmp_path):
+    """Those that end by themselves, in an empty folder, with a script of one's own beside them."""
+    wanted = [one for one in INLINE if one.startswith(("bugzoo list", "bugzoo run", "bugzoo show", "bugzoo break"))]
+    assert len(wanted) >= 4, INLINE
+    (tmp_path / "train.py").write_text((ROOT / "bugzoo" / "programs" / "mlp.py").read_text(encoding="utf-8"))
+    environment = os.environ | {"BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+    for command in wanted:
+        arguments = command.removeprefix("bugzoo ").split()
+        done = subprocess.run(
+            [sys.executable, "-m", "bugzoo", *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+    assert (tmp_path / "broken.py").is_file()
+
+
+def test_every_other_command_of_the_readme_explains_itself():
+    names = {one.split()[1] for one in INLINE if one.startswith("bugzoo ")}
+    assert {"assign", "grade", "interview", "checkup", "break", "list", "run", "show"} <= names
+    targets = {one.split()[1] for block in SHELL for one in re.findall(r"make \w+", block)}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert targets == {"lab", "test"} and all(f"\n{one}:" in makefile for one in [*targets, "picture", "install"])
+
+
+def test_the_container_does_what_the_readme_says():
+    docker = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    packages = re.search(r"--no-install-recommends ([\w -]+) &&", docker)
+    assert packages is not None
+    assert set(packages[1].split()) == {"git", "make"} and "git and make" in README
+    version = re.search(r"^FROM python:3\.(\d+)", docker, re.MULTILINE)
+    assert version is not None and int(version[1]) >= 11 and "Python 3.11 or newer" in README
+    made = re.findall(r'make[", ]+(\w+)', docker.split("COPY", 1)[1])
+    assert set(made) == {"install", "lab"}
+    assert "--no-browser --port 9000" in docker and "--no-browser --port 9000" in README
+    dev = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    assert dev["build"]["dockerfile"] == "../Dockerfile" and dev["postCreateCommand"] == "make install"
+
+
+def test_the_licence_is_the_same_everywhere():
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
+    assert 'license = "MIT"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "license: MIT" in (ROOT / "CITATION.cff").read_text(encoding="utf-8") and "MIT license" in README
+
+
+def test_help_shows_no_case_of_a_lesson_or_an_exercise(capsys):
+    from bugzoo.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    files = [*(ROOT / "bugzoo/grading/exercises").glob("e*.py"), *(ROOT / "bugzoo/lessons").glob("[0-9]*.py")]
+    asked = "".join(path.read_text(encoding="utf-8") for path in files)
+    named = re.findall(r"--fault (\w+/\w+)", shown)
+    assert named and not [one for one in named if one in asked]
+
+
+@pytest.mark.slow
+def test_opening_the_checkout_leaves_no_new_file(tmp_path):
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True, capture_output=True)
+    environment = os.environ | {"PYTHONPATH": str(clone), "BUGZOO_DATA": str(tmp_path / "data")}
+    done = subprocess.run(
+        [sys.executable, "-m", "bugzoo", "lab", ".", "--no-open"],
+        cwd=clone, env=environment, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True, check=True)
+    assert status.stdout == ""
