@@ -172,8 +172,8 @@ def path_of(handle: int) -> str:
     """The path of an open file; "" where the system does not say it."""
     if not portable():
         return os.readlink(f"/proc/self/fd/{handle}")
-    if hasattr(fcntl, "F_GETPATH"):  # macOS
-        return fcntl.fcntl(handle, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0").decode(errors="replace")
+    if (ask := getattr(fcntl, "F_GETPATH", None)) is not None:  # macOS
+        return fcntl.fcntl(handle, ask, bytes(1024)).rstrip(b"\0").decode(errors="replace")
     return next((one.path for one in psutil.Process().open_files() if one.fd == handle), "")
 
 

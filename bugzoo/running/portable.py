@@ -89,6 +89,7 @@ class _Watch:
     def run(self) -> Account:
         asked = {"folder": str(self.folder), "cwd": os.getcwd(), "path": sys.path}
         stacks: dict[str, list[str]] = {}
+        code, seconds = 1, 0.0
         with selectors.DefaultSelector() as watched, contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(asked).encode() + b"\n")
             self.process.stdin.flush()

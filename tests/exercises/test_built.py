@@ -32,7 +32,7 @@ def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) ->
     (tmp_path / "solutions/by_hand.ipynb").write_text("{}")
     said = "\n".join(files.stray(tmp_path))
     assert len(said.splitlines()) == 3
-    assert f"{first.stem}.ipynb is not what" in said and f"{second.stem}.ipynb is missing" in said
+    assert f"{first.stem}.ipynb differs from" in said and f"{second.stem}.ipynb is missing" in said
     assert "solutions/by_hand.ipynb has no declaration" in said
     assert files.build(tmp_path) == [f"exercises/{first.name}", f"exercises/{second.name}"]
 
