@@ -37,7 +37,7 @@ class Cause:
     either: tuple[Either, ...] = ()
 
 
-STALE = "gradients left over from earlier batches"
+STALE = "gradients from earlier batches"
 UPDATE = "an optimizer step that is missing or misplaced"
 SCHEDULE = "a scheduler that steps at the wrong time"
 ORDER = "data in the wrong order"

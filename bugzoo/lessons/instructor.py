@@ -152,7 +152,7 @@ ben = changed(
         "program-training": ("        loss.backward()", "        optimizer.zero_grad()\n        loss.backward()"),
         "diagnosis-answer": (
             "# Here by code, where the form above is not enough: YOUR CODE HERE",
-            'first.hand_in(cause="gradients left over from earlier batches", place=54, evidence=["fresh_gradient"])',
+            'first.hand_in(cause="gradients from earlier batches", place=54, evidence=["fresh_gradient"])',
         ),
     }
 )

@@ -24,7 +24,7 @@ def test_guesses_are_laid_beside_what_is_true() -> None:
     record.note(ticket, "diagnosis", {"cause": "a loss function with the wrong kind of input"})
     said, _, rest = debrief.text(exercise).partition(f"### {exercise.about_fault[0].title}")
     assert said.index("a wrong learning rate, 80 % sure") < said.index("a wrong learning rate, handed in")
-    assert "The right cause: **a loss that gets the wrong kind of numbers**." in said and rest
+    assert "The right cause: **a loss function with the wrong kind of input**." in said and rest
 
 
 @pytest.mark.parametrize("name", list(exercises()))

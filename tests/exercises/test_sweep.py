@@ -70,7 +70,7 @@ def test_every_number_has_a_name_that_tells_nothing(name: str) -> None:
 
 def test_this_search_finds_what_it_looks_for() -> None:
     assert (
-        told("it is gradients left over from earlier batches!") and told("double softmax") and told("stale_gradients")
+        told("it is gradients from earlier batches!") and told("double softmax") and told("stale_gradients")
     )
 
 

@@ -77,7 +77,7 @@ def test_what_only_a_notebook_understands_is_named(line):
 def test_what_is_no_cause_costs_nothing_and_is_told_the_list():
     result = grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "gremlins"})
     assert result.status == "not attempted" and not result.checks
-    assert "'gremlins' is no cause" in result.message and all(word in result.message for word in words())
+    assert "'gremlins' is not a known cause" in result.message and all(word in result.message for word in words())
 
 
 def test_words_that_people_use_and_every_cause_that_is_true_count():

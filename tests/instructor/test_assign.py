@@ -35,7 +35,7 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
         ((*WORDS, "--points", "-1", out), "above 0"),
         ((*WORDS, "--students", str(tmp_path / "class.csv"), out), "--secret FILE|ENV"),
         ((*WORDS, "--secret", "COURSE", out), "--students ROSTER.csv"),
-        ((*WORDS, "--title", "On double softmax", out), "give the answer away"),
+        ((*WORDS, "--title", "On double softmax", out), "gives the answer away"),
         (("assign", "--program", "mini_transformer", "-f", "attention/mask_after_softmax",
           "-f", "attention/causal_mask_missing", out), "cannot be combined"),
     ]:  # fmt: skip

@@ -33,7 +33,7 @@ def test_roster(tmp_path: Path, text: str) -> None:
     [
         ("name,mail\nada,x\n", "no column for the student's id"),
         ("student_id\n../etc\n", "line 2: '../etc'"),
-        ("student_id\nada\nada\n", "line 3: ada is there twice"),
+        ("student_id\nada\nada\n", "line 3: ada appears twice"),
         ("student_id\n", "empty"),
         ("", "empty"),
         ("student_id,x\nada,1\n,2\n", "line 3: ''"),

@@ -106,7 +106,7 @@ def test_buttons_do_what_the_calls_do(desk, monkeypatch):
     cause.value, line.value = right(desk), "somewhere"
     assert shows.value == "fresh_gradient"
     say.click()
-    assert "no line number" in told.value and not desk._session.diagnoses
+    assert "not a line number" in told.value and not desk._session.diagnoses
     line.value = "60"
     say.click()
     assert "That is the cause" in told.value and say.disabled

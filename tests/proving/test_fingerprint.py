@@ -150,7 +150,7 @@ REWORDED = (
     ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
     ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
     ("grading/checks.py", "with its weights shuffled the model", "the model with shuffled weights"),
-    ("running/worker.py", "Workers need Linux", "A worker needs Linux"),
+    ("running/worker.py", "The worker ended without a result", "A worker left no result"),
 )
 """File, what stands in a text that it says, and what might."""
 
