@@ -13,7 +13,7 @@ that tampers with the recorder can hide a symptom, so a reading counts only with
 Vital signs are all instruments that measure anything in a program. A submission fails if one fires on it but not on the
 healthy program, whatever the task. There are three exceptions. Step times count only if slowness is the fault (`speed`).
 Ranks are compared once all are back. Two runs are compared if the fault or the program's facts ask for a second run
-(`pair`). The program's `[facts]` give the metric, its direction, the chance level and the held-out data.
+(`second_run`). The program's `[facts]` give the metric, its direction, the chance level and the held-out data.
 `evaluation.tasks` gives the allowed distance to the twin.
 
 The held-out digits are scikit-learn's own. Training on them is detected from the samples in the batches.

@@ -6,11 +6,11 @@ from bugzoo import choices
 from bugzoo.choices import Choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
-from bugzoo.grading.allowances import allowances
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.grading.repairs import repairs
+from bugzoo.grading.tolerances import tolerances
 
 
 def accepted(exercise: Exercise) -> dict[str, str]:
@@ -84,4 +84,4 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    return handed_out(exercise), healthy_text(exercise), right(exercise).causes, allowances(exercise.scenario)
+    return handed_out(exercise), healthy_text(exercise), right(exercise).causes, tolerances(exercise.scenario)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from bugzoo import kept
 from bugzoo.fingerprint import code_of
 from bugzoo.grading import evaluation, reference
-from bugzoo.grading.allowances import allowances
+from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
 
@@ -18,7 +18,7 @@ trusted = threading.RLock()
 
 
 @dataclass(frozen=True)
-class Twin:
+class Baseline:
     """Held-out metric and loss, number of optimizer steps, loss of each step, parameter elements that never moved."""
 
     value: float
@@ -32,15 +32,15 @@ class Twin:
 _in_work: dict[str, threading.Lock] = {}
 
 
-def twin(scenario: Scenario) -> Twin:
+def twin(scenario: Scenario) -> Baseline:
     """Return the healthy twin's numbers; for a trap those of the program itself, whose loss may differ.
 
     Raises RuntimeError if it does not finish: then nothing can be graded.
     """
-    return reached(scenario, scenario.source if allowances(scenario).healthy else scenario.healthy().source)
+    return reached(scenario, scenario.source if tolerances(scenario).healthy else scenario.healthy().source)
 
 
-def reached(scenario: Scenario, text: str) -> Twin:
+def reached(scenario: Scenario, text: str) -> Baseline:
     """Return the results of a trusted text on the grader's data. Raises RuntimeError if it does not finish."""
     with _in_work.setdefault(text, threading.Lock()):
         key = kept.key("twin", scenario.program, text, _code(), version("torch"))
@@ -56,9 +56,9 @@ def reached(scenario: Scenario, text: str) -> Twin:
                 answers = reference.answer(scenario, weights(run.arrays), inputs)
             score = evaluation.task(scenario.program).measure(answers, targets)
             losses = tuple(float(value) for value in run.trace.loss)
-            found = asdict(Twin(score.value, score.loss, len(run.trace.step), losses, untouched(run)))
+            found = asdict(Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run)))
             kept.write(key, found)
-    return Twin(found["value"], found["loss"], found["steps"], tuple(found["losses"]), found["untouched"])
+    return Baseline(found["value"], found["loss"], found["steps"], tuple(found["losses"]), found["untouched"])
 
 
 @cache

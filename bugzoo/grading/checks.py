@@ -11,9 +11,9 @@ from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import reference
-from bugzoo.grading.baseline import Twin, trusted, untouched, weights
+from bugzoo.grading.baseline import Baseline, trusted, untouched, weights
 from bugzoo.grading.evaluation import task
-from bugzoo.grading.evaluation.tasks import Score, Task
+from bugzoo.grading.evaluation.tasks import Score, TaskKind
 from bugzoo.grading.model import QUIET, Check
 from bugzoo.grading.symptoms import symptom
 from bugzoo.running import Reading, Run
@@ -108,7 +108,7 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     return checks
 
 
-def fall(run: Run, twin: Twin) -> Check:
+def fall(run: Run, twin: Baseline) -> Check:
     """Check that the training loss ends as low as the twin's, in any unit: both as shares of the first loss."""
     ours, usual = (_end(np.asarray(losses, dtype=np.float64)) for losses in (run.trace.loss, twin.losses))
     ceiling = FALL * usual + FALL_SHARE
@@ -124,7 +124,7 @@ def _end(losses: np.ndarray) -> float:
     return float(losses[-max(len(losses) // 10, 1) :].mean() / losses[:3].mean())
 
 
-def trained(run: Run, scenario: Scenario, twin: Twin) -> Check:
+def trained(run: Run, scenario: Scenario, twin: Baseline) -> Check:
     """Check that every parameter moved that moves in the twin, by the trace and against the initial weights."""
     with trusted:
         still = max(untouched(run), reference.never_moved(scenario, weights(run.arrays)))
@@ -147,7 +147,7 @@ def illness(still: Sequence[Fault], run: Run) -> Check:
 
 
 def recovery(
-    run: Run, scenario: Scenario, twin: Twin, own_forward: bool, same_forward: bool, wide: float
+    run: Run, scenario: Scenario, twin: Baseline, own_forward: bool, same_forward: bool, wide: float
 ) -> list[Check]:
     """Check that the weights, in the reference model, do as well as the twin's on unseen data."""
     state, said = weights(run.arrays), run.arrays.get("predictions")
@@ -177,14 +177,16 @@ def recovery(
     return checks + _in_band(judged.value, judged.loss, (twin,), kind, wide)
 
 
-def _band(twins: Sequence[Twin], kind: Task, wide: float) -> tuple[float, float]:
+def _band(twins: Sequence[Baseline], kind: TaskKind, wide: float) -> tuple[float, float]:
     """Return (least value of the metric, largest loss)."""
     value, loss = np.mean([twin.value for twin in twins]), np.mean([twin.loss for twin in twins])
     highest = (1 + wide * (kind.loss_factor - 1)) * float(loss) + wide * kind.loss_plus
     return float(value) - wide * kind.room, highest
 
 
-def _in_band(value: float, loss: float, twins: Sequence[Twin], kind: Task, wide: float, where: str = "") -> list[Check]:
+def _in_band(
+    value: float, loss: float, twins: Sequence[Baseline], kind: TaskKind, wide: float, where: str = ""
+) -> list[Check]:
     floor, ceiling = _band(twins, kind, wide)
     on, name = f"on data it never saw{where}", kind.metric
     usual, usual_loss = (float(np.mean([getattr(twin, key) for twin in twins])) for key in ("value", "loss"))
@@ -198,7 +200,7 @@ def _in_band(value: float, loss: float, twins: Sequence[Twin], kind: Task, wide:
     ]
 
 
-def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], program: str, room: float = 1.0) -> list[Check]:
+def on_average(seeds: Sequence[list[Check]], twins: Sequence[Baseline], program: str, room: float = 1.0) -> list[Check]:
     """Check metric and loss as means over the seeds; returns nothing if a seed lacks them."""
     kind = task(program)
     found = [{check.name: check.number or 0.0 for check in checks if check.number is not None} for checks in seeds]
@@ -208,7 +210,7 @@ def on_average(seeds: Sequence[list[Check]], twins: Sequence[Twin], program: str
     return _in_band(value, loss, twins, kind, room, f", mean of {len(found)} seeds")
 
 
-def good(score: Score, twin: Twin, kind: Task, wide: float) -> bool:
+def good(score: Score, twin: Baseline, kind: TaskKind, wide: float) -> bool:
     """Return whether metric and loss are inside the healthy band."""
     floor, ceiling = _band((twin,), kind, wide)
     return score.value >= floor and math.isfinite(score.loss) and score.loss <= ceiling

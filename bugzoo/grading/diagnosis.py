@@ -15,7 +15,7 @@ from bugzoo.diagnostics import causes
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
-from bugzoo.grading import lenient
+from bugzoo.grading import parse_answers
 from bugzoo.syntax import source_lines
 
 NEAR = 3
@@ -139,7 +139,7 @@ def near(right: Right, line: int | None) -> bool:
 
 
 def _place(right: Right, given: Any, weights: Weights, source: str) -> Part:
-    line = lenient.number(given)
+    line = parse_answers.number(given)
     saw = f"line {line}" if line else f"{given!r} is not a line" if given else "no line"
     if not right.places:
         return Part("place", float(not line), saw, "no line: nothing is wrong")
@@ -157,7 +157,7 @@ def section(source: str, line: int) -> str:
 
 
 def _step(right: Right, given: Any) -> Part:
-    step = lenient.number(given)
+    step = parse_answers.number(given)
     if right.step is None:
         told = "it shows from the first step, so any answer counts" if right.places else "there is no step to name"
         return Part("step", 1.0, told)
@@ -167,7 +167,7 @@ def _step(right: Right, given: Any) -> Part:
 
 
 def _evidence(right: Right, given: Any, weights: Weights) -> Part:
-    looked = lenient.names(given)
+    looked = parse_answers.names(given)
     first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
     share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
     saw = ", ".join(looked) or "no instrument was used"
@@ -175,7 +175,7 @@ def _evidence(right: Right, given: Any, weights: Weights) -> Part:
 
 
 def _test(right: Right, given: Any) -> Part:
-    letter = lenient.letter(given, right.test.texts)
+    letter = parse_answers.letter(given, right.test.texts)
     saw = letter or (f"{str(given)[:40]!r} is not one of the letters" if given else "no test")
     return Part(
         "test", float(bool(letter) and letter == right.test.letter), saw, "the test that tells it from its look-alikes"

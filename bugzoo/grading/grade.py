@@ -10,14 +10,14 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, integrity, later, pair, reference, speed
-from bugzoo.grading.allowances import allowances
+from bugzoo.grading import checks, delayed_fault, integrity, reference, second_run, speed
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
-from bugzoo.grading.half_repairs import repaired, shows
 from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
+from bugzoo.grading.partial_credit import repaired, shows
 from bugzoo.grading.program import join, split
+from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox, warm_up
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
@@ -60,7 +60,7 @@ def grade(
     found: list[Check] = []
     each: list[list[Check]] = []
     cases: list[Scenario] = []
-    room = allowances(scenario).room
+    room = tolerances(scenario).room
     wide = room * (checks.WIDE if len(seeds) > 1 else 1.0)
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
@@ -73,12 +73,12 @@ def grade(
         try:
             job = _job(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
             run = _run(job)
-            run.readings = {**run.readings, **pair.measure(job, run, case)}
+            run.readings = {**run.readings, **second_run.measure(job, run, case)}
             judged = _judge(run, case, wide)
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
-                judged += later.put_off(job, case, _run)
+                judged += delayed_fault.put_off(job, case, _run)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
@@ -175,7 +175,7 @@ def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequ
     return Job(
         text,
         file="program.py",
-        limits=Limits(seconds=seconds, memory_mib=allowances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
+        limits=Limits(seconds=seconds, memory_mib=tolerances(case).memory_mib, processes=16, result_mib=RESULT_MIB),
         after="bugzoo.grading.inside:examine",
         after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": list(spared)},
         isolated=isolated,
@@ -202,8 +202,8 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     if hidden := integrity.out_of_sight(run, case):
         return [hidden]
     other = twin(case)
-    may = allowances(case)
-    found += [checks.compared(name, run) for name in pair.judges(case)]
+    may = tolerances(case)
+    found += [checks.compared(name, run) for name in second_run.judges(case)]
     found.append(checks.illness([fault for fault, _ in case.specs if shows(fault, run.readings)], run))
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
@@ -217,7 +217,7 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
 def _vital(run: Run, case: Scenario) -> list[Check]:
     # milliseconds also depend on the machine: a slow program is detected by its evidence, a share of its own steps, and
     # by the twin that runs beside it
-    return checks.vital(run, allowances(case).ignore + checks.timed())
+    return checks.vital(run, tolerances(case).ignore + checks.timed())
 
 
 def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:

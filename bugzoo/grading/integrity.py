@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from bugzoo.grading import reference
-from bugzoo.grading.allowances import allowances
-from bugzoo.grading.baseline import Twin, reached, trusted, untouched, weights
+from bugzoo.grading.baseline import Baseline, reached, trusted, untouched, weights
 from bugzoo.grading.checks import SAME, account, verdict
 from bugzoo.grading.evaluation import task
-from bugzoo.grading.evaluation.tasks import Score, Task
+from bugzoo.grading.evaluation.tasks import Score, TaskKind
 from bugzoo.grading.model import Check
+from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
 
@@ -50,7 +50,7 @@ def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
     return None
 
 
-def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
+def integrity(run: Run, scenario: Scenario, twin: Baseline) -> list[Check]:
     """Check budget, model size, data, an honest report, and unmodified torch and bugzoo."""
     note = account(run)
     steps = len(run.trace.step)
@@ -69,7 +69,7 @@ def integrity(run: Run, scenario: Scenario, twin: Twin) -> list[Check]:
             usual_answers = reference.answer(scenario, state, reference.questions(scenario)[0])
             if kind.difference(usual_answers, said) < SAME:  # another forward pass has another accuracy
                 honest = reference.own_validation(scenario, state)
-    checks.append(_size({name: value.shape for name, value in state.items()}, wanted, allowances(scenario).own_forward))
+    checks.append(_size({name: value.shape for name, value in state.items()}, wanted, tolerances(scenario).own_forward))
     batches = [batch for rank in run.ranks or [run] for batch in account(rank).get("batches") or []]
     seen, strange = foreign(batches, member)
     saw = f"{strange} of {seen} inspected samples are not training samples with their labels"
@@ -98,7 +98,7 @@ def _size(found: Shapes, wanted: Shapes, own_forward: bool) -> Check:
     return verdict("model size", good, f"{size} parameter and buffer elements", f"{usual}", float(size))
 
 
-def _report(run: Run, kind: Task, honest: Score) -> Check:
+def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
     """Check that the metric the program reports is that of its weights on its own validation data."""
     real = {kind.metric: honest.value, "loss": honest.loss}
     said = {name: run.trace.metrics.get(name) for name in kind.reported}
@@ -123,7 +123,7 @@ def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
     return seen, strange
 
 
-def unchanged(run: Run, scenario: Scenario, twin: Twin) -> Check:
+def unchanged(run: Run, scenario: Scenario, twin: Baseline) -> Check:
     """Check, for a healthy case, that the losses of the first epoch equal the twin's, step by step, up to rounding.
 
     They may also equal those of the program without its trap: removing that does no harm. Later losses may come in

@@ -16,7 +16,7 @@ from bugzoo.instructor import submission as handed_in
 from bugzoo.instructor.folder import FILE, FOLDER
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.instructor.submission import Submission
-from bugzoo.instructor.tasks import Task
+from bugzoo.instructor.tasks import Gradable
 from bugzoo.running.pool import run_all
 
 Progress = Callable[[int, int], None]
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 def grade_class(
     folder: Path,
-    task: Task,
+    task: Gradable,
     results: Path,
     progress: Progress | None = None,
     workers: int | None = None,
@@ -63,7 +63,7 @@ def grade_class(
     return [records[one.student] for one in found] + missing
 
 
-def _submissions(folder: Path, task: Task) -> list[Submission]:
+def _submissions(folder: Path, task: Gradable) -> list[Submission]:
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Name the folder that holds the submissions.")
     if (folder / FOLDER / FILE).exists():
@@ -81,7 +81,7 @@ def _submissions(folder: Path, task: Task) -> list[Submission]:
     return [handed_in.read(one, original, task.name) for one in handed_in.once_each(found)]
 
 
-def _grade(one: Submission, task: Task, by: str, strict: bool) -> Record:
+def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
     """Grade one submission. Nothing in it makes this raise."""
     record = Record(one.student, UNGRADED, None, task.max_points, one.problem, list(one.notes), by=by)
     record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest

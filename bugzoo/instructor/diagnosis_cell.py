@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading.lenient import number
 from bugzoo.grading.notebook import STUB
+from bugzoo.grading.parse_answers import number
 from bugzoo.running import Job, Limits, run_worker, sandbox
 
 NAMES = ("first", "second", "third", "form")

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from bugzoo.diagnostics.causes import OTHER
-from bugzoo.grading import lenient
+from bugzoo.grading import parse_answers
 from bugzoo.grading.diagnosis import ASSIGNMENT, Part, judge, near, worth
 from bugzoo.grading.model import Check, Result
 from bugzoo.instructor.key import Answer
@@ -59,7 +59,7 @@ def _worth(answer: Answer, record: dict[str, Any]) -> float:
     """Return the share of points for this finding, 0 to 1; 0 when the cause is wrong."""
     parts = _judged(answer, record)
     if answer.cause in ("", OTHER):  # the form has no entry for this cause: the line decides
-        hit = near(answer.right, lenient.number(record.get("place")))
+        hit = near(answer.right, parse_answers.number(record.get("place")))
         return worth(parts[1:], ASSIGNMENT) + ASSIGNMENT.cause if hit else 0.0
     return worth(parts, ASSIGNMENT) if parts[0].share else 0.0
 

@@ -10,7 +10,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import tidy
-from bugzoo.grading.half_repairs import without
+from bugzoo.grading.partial_credit import without
 from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3

@@ -15,8 +15,8 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
 from bugzoo.grading.grade import same_program, tidy
-from bugzoo.grading.half_repairs import without
 from bugzoo.grading.model import Result
+from bugzoo.grading.partial_credit import without
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment

@@ -20,7 +20,7 @@ _VARIANT = ("tag", "seed", "faults")
 """The parts that a student's score depends on; names and addresses are not among them."""
 
 
-class Task(Protocol):
+class Gradable(Protocol):
     """How to grade one submission of a class."""
 
     name: str
@@ -115,7 +115,7 @@ def _one(records: list[dict[str, Any]]) -> dict[str, Any]:
     return next((record for record in records if record.get("cause")), {})
 
 
-def load(given: str) -> Task:
+def load(given: str) -> Gradable:
     """Return the task of `--assignment`: a folder, or an exercise by name or number. Raises UserError."""
     path = Path(given)
     if path.is_dir():

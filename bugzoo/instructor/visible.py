@@ -10,7 +10,7 @@ from typing import Any
 
 from bugzoo.faults.evidence import number, parse
 from bugzoo.faults.model import Fault
-from bugzoo.grading.half_repairs import without
+from bugzoo.grading.partial_credit import without
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.proving.cells import fired, named
 from bugzoo.proving.code import everything

@@ -35,7 +35,7 @@ class Curve:
 
 
 @dataclass
-class Case:
+class TwinCase:
     """The input of a view: source, twin (source, recorded curve or None), file name, and a label without the fault."""
 
     source: str
@@ -48,7 +48,7 @@ class Case:
     twin_job: Job | None = None
 
 
-def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None, job: Job | None = None) -> Case:
+def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None, job: Job | None = None) -> TwinCase:
     """Return the case for a Scenario (which brings its twin) or a script's text. `healthy` gives or replaces the twin.
 
     `job`: how to run the text in its own process; the job's own text is ignored.
@@ -56,13 +56,13 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
     given = healthy.source if isinstance(healthy, Scenario) else healthy
     if isinstance(what, Scenario):
         twin = given or (what.healthy().source if what.faults else None)
-        case = Case(what.source, twin, f"{what.program}.py", what.ticket, what)
+        case = TwinCase(what.source, twin, f"{what.program}.py", what.ticket, what)
         if what.ranks > 1 or what.needs.memory_mib is not None:
             case.job, case.twin_job = what.job(), what.healthy().job()
         return case
     if not isinstance(what, str):
         raise UserError(f"Give a Scenario or the text of a script, not a {type(what).__name__}.")
-    case = Case(what, given, "train.py", "your program")
+    case = TwinCase(what, given, "train.py", "your program")
     if job is not None:
         case.file, case.job = job.file, replace(job, source=what)
     if isinstance(healthy, Scenario) and healthy.ranks > 1:  # the text is a version of it
@@ -71,19 +71,19 @@ def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None,
     return case
 
 
-def known(case: Case) -> tuple[list[Point], Run | Curve] | None:
+def known(case: TwinCase) -> tuple[list[Point], Run | Curve] | None:
     """Return the twin's points and run if it is recorded, or has run before in this kernel."""
     if isinstance(case.twin, Curve):
         return case.twin.points, case.twin
     return _KEPT.get(case.twin or "")
 
 
-def engine(case: Case, cap: int | None = None) -> Engine:
+def engine(case: TwinCase, cap: int | None = None) -> Engine:
     """Return the twin as a separate run at full speed; its file name keeps its tracebacks apart from the case's."""
     return Engine(str(case.twin or ""), f"healthy_{case.file}", cap=cap, job=case.twin_job)
 
 
-def keep(case: Case, finished: Any) -> None:
+def keep(case: TwinCase, finished: Any) -> None:
     """Cache a finished twin; the latest eight are kept, without their live objects."""
     run = finished.run
     if run is None or run.outcome != "finished" or not isinstance(case.twin, str):

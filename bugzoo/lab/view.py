@@ -41,7 +41,7 @@ class LiveView:
         self.case = healthy_twin.case_of(what, healthy, job)
         self.explain = explain
         self.show_twin, self.pace, self.pause_at, self.cap = show_twin, pace, pause_at, cap
-        self.next_case: healthy_twin.Case | None = None
+        self.next_case: healthy_twin.TwinCase | None = None
         """The case of the next start(), set by a panel when a slider was moved during a run."""
         self.widgets: Any = None
         self._engine: Engine | None = None

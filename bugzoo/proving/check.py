@@ -65,7 +65,7 @@ class Proof:
 
 
 @dataclass
-class Report:
+class CheckReport:
     """The whole result. Of `runs` trials, `cached` were known or in the ledger."""
 
     proofs: list[Proof]
@@ -87,7 +87,7 @@ def check(
     fresh: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
-) -> Report:
+) -> CheckReport:
     """Prove exercises (all by default), `workers` submissions at a time, or on other machines through `executor`.
 
     Ledger entries are trusted and cached grades reused; the rest is graded and written to the ledger. `fresh` does
@@ -126,7 +126,7 @@ def check(
         for name in chosen:
             own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
             _write_down(name, own, keys)
-    return Report(list(proofs.values()), time.perf_counter() - started, len(work), known)
+    return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known)
 
 
 def prove_one(trial: Trial) -> Result:

@@ -66,7 +66,7 @@ class Apart:
 
 
 @dataclass
-class Report:
+class VerifyReport:
     """The results of one verification. `runs`: all runs needed; `cached`: those known already."""
 
     cells: list[Cell]

@@ -31,7 +31,7 @@ Wanted = tuple[Any, frozenset[str]]
 
 
 @dataclass
-class Case:
+class CellCase:
     """One cell in progress: its scenarios by seed, the seeds to run, and the place of its results."""
 
     cell: Cell
@@ -99,7 +99,7 @@ class Control:
     entry_before: ledger.Entry = field(default_factory=dict)
 
     def why(self) -> str:
-        """Return the same as `Case.why`."""
+        """Return the same as `CellCase.why`."""
         changed = _changed(self.entry_before, {"full": self.key})
         return "" if self.healthy.in_ledger else f"healthy {self.healthy.program}: {changed}"
 
@@ -128,7 +128,7 @@ class Told:
     entry_before: ledger.Entry = field(default_factory=dict)
 
     def why(self) -> str:
-        """Return the same as `Case.why`."""
+        """Return the same as `CellCase.why`."""
         changed = _changed(self.entry_before, {"key": self.key})
         return "" if self.apart.in_ledger else f"{self.apart.fault} beside {self.apart.other}: {changed}"
 
@@ -152,7 +152,7 @@ def case_of(
     fresh: bool,
     backlog: bool = True,
     grade: bool = True,
-) -> Case | None:
+) -> CellCase | None:
     """Return the cell with its remaining work; None if it cannot run. Repairs are graded if the result is `written`.
 
     `backlog`: repeat an entry from other code. Without it, the entry counts while its texts are current, and ungraded
@@ -186,7 +186,9 @@ def case_of(
         elif own == "cuda" and device != "cuda":
             cell.skipped = "needs a CUDA device; run `bugzoo verify --device cuda` on a machine with one"
             return None
-        case = Case(cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked, entry_before=entry)
+        case = CellCase(
+            cell, fault, _scenarios(cell, device, seeds) if looked else [], keys, looked, entry_before=entry
+        )
         cell.not_graded = tried.impossible(fault, cell.program)
         case.gradable = written and device == "cpu" and not cell.not_graded
         if case.gradable:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bugzoo import kept, programs
 from bugzoo.faults.model import Fault
 from bugzoo.fingerprint import code_of
-from bugzoo.grading.allowances import allowances
+from bugzoo.grading.tolerances import tolerances
 from bugzoo.proving import code
 from bugzoo.scenario import Scenario, plainest
 
@@ -182,7 +182,7 @@ def too_few(scenario: Scenario) -> list[str]:
 def conditions(scenario: Scenario) -> tuple[Any, ...]:
     """Return everything that the grader reads from a scenario besides its texts."""
     asked = [(fault.id, fault.evidence, fault.symptom, params) for fault, params in scenario.specs]
-    return scenario.source, scenario.healthy().source, allowances(scenario), asked, scenario.needs, scenario.facts
+    return scenario.source, scenario.healthy().source, tolerances(scenario), asked, scenario.needs, scenario.facts
 
 
 def made_key(scenario: Scenario) -> str:

@@ -13,8 +13,8 @@ from bugzoo.proving import ledger, standing
 from bugzoo.proving.cells import SEEDS, device_of
 from bugzoo.proving.completeness import note_standing
 from bugzoo.proving.look_alikes import pairs
-from bugzoo.proving.matrix import Apart, Cell, Report
-from bugzoo.proving.parts import Case, Control, Result, Told, Wanted, believed, case_of, control_of, told_of
+from bugzoo.proving.matrix import Apart, Cell, VerifyReport
+from bugzoo.proving.parts import CellCase, Control, Result, Told, Wanted, believed, case_of, control_of, told_of
 from bugzoo.proving.tried import grade_all
 from bugzoo.scenario import fits
 
@@ -30,7 +30,7 @@ def verify(
     backlog: bool = True,
     ask: Callable[["Plan"], None] | None = None,
     compared: Callable[[int, int], None] | None = None,
-) -> Report:
+) -> VerifyReport:
     """Prove faults (all by default). Raises UserError for unknown names; the report lists what is not proved.
 
     Ledger entries are trusted; the rest is run and graded, or read from the cache, and written to the ledger. `fresh`
@@ -79,7 +79,7 @@ def verify(
         for pair in pairs(fault)
         if (not only or pair.program in only) and f"{fault.id} beside {pair.look_alike.other}" not in waits
     ]
-    parts: list[Case | Control | Told] = [*cases, *controls, *alike]
+    parts: list[CellCase | Control | Told] = [*cases, *controls, *alike]
     asked = [part.wanted() for part in parts]
     cells_tried = [case.tried for case in cases if case.tried]
     to_grade = sum(len(one.missing()) for one in cells_tried)
@@ -113,7 +113,7 @@ def verify(
             note_standing(fault for fault in chosen if fault not in settled)
     if stopped:
         raise stopped
-    return Report(
+    return VerifyReport(
         cells,
         [control.healthy for control in controls],
         _environment(device),
@@ -176,7 +176,7 @@ def _run(wanted: list[Wanted], executor: Any, progress: Any, fresh: bool) -> tup
     return measured(wanted, executor, progress, fresh)
 
 
-def _write_down(cases: list[Case], controls: list[Control], alike: list[Told]) -> None:
+def _write_down(cases: list[CellCase], controls: list[Control], alike: list[Told]) -> None:
     """Update the ledger with the results."""
     by = ledger.environment()
     for fault in {case.fault.id: case.fault for case in cases if ledger.ours(case.fault.id)}.values():

@@ -15,8 +15,8 @@ from typing import Any
 from torch import nn
 
 from bugzoo.watching.loop import user_frames
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import detached
+from bugzoo.watching.step_context import StepContext
 
 MOST = 6
 """How many places are kept: training, validation and test, each from two lines."""
@@ -43,7 +43,7 @@ class Evaluation:
 class Evaluations:
     """The script's evaluations. `Forwards` calls `called` for every forward pass without gradients."""
 
-    moment: Moment
+    moment: StepContext
     found: dict[Place, Evaluation] = field(default_factory=dict)
     _last: tuple[Place, int] | None = None
 

@@ -16,8 +16,8 @@ from torch.utils.hooks import RemovableHandle
 
 from bugzoo.watching.evaluations import Evaluations
 from bugzoo.watching.models import Models
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.records import STATISTICS, Event, Forward
+from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.trace import Trace
 
 _traced = torch.compiler.is_dynamo_compiling
@@ -32,7 +32,7 @@ class Forwards:
     """A global forward-pre hook. It is removed after the first root module call of each training step."""
 
     def __init__(
-        self, moment: Moment, models: Models, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]
+        self, moment: StepContext, models: Models, on_training: Callable[[nn.Module, tuple[Any, ...]], Any]
     ) -> None:
         self.moment, self.models = moment, models
         self.on_training = on_training

@@ -15,8 +15,8 @@ from torch.utils._pytree import tree_leaves
 from bugzoo.watching.between import Between, own
 from bugzoo.watching.loop import Loop, user_frames
 from bugzoo.watching.models import Models
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.state import State, torch_rng
+from bugzoo.watching.step_context import StepContext
 
 BATCH_MIB = 48
 """Most memory (MiB) for the batches of past iterations."""
@@ -78,7 +78,7 @@ def tensors(values: dict[str, Any]) -> list[torch.Tensor]:
 class History:
     """Called at each step's first forward. Decides when to take a snapshot, at a cost of about 1 % of the time at most."""
 
-    def __init__(self, moment: Moment, models: Models) -> None:
+    def __init__(self, moment: StepContext, models: Models) -> None:
         self.moment, self.models = moment, models
         self.finder = moment.loop
         self.iterations: deque[Iteration] = deque()

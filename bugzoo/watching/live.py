@@ -11,7 +11,7 @@ from bugzoo.watching.evaluations import Evaluation
 from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 from bugzoo.watching.history import History
 from bugzoo.watching.models import Models
-from bugzoo.watching.moment import Moment
+from bugzoo.watching.step_context import StepContext
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Past:
     """The part of a finished run that is kept so that a step can be re-run. The recorder is gone."""
 
     models: Models
-    moment: Moment
+    moment: StepContext
     history: History | None
     """None if no snapshots were taken."""
 

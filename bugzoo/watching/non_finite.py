@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from bugzoo.watching.device import Waiting
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.records import Event, EventData
+from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.table import Table
 
 
@@ -18,7 +18,7 @@ class Judge:
     The gradients of a step that a GradScaler skips may be infinite: that is how it works.
     """
 
-    def __init__(self, moment: Moment) -> None:
+    def __init__(self, moment: StepContext) -> None:
         self.moment = moment
         self.finite = True
 

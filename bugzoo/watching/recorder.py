@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from bugzoo.watching import graph as graphs
-from bugzoo.watching.alive import Alive
 from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
@@ -18,15 +17,16 @@ from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live
+from bugzoo.watching.live_graphs import LiveGraphs
 from bugzoo.watching.loop import user_frames
 from bugzoo.watching.memory import memory_mib
 from bugzoo.watching.models import Models
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.non_finite import Judge
 from bugzoo.watching.records import Event
 from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_scale
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
 from bugzoo.watching.state import detached
+from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
 from bugzoo.watching.trace import Trace
 
@@ -42,7 +42,7 @@ class Recorder:
     ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
         self.live = trace.live = Live()
-        self.moment = Moment(trace.events, self.live.optimizers)
+        self.moment = StepContext(trace.events, self.live.optimizers)
         self.table, self.norms = Table(), Ragged()
         self.parameters, self.loop, self.optimizers = self.moment.parameters, self.moment.loop, self.moment.states
         self.models = Models()
@@ -51,7 +51,7 @@ class Recorder:
         self.waiting = Waiting(self.table)
         self.judge = Judge(self.moment)
         self.closing = False
-        self.alive = Alive()
+        self.alive = LiveGraphs()
         self.backwards = 0
         self.step_places: list[tuple[str, int] | None] = []
         self.frozen = self.live.frozen_on_purpose

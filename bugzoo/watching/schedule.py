@@ -23,5 +23,5 @@ def with_memory(step: int) -> bool:
 
 
 def marked(step: int) -> bool:
-    """Return whether to follow this step's graph until it is freed (see `bugzoo.watching.alive`)."""
+    """Return whether to follow this step's graph until it is freed (see `bugzoo.watching.live_graphs`)."""
     return step <= EVERY_STEP or step % PERIOD < WINDOW

@@ -15,7 +15,7 @@ import pytest
 import bugzoo.proving.check as room
 from bugzoo import record
 from bugzoo.grading.files import build
-from bugzoo.proving.check import Proof, Report
+from bugzoo.proving.check import CheckReport, Proof
 
 Bugzoo = Callable[..., Any]
 NAME = "03_sudden_nan"
@@ -90,7 +90,7 @@ def test_instructor_leaves_a_configuration_alone(bugzoo: Bugzoo, tmp_path: Path)
 def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None:
     asked = []
     for problems, code in (([], 0), (["the solution does not pass"], 1)):
-        report = Report([Proof(NAME, False, problems=problems)], 1.0, 3, 3)
+        report = CheckReport([Proof(NAME, False, problems=problems)], 1.0, 3, 3)
         monkeypatch.setattr(room, "check", lambda names, *_, report=report, **__: asked.append(list(names)) or report)
         called = bugzoo("check", NAME)
         assert called.code == code and all(f"{NAME}: {text}" in called.out for text in problems)

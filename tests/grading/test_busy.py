@@ -12,8 +12,8 @@ import bugzoo.grading.grade as room
 from bugzoo.diagnostics import names
 from bugzoo.grading import checks, speed
 from bugzoo.grading.exercises import load
-from bugzoo.grading.half_repairs import shows
 from bugzoo.grading.model import Check
+from bugzoo.grading.partial_credit import shows
 from bugzoo.running import Job, Run
 from bugzoo.running.reading import Reading
 from bugzoo.scenario import Scenario

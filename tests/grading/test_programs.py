@@ -8,7 +8,7 @@ import torch
 
 from bugzoo import programs
 from bugzoo.errors import UserError
-from bugzoo.grading import baseline, checks, evaluation, integrity, pair
+from bugzoo.grading import baseline, checks, evaluation, integrity, second_run
 from bugzoo.grading.evaluation.members import rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS
 from bugzoo.grading.grade import grade, tidy
@@ -73,7 +73,7 @@ def test_what_only_looks_like_a_repair_of_a_regression_fails(edit, seen_by):
 def test_two_runs_are_judged_as_a_pair():
     """One run of an unseeded program is as good as any; the second one tells."""
     case = Scenario("mlp", ("reproducibility/unseeded",))
-    assert pair.judges(case) == ("determinism",) and pair.judges(case.healthy()) == ()
+    assert second_run.judges(case) == ("determinism",) and second_run.judges(case.healthy()) == ()
     broken = grade(tidy(case.source), case, seeds=(0,))
     assert broken.share == 0 and {"determinism", "symptom"} <= failed(broken), str(broken)
     repaired = tidy(case.source).replace("torch.seed()", "torch.manual_seed(seed)\nnumbers = torch.get_rng_state()")
@@ -87,9 +87,9 @@ READ = '    optimizer.load_state_dict(saved["optimizer"])\n'
 
 
 def test_a_program_that_resumes_is_judged_by_its_own_two_runs():
-    assert pair.judges(LOST) == pair.judges(LOST.healthy()) == ("resumption",)
+    assert second_run.judges(LOST) == second_run.judges(LOST.healthy()) == ("resumption",)
     stale = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
-    assert pair.judges(stale) == ("resumption",), "whatever is wrong with it, it has to go on from its checkpoint"
+    assert second_run.judges(stale) == ("resumption",), "whatever is wrong with it, it has to go on from its checkpoint"
 
 
 @pytest.mark.sampled(0)
@@ -114,7 +114,7 @@ def test_a_pair_that_never_was_does_not_pass(monkeypatch):
     case = Scenario("mlp", ("reproducibility/unseeded",))
     ended = Run(replace(Trace(), outcome="crashed"))
     monkeypatch.setattr("bugzoo.rerun.script.run_worker", lambda job: ended)
-    found = pair.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
+    found = second_run.measure(_job(), Run(replace(Trace(), outcome="finished")), case)
     assert found["determinism"] == Reading(why_not="the second run ended as crashed")
     run = Run(Trace(), readings=found)
     assert not checks.compared("determinism", run).passed
@@ -131,9 +131,9 @@ def test_runs_that_nobody_knows_are_refused(monkeypatch):
     case = Scenario("mlp")
     monkeypatch.setattr(Scenario, "facts", {"runs": 2, "second": "backwards"})
     with pytest.raises(UserError, match="runs is 1 or 2, and second is"):
-        pair.judges(case)
+        second_run.judges(case)
     monkeypatch.setattr(Scenario, "facts", {"runs": 2, "second": "again"})
-    assert pair.judges(case) == ("determinism",)
+    assert second_run.judges(case) == ("determinism",)
 
 
 def test_a_program_without_held_out_data_says_what_is_missing(monkeypatch):
@@ -203,7 +203,7 @@ def test_numbers_are_measured_whatever_their_shape(shape):
 
 def test_a_band_of_its_own_for_each_task():
     """The room below the twin: 0.04 of accuracy or r2, twice that on one seed; another factor of the loss."""
-    twin = baseline.Twin(0.55, 0.5, 180, (), 0)
+    twin = baseline.Baseline(0.55, 0.5, 180, (), 0)
     numbers = TASKS["regression"]
     assert checks._band((twin,), numbers, 1.0) == pytest.approx((0.51, 0.57))
     assert checks._band((twin,), numbers, 2.0) == pytest.approx((0.47, 0.64))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bugzoo.grading import baseline, integrity
-from bugzoo.grading.baseline import Twin
+from bugzoo.grading.baseline import Baseline
 from bugzoo.scenario import Scenario
 
 TRAP, FAULT = (Scenario("mlp", (name,)) for name in ("traps/log_softmax_first", "loss/double_softmax"))
@@ -23,7 +23,7 @@ def test_a_trap_is_measured_by_itself_and_a_fault_by_its_healthy_twin(monkeypatc
 def test_losses_agree_with_those_of_either_text_relative_to_their_size(
     monkeypatch: pytest.MonkeyPatch, unit: float
 ) -> None:
-    own = Twin(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
+    own = Baseline(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
     other = dataclasses.replace(own, losses=tuple(unit * np.linspace(2.0, 0.5, 60)))
     monkeypatch.setattr(integrity, "reached", lambda scenario, text: other)
 

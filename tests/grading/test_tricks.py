@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bugzoo.diagnostics import fresh_gradient
-from bugzoo.grading import allowances
+from bugzoo.grading import tolerances
 from tests.grading.attempt import failed, left_behind, must_fail, ran
 from tests.grading.tricks import ATTACKS, BROKEN, BURDENS, LAZY, QUIET, SINGLE
 
@@ -101,7 +101,7 @@ WANTED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BURDENS)
 def test_limits_hold_and_nothing_is_left(name, sandboxed, own_folder, monkeypatch):
-    monkeypatch.setattr(allowances, "MEMORY_MIB", 400)
+    monkeypatch.setattr(tolerances, "MEMORY_MIB", 400)
     run = ran(BURDENS[name](BROKEN), seconds=30.0 if WANTED[name] == "finished" else 5.0)
     assert run.outcome in WANTED[name], run.trace.error
     assert len(run.stdout) < 1.1 * 2**20

@@ -16,7 +16,7 @@ from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.proving import leaks, ledger
-from bugzoo.proving.check import Proof, Report, check, diagnoses
+from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 
 NAME = "02_restless_loss"
@@ -200,5 +200,5 @@ def test_unknown_names() -> None:
 
 
 def test_a_report_says_what_is_not_proved() -> None:
-    report = Report([Proof("a", False), Proof("b", False, problems=["why"])], 1.0, 2, 0)
+    report = CheckReport([Proof("a", False), Proof("b", False, problems=["why"])], 1.0, 2, 0)
     assert not report.ok and report.to_json()["proofs"][1]["problems"] == ["why"]

@@ -14,9 +14,9 @@ from bugzoo.watching.forwards import Forwards
 from bugzoo.watching.history import History
 from bugzoo.watching.hooks import Hooks
 from bugzoo.watching.models import Models
-from bugzoo.watching.moment import Moment
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.state import State
+from bugzoo.watching.step_context import StepContext
 from tests.watching.styles import STYLES
 from tests.watching.support import comparable, random_states, reach, run
 
@@ -152,5 +152,5 @@ def held_by(thing: object) -> set[type]:
 def test_what_stays_of_a_run_does_not_lead_to_its_recorder():
     _, trace = run(STYLES["fetched"], "ring.py", watched=True)
     held = held_by(trace.live.past)
-    assert {History, Moment, Models, State} <= held, "it was looked for where it would be"
+    assert {History, StepContext, Models, State} <= held, "it was looked for where it would be"
     assert not held & {Recorder, Hooks, Forwards, Trace}

@@ -18,13 +18,13 @@ from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.grading.evaluation.helpers import each, shifted
 from bugzoo.grading.evaluation.members import rows, windows
-from bugzoo.grading.evaluation.tasks import TASKS, Task
+from bugzoo.grading.evaluation.tasks import TASKS, TaskKind
 
 SHIFT = 11
 """Added to a scenario's seed for the grader's own draws."""
 
 
-def task(program: str) -> Task:
+def task(program: str) -> TaskKind:
     """Return how this program's task is measured. Raises UserError for a program that cannot be graded."""
     facts = programs.load(program).facts
     missing = [name for name in ("held_out", "training", "validation") if name not in facts]

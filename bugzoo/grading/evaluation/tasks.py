@@ -33,7 +33,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskKind:
     """A kind of task. `metric` is higher for better answers; the loss is lower."""
 
     metric: str
@@ -79,7 +79,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Regression(Task):
+class Regression(TaskKind):
     """Regression: outputs are numbers, (n,) or (n, 1)."""
 
     same: float = 0.05
@@ -114,10 +114,12 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return top - np.log(np.exp(top).sum(-1, keepdims=True))
 
 
-TASKS: dict[str, Task] = {
-    "classification": Task("accuracy", "nats", {"accuracy": 0.01}),
-    "language_model": Task("accuracy", "nats", {"accuracy": 0.02, "loss": 0.06}),  # another draw gives other numbers
-    "word_model": Task("accuracy", "nats", {"accuracy": 0.01, "loss": 0.02}, loss_factor=1.03, loss_plus=0.0),
+TASKS: dict[str, TaskKind] = {
+    "classification": TaskKind("accuracy", "nats", {"accuracy": 0.01}),
+    "language_model": TaskKind(
+        "accuracy", "nats", {"accuracy": 0.02, "loss": 0.06}
+    ),  # another draw gives other numbers
+    "word_model": TaskKind("accuracy", "nats", {"accuracy": 0.01, "loss": 0.02}, loss_factor=1.03, loss_plus=0.0),
     "regression": Regression("r2", "squared deviations", {"r2": 0.02, "loss": 0.02}, loss_factor=1.1, loss_plus=0.02),
 }
 """By the `task` of a program's facts."""

@@ -10,7 +10,7 @@ class _Mark:
     __slots__ = ("__weakref__",)
 
 
-class Alive:
+class LiveGraphs:
     """Puts a mark into the nodes of each loss's graph. The mark is freed with the last node. Holds no tensor or node."""
 
     def __init__(self) -> None:

@@ -14,8 +14,8 @@ from bugzoo.diagnostics import instrument
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse as evidence
 from bugzoo.faults.model import Fault
-from bugzoo.grading.half_repairs import shows
 from bugzoo.grading.model import Check
+from bugzoo.grading.partial_credit import shows
 from bugzoo.grading.symptoms import symptom
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario, with_settings

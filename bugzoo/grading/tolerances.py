@@ -21,8 +21,8 @@ class Allowances:
     memory_mib: int
 
 
-def allowances(scenario: Scenario) -> Allowances:
-    """Return the allowances for a repair of `scenario`, the same in exercises, assignments and interviews."""
+def tolerances(scenario: Scenario) -> Allowances:
+    """Return the tolerances for a repair of `scenario`, the same in exercises, assignments and interviews."""
     faults = [fault for fault, _ in scenario.specs]
     return Allowances(
         room=max((fault.room for fault in faults), default=1.0),

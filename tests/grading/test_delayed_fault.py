@@ -2,7 +2,7 @@
 
 import pytest
 
-from bugzoo.grading import later
+from bugzoo.grading import delayed_fault
 from bugzoo.grading.grade import grade
 from bugzoo.proving.attacks import attacks
 from bugzoo.scenario import Scenario
@@ -25,8 +25,12 @@ def must_be_seen(after, behind=100000):
 
 def test_numbers_of_its_own_are_those_that_were_not_handed_out():
     text = "a = 256\nif 44 * 100 <= step < 1e5 and 7 < a:\n    pass"
-    assert later.own_numbers(text, "a = 256") == [100000, 4400, 100]
-    assert later.own_numbers(CASE.healthy().source, CASE.source) == [] == later.own_numbers("(", CASE.source)
+    assert delayed_fault.own_numbers(text, "a = 256") == [100000, 4400, 100]
+    assert (
+        delayed_fault.own_numbers(CASE.healthy().source, CASE.source)
+        == []
+        == delayed_fault.own_numbers("(", CASE.source)
+    )
 
 
 def test_what_is_put_off_does_not_pass():
@@ -84,8 +88,8 @@ def test_the_attack_is_among_those_that_every_proof_tries():
 
 
 def test_only_a_fault_that_waits_is_looked_for_later():
-    assert later.waiting(CASE) and not later.waiting(Scenario("mlp", ("loop/stale_gradients",)))
-    assert later.put_off(None, Scenario("mlp", ("loop/stale_gradients",)), None) == []
+    assert delayed_fault.waiting(CASE) and not delayed_fault.waiting(Scenario("mlp", ("loop/stale_gradients",)))
+    assert delayed_fault.put_off(None, Scenario("mlp", ("loop/stale_gradients",)), None) == []
 
 
 @pytest.mark.parametrize(
@@ -103,4 +107,4 @@ def test_only_a_fault_that_waits_is_looked_for_later():
     ],
 )  # fmt: skip
 def test_what_counts_begins_later(before, after):
-    assert later.started_later(before, 900, ("names", "lists", "loops")) == after
+    assert delayed_fault.started_later(before, 900, ("names", "lists", "loops")) == after

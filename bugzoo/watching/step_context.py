@@ -1,4 +1,4 @@
-"""`Moment`: the current state of a watched run that the parts of the watch share."""
+"""`StepContext`: the current state of a watched run that the parts of the watch share."""
 
 import traceback
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from bugzoo.watching.records import Event
 
 
 @dataclass(slots=True)
-class Moment:
+class StepContext:
     """The state shared by the recorder and its parts. Only the recorder counts the steps."""
 
     events: list[Event]
