@@ -56,6 +56,12 @@ def test_the_messages_of_an_instrument_are_short(name):
     assert [text for text in said if list(voice.long_ones(text))] == []
 
 
+@pytest.mark.parametrize("name", diagnostics.names())
+def test_an_instrument_says_where_it_is_wrong(name):
+    said = diagnostics.declared(name)["KNOWN_PROBLEMS"]
+    assert len(voice.sentences(said)) == 2 and not list(voice.long_ones(said)), said
+
+
 def test_the_glossary_is_in_order_and_says_where_each_term_is_met():
     names = [term.name for term in TERMS]
     assert names == sorted(set(names), key=str.lower) and len(names) >= 120

@@ -138,6 +138,8 @@ def _fault(row: dict[str, Any]) -> None:
             ],
             "\nlook-alikes",
         )
+    if row["not_on"]:
+        table(["program", "why it does not show"], [list(one) for one in row["not_on"].items()], "\nwhere it does not show")
     if row["sources"]:
         _head("seen at")
         _say(*(f"  {text}" for text in row["sources"]))
@@ -154,7 +156,9 @@ def _program(row: dict[str, Any]) -> None:
 
 def _instrument(row: dict[str, Any]) -> None:
     _head(row["id"])
-    _say(row["doc"] or row["title"])
+    _say(row["doc"] or row["title"], "")
+    _head("known problems")
+    _say(row["known_problems"])
 
 
 def _exercise(row: dict[str, Any]) -> None:

@@ -27,6 +27,11 @@ SHOWN = {
     "inner_growth": ("output spread of the second-last layer over the first, at the start", "0.01 to 5"),
     "growth": ("output spread of the last layer over the first, at the start", "0.01 to 10"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a confident model that ends in its only sigmoid, where more than 75 % of outputs are near 0 or 1. "
+    "It misses dead units of activations other than ReLU, and one saturated layer among many, because all tanh and sigmoid "
+    "outputs share one number."
+)
 HEALTHY = example()
 SICK = example(("optimizer = ", "torch.nn.init.constant_(model[0].bias, -20.0)\noptimizer = "))
 LEAST = 16

@@ -25,6 +25,12 @@ SHOWN = {
     "batch_leak": ("movement of outputs when other samples change", "0"),
     "alone": ("samples passed alone", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a model that mixes samples on purpose, such as message passing over sampled subgraphs or "
+    "BatchNorm without running statistics. "
+    "It says nothing about next-token models, or about models with a second input of two axes unless each sample has one "
+    "target."
+)
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "nn.Softmax(dim=0)"))
 MOST = 8

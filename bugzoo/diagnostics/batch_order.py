@@ -33,6 +33,12 @@ SHOWN = {
     "repeated_epoch_share": ("share of batches that the last epoch repeats from the first", "0"),
     "epochs": ("epochs of training", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for full-batch training beside a DataLoader of several batches, and for continual learning with few "
+    "classes per task. "
+    "It misses sorted regression targets and batches of fewer than eight labels, and checks repeated epochs only for a "
+    "shuffling DataLoader."
+)
 HEALTHY = example()
 SICK = example(("torch.randperm(256).split(32)", "targets.argsort().split(32)"))
 _DATA = "data = torch.utils.data.TensorDataset(inputs, targets)\n"

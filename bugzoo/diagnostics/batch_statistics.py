@@ -23,6 +23,12 @@ SHOWN = {
     "values": ("values per channel that a layer averages", "30 or more"),
     "scatter": ("log ratio of batch variances to running variances, root mean square", "below 0.2"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for image models that train on one image at a time and use BatchNorm as instance normalization on "
+    "purpose. "
+    "It misses batches of four rows or more, and says nothing about frozen BatchNorm layers or layers without running "
+    "averages."
+)
 _NORMED = ("nn.ReLU()", "nn.BatchNorm1d(32), nn.ReLU()")
 HEALTHY = example(_NORMED)
 SICK = example(_NORMED, ("split(32)", "split(2)"))

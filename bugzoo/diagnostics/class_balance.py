@@ -30,6 +30,12 @@ SHOWN = {
     "balanced_accuracy": ("balanced accuracy: mean recall of the classes", ""),
     "flattery": ("accuracy minus balanced accuracy", "near 0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where a rare class has only a few samples in the evaluation, or stays hard although the loss weights "
+    "it. "
+    "It says nothing about evaluations without cross-entropy or nll_loss, labels that are not one per row, or fewer than 64 "
+    "kept labels."
+)
 _TAIL = """\
 model.eval()
 with torch.no_grad():

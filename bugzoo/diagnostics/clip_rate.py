@@ -26,6 +26,11 @@ SHOWN = {
     "times_over": ("gradient norm before clipping over the limit, first batch", "below 10"),
     "cosine": ("cosine between the gradients before and after clipping", "1"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where large gradients are clipped only at the start, at fewer than 1 % of a long run's steps. "
+    "It cannot see clipping written by hand, such as grad.clamp_(), and says nothing where the loop's body cannot be run "
+    "again."
+)
 _CLIP = "loss.backward()\n        torch.nn.utils.clip_grad_norm_(model.parameters(), {})"
 HEALTHY = example(("loss.backward()", _CLIP.format("1.0")))
 SICK = example(

@@ -24,6 +24,11 @@ SHOWN = {
     "breaks": ("lines at which one graph ends and another begins", "0"),
     "versions": ("compilations of one piece for different shapes", "1 or 2: the last batch is shorter"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for five or more input shapes that are compiled once each on purpose, and for deliberate graph "
+    "breaks. "
+    "It misses recompiles whose reason is not an input, such as another grad mode, and says nothing about a saved trace."
+)
 _COMPILED = ("optimizer = torch", 'compiled = torch.compile(model, backend="eager", dynamic=False)\noptimizer = torch')
 _CALLED = ("logits = model(", "logits = compiled(")
 HEALTHY = example(_COMPILED, _CALLED)

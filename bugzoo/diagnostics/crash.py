@@ -21,6 +21,12 @@ COST = 0
 SHOWN = {
     "steps": ("optimizer steps before the end", "all of them"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a script that ends a complete training with an exception of its own, such as an early-stopping "
+    "signal. "
+    "It says nothing about exceptions that the script catches or about hangs, and names a cause only for torch's well-known "
+    "messages."
+)
 HEALTHY = example()
 SICK = example(("nn.Linear(8, 32)", "nn.Linear(9, 32)"))
 _MEANINGS = (

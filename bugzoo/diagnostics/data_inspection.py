@@ -29,6 +29,12 @@ SHOWN = {
     "chance_agreement": ("the same share by chance", ""),
     "label_entropy": ("entropy of the labels: loss of predicting their frequencies (nats)", "the loss ends far below"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for inputs below 0.1 in their own units, and for parity-like labels while the model has not learned "
+    "them yet. "
+    "It misses wrong labels that the model memorizes, and never compares the labels of token inputs, regression targets or "
+    "fewer than 64 samples."
+)
 HEALTHY = example()
 SICK = example(("for epoch", "targets = targets[torch.randperm(256)]\nfor epoch"))
 NEIGHBOURS, SHUFFLES, LEAST = 5, 30, 64

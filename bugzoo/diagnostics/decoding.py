@@ -26,6 +26,12 @@ SHOWN = {
     "later_gap": ("the same in the second generated text", "0"),
     "written": ("generated tokens that were compared", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive once the text outgrows a sliding window, if the model accepts longer texts, and for beam search that "
+    "reorders rows. "
+    "It says nothing about generation inside a method, such as model.generate(), or in a function that calls the model "
+    "under a local name."
+)
 _SCRIPT = """\
 import torch
 import torch.nn.functional as F

@@ -25,6 +25,12 @@ SHOWN = {
     "log_prob_spread": ("span of the log-probabilities of one row (nats)", "several, once the model has learned"),
     "lowest_loss": ("lowest loss of any step (nats)", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where nll_loss gets probabilities on purpose, to maximize the expected accuracy instead of the "
+    "likelihood. "
+    "It misses probabilities that are scaled, clamped or averaged before the loss, because it reads only the operation "
+    "right before the loss."
+)
 HEALTHY = example()
 SICK = example(("= model(inputs[rows])", "= model(inputs[rows]).softmax(-1)"))
 

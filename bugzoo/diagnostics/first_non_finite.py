@@ -23,6 +23,10 @@ SHOWN = {
     "module": ("module in which it appears first", ""),
     "direction": ("pass in which it appears", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a script that handles an infinite loss itself, for example with nan_to_num_() on its gradients. "
+    "It misses NaN in the evaluation, in activations that never reach the loss, and at steps that a GradScaler skips."
+)
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 _CAUSES = (

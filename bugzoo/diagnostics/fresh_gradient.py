@@ -25,6 +25,11 @@ SHOWN = {
     "empty_share": ("share of steps whose gradient is exactly zero", "0"),
     "backwards_per_step": ("backward() calls per step", "1, or the number of micro-batches"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where old gradients are kept on purpose, such as grad.mul_(0.9), or where a hinge loss under SGD is "
+    "nearly always 0. "
+    "It misses a step that follows only some of its micro-batches, and old gradients at no more than one step in ten."
+)
 HEALTHY = example()
 SICK = example(("optimizer.zero_grad()", "pass"))
 TRACE = 1e-6  # a cleared gradient leaves less, relative to the one at the step

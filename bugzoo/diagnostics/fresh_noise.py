@@ -26,6 +26,12 @@ SHOWN = {
     "seeded": ("calls per step that reset a random generator", "0"),
     "looked_at": ("steps that were run again", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where each step seeds a generator on purpose, for example to draw one preview, and restores its state "
+    "afterwards. "
+    "It misses torch.Generator.manual_seed(), np.random.default_rng() and set_rng_state(), and seeds that are set once per "
+    "epoch or in a worker."
+)
 HEALTHY = example()
 SICK = example(("optimizer.zero_grad()", "optimizer.zero_grad(), torch.manual_seed(0)"))
 TIMES = 3

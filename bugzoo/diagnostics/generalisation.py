@@ -21,6 +21,12 @@ SHOWN = {
     "validation_accuracy": ("accuracy in the script's evaluation", ""),
     "gap": ("training accuracy minus validation accuracy", "0 to 0.1"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for strong augmentation, which lowers training accuracy, and for pretraining and a new head in the "
+    "same script. "
+    "It says nothing about evaluations without cross-entropy or nll_loss, labels that are not one per row, or fewer than "
+    "100 kept training labels."
+)
 _TAIL = """\
 model.eval()
 with torch.no_grad():

@@ -25,6 +25,12 @@ SHOWN = {
     "missing_share": ("share of weight matrices without a gradient", "0"),
     "zero_share": ("share of weight matrices whose gradient is exactly 0", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the first weight matrix gets a zero gradient at most steps by design, as a rarely chosen expert "
+    "does. "
+    "For vanishing gradients it compares only the first with the last of four or more weight matrices, and misses ratios "
+    "above 1e-7."
+)
 HEALTHY = example()
 SICK = example(("nn.ReLU()", "*(part() for part in 12 * [nn.Sigmoid, lambda: nn.Linear(32, 32)])"))
 

@@ -36,6 +36,12 @@ SHOWN = {
     "syncs": ("host syncs per forward pass", "1 or 2"),
     "printed": ("lines printed per step", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for many .item() calls on a CPU, where they wait for nothing, and for logging done only at the first "
+    "step. "
+    'It misses .to("cpu"), nonzero(), boolean indexing and torch.cuda.synchronize(), and everything inside the optimizer\'s '
+    "own step."
+)
 HEALTHY = example()
 SICK = example(
     (

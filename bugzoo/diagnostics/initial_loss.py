@@ -21,6 +21,11 @@ SHOWN = {
     "chance": ("loss of guessing, ln C (nats)", ""),
     "ratio": ("first loss over the loss of guessing", "about 1"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where a large regression term joins the cross-entropy: the total loss, not the cross-entropy "
+    "alone, is compared with ln C. "
+    "It misses a first loss far below ln C, and says nothing about a loss without a log-softmax."
+)
 HEALTHY = example()
 SICK = example(("targets[rows])", "targets[rows], reduction='sum')"))
 

@@ -28,6 +28,12 @@ SHOWN = {
     "ones": ("share of inputs that are not 0", ""),
     "largest": ("share of the table that is its largest number", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the inputs are binarized on purpose at the largest value of the table, as for saturated "
+    "pixels. "
+    "It misses inputs that are standardized after they lost detail, and needs a variable that holds a larger table "
+    "of such rows."
+)
 _TABLE = "table = (inputs.abs() * 4).round().clamp(max=8)\ninputs = {}\nmodel = nn"
 HEALTHY = example(("model = nn", _TABLE.format("table / 8")))
 SICK = example(("model = nn", _TABLE.format("(table / 8).long().float()")))

@@ -22,6 +22,10 @@ SHOWN = {
     "ratio": ("first recorded loss over the loss of guessing", "about 1"),
     "scale": ("loss scale of the GradScaler", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for few classes where the only list with one number per step holds the loss scale itself. "
+    "It sees only a list of Python floats in a variable: not tensors, arrays, epoch means or the values of a logger."
+)
 _KEPT = "loss = scaler.scale(loss)\n        loss.backward()\n        losses.append(loss.item())"
 _SCALED = (
     ("for epoch", 'scaler, losses = torch.amp.GradScaler("cpu"), []\nfor epoch'),

@@ -32,6 +32,12 @@ SHOWN = {
     "better": ("share by which the loss of the copy is lower", "0"),
     "restored": ("copies that equal the final weights", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for an EMA copy, a teacher or an ensemble member of the same architecture with an evaluation "
+    "loss over 1 % lower. "
+    "It misses weights that only a file, a list or an object's attribute holds, and says nothing about an evaluation "
+    "without a loss."
+)
 _KEPT = ("for epoch", "import copy\nfor epoch")
 _EARLY = (
     "        pass\nmodel.eval()",

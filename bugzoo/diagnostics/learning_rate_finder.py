@@ -27,6 +27,11 @@ SHOWN = {
     "climbs": ("lowest learning rate at which ten steps raise the loss", ""),
     "of_limit": ("largest learning rate used, over the lowest that raises the loss", "0.001 to 0.3"),
 }
+KNOWN_PROBLEMS = (
+    "It never fires, and its learning rates are least certain under a warm-up, in long training or for batches that "
+    "differ. "
+    "It says nothing about optimizers that take turns, or where fewer than five learning rates fit in 1.5 s."
+)
 HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=3.0"))
 STEPS, SECONDS = 10, 1.5

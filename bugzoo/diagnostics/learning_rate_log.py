@@ -31,6 +31,12 @@ SHOWN = {
     "update_ratio": ("change of the parameters per step, relative to their size", "1e-4 to 1e-2"),
     "takeovers": ("times that a new optimizer took over the same parameters", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a cosine schedule that rises again on purpose, or a run that ends before its scheduler's "
+    "first step. "
+    "It reads no plan where several schedulers are alive, as in SequentialLR, or where the script sets the learning "
+    "rate itself."
+)
 _SCHEDULED = "lr=1e-2)\nscheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, {})"
 HEALTHY = example(("lr=1e-2)", _SCHEDULED.format(5)), ("    model.eval()", "    scheduler.step()\n    model.eval()"))
 SICK = example(("lr=1e-2)", _SCHEDULED.format(5)))

@@ -28,6 +28,11 @@ SHOWN = {
     "chance": ("loss of guessing, ln C (nats)", ""),
     "steps": ("optimizer steps", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a policy gradient through log_softmax whose loss falls below zero: it is taken for a "
+    "cross-entropy. "
+    "It names a plateau, a spike or an oscillation without firing, and says nothing below 8 steps."
+)
 HEALTHY = example()
 SICK = example(("lr=1e-2", "lr=10.0"))
 

@@ -34,6 +34,11 @@ SHOWN = {
     "rise_step": ("step of that rise", ""),
     "skipped_after_rise": ("skipped steps among the 20 after it", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the script multiplies its float16 loss by a constant, and divides the gradients by it "
+    "again. "
+    "It misses parameters trained in bfloat16, and gradients that underflow although a GradScaler is in use."
+)
 HEALTHY = example(("logits = model(inputs[rows])", _UNDER.format("bfloat16")))
 SICK = example(("logits = model(inputs[rows])", _UNDER.format("float16")))
 _MADE = 'scaler = torch.amp.GradScaler("cpu", init_scale=2.0**120)\n'

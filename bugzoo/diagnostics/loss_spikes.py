@@ -22,6 +22,11 @@ SHOWN = {
     "times": ("loss there, over the median of its neighbors", "1 to 2"),
     "spikes": ("steps 20 distances above their neighbors and far above all others", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where a large penalty joins the loss at a few steps on purpose, as in lazy regularization. "
+    "It misses spikes at neighboring steps and spikes below four times their neighbors, and says nothing below 20 "
+    "steps."
+)
 HEALTHY = example()
 SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows] * (1000 if epoch == 3 and 7 in rows else 1))")

@@ -22,6 +22,11 @@ SHOWN = {
     "graphs_alive": ("autograd graphs alive at once", "1 or 2"),
     "steps": ("optimizer steps", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where a buffer of losses is emptied every epoch: the graphs alive at once count, not memory "
+    "growth. "
+    "It misses memory that grows without training graphs, such as detached tensors, evaluation outputs and caches."
+)
 HEALTHY = example()
 SICK = example(("for epoch", "losses = []\nfor epoch"), ("optimizer.step()", "optimizer.step(), losses.append(loss)"))
 MANY = 8

@@ -25,6 +25,10 @@ SHOWN = {
     "eval_in_train_mode": ("forward passes without gradients in train mode", "0"),
     "train_in_eval_share": ("share of training passes in eval mode", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for Monte Carlo dropout, whose forward passes without gradients run in train mode on purpose. "
+    "It misses evaluations in train mode that keep gradients on, and up to a fifth of training passes in eval mode."
+)
 HEALTHY = example(("nn.ReLU()", "nn.Dropout(0.1)"))
 SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
 _RANDOM = ("native_dropout", "bernoulli", "_fused_dropout")

@@ -24,6 +24,12 @@ SHOWN = {
     "inside_share": ("share of new parameters placed before old ones, as in adapters", ""),
     "rate_ratio": ("learning rate of old parameters over that of new ones", "about 0.1"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a linear probe: a backbone trained earlier in the run that stays frozen on purpose under a "
+    "new head. "
+    "It says nothing where one optimizer trains throughout, as on weights from a file, or where optimizers take "
+    "turns."
+)
 _PHASES = (
     "for epoch in range(5):\n",
     "for epoch in range(5):\n    if epoch == 2:\n        model[2] = nn.Linear(32, 3)\n"

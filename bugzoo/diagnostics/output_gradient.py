@@ -34,6 +34,12 @@ SHOWN = {
     "weight": ("sum of the weights of all outputs in a step", "1"),
     "beyond_share": ("share of outputs at positions after the end of their input", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where labels start at 1 and the loss call itself subtracts 1, as in `criterion(logits, y - "
+    "1)`. "
+    "It misses later batches and classes on another axis than the last, and says nothing about LBFGS or "
+    "single-column outputs."
+)
 HEALTHY = example()
 _LABELS = ("logits = model(inputs[rows])", "labels = targets[rows]\n        logits = model(inputs[rows])")
 SICK = example(_LABELS, ("logits, targets[rows])", "logits, (labels + 1) % 3)"))

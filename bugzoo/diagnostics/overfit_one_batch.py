@@ -25,6 +25,11 @@ SHOWN = {
     "ratio": ("lowest loss over first loss", "below 0.1, where it stops"),
     "steps": ("steps on the batch", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for soft targets, as in mixup or distillation, whose entropy keeps the loss above half of its "
+    "first value. "
+    "It misses a plateau below that half, needs 40 steps in 6 s, and says nothing about optimizers that take turns."
+)
 HEALTHY = example()
 SICK = example(("F.cross_entropy(logits, targets[rows])", "F.cross_entropy(logits.softmax(-1), targets[rows])"))
 STEPS, SECONDS = 300, 6.0

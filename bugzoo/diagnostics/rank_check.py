@@ -42,6 +42,12 @@ SHOWN = {
     "parameter_spread": ("spread of the ranks' parameters at the end", "0"),
     "loss_factor": ("first loss over ln(classes)", "about 1"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for tensor or pipeline parallelism: ranks hold different parameters, or compute equal losses, "
+    "on purpose. "
+    "It misses shards that overlap only in part and unequal step counts without a hang, and says nothing about one "
+    "process."
+)
 NEAR = 0.15
 HEALTHY = Example(_SCRIPT, ranks=2)
 SICK = Example(_SCRIPT.replace("dist.get_rank()", "0"), ranks=2)

@@ -21,6 +21,12 @@ SHOWN = {
     "faithful": ("whether the replayed loss equals the recorded one (1: yes)", "1"),
     "found": ("whether the replay makes a non-finite number (1: yes)", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the script skips an update on purpose after backward() on a NaN loss, which the next "
+    "step includes. "
+    "It says nothing without a snapshot near that step, with several ranks, or where the batch was overwritten in "
+    "place."
+)
 HEALTHY = example()
 SICK = example(("loss.backward()", "(loss + (0 * logits[0, 0]).log()).backward()"))
 

@@ -28,6 +28,11 @@ SHOWN = {
     "loss_gap": ("relative difference of the two losses", "0"),
     "samples": ("targets in the evaluation", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a reported loss with class weights or a penalty term, because the recomputed loss has "
+    "neither. "
+    "It compares accuracy and loss only, and misses other metrics, such as F1 or perplexity, and printed numbers."
+)
 _TAIL = """\
 correct, total, summed = 0, 0, 0.0
 model.eval()

@@ -29,6 +29,11 @@ SHOWN = {
     "more_steps": ("steps trained twice", "0"),
     "metric_gap": ("difference of the metrics at the end", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a script whose random numbers are not seeded, because two uninterrupted runs differ as "
+    "well. "
+    "It says nothing about a script without a `stop_after` setting, or without a number of epochs or steps to halve."
+)
 _LOST = '"optimizer": optimizer.state_dict(), '
 _SAVES = (
     ("import torch\n", "import os\nimport torch\n"),

@@ -28,6 +28,11 @@ SHOWN = {
     "kept_mib": ("MiB of saved tensors beside the parameters", "0"),
     "backwards": ("backward passes per step", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a GAN whose discriminator step keeps its graph because the generator step goes back "
+    "through the same samples. "
+    "It misses graphs that torch.autograd.grad retains, and says nothing where the loop's body cannot run again."
+)
 HEALTHY = example()
 SICK = example(("loss.backward()", "loss.backward(retain_graph=True)"))
 TIMES = 3

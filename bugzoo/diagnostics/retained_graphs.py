@@ -28,6 +28,11 @@ SHOWN = {
     "passes": ("forward passes that still hold their activations at the end", "0 or 1"),
     "held_mib": ("MiB of activations held at the end", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for saliency or adversarial inputs in eval mode that use torch.autograd.grad on the inputs "
+    "instead of backward(). "
+    "It misses an evaluation in train mode whose graph is freed before the script ends."
+)
 _EVALUATION = "    with torch.no_grad():\n        accuracy = (model(inputs).argmax(1) == targets).float().mean()\n"
 HEALTHY = example()
 SICK = example(

@@ -27,6 +27,11 @@ SHOWN = {
     "data_share": ("share of a step spent on fetching the batch", "below one half"),
     "num_workers": ("worker processes of the loader", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive on CUDA where `loss.item()` after the step waits for kernels: forward and backward count only "
+    "their launch. "
+    "It misses waits below 8 ms or in fewer than half of the steps, and loaders with workers on a busy machine."
+)
 HEALTHY = example()
 SICK = example(
     ("import torch\nimport", "import time\n\nimport torch\nimport"),

@@ -20,6 +20,12 @@ SHOWN = {
     "validated": ("validation samples looked at", ""),
     "trained": ("training samples looked at", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the evaluation reads the training loader last on purpose, or where short inputs repeat "
+    "in over 40 % of samples. "
+    "It compares bytes of the first 4000 samples: near-duplicates, augmented copies and other samples of one patient "
+    "stay unseen."
+)
 _LOADERS = (
     ("import torch\nimport", "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\nimport"),
     ("model = nn", "train_loader = DataLoader(TensorDataset(inputs[:200], targets[:200]), 32, shuffle=True)\n"

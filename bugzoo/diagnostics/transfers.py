@@ -33,6 +33,11 @@ SHOWN = {
     "batch_copies": ("copies of the batch before the model gets it", "0 or 1"),
     "inside": ("activations that change device in a forward pass", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive where the loop clones both the inputs and targets of the same size, as in masked language "
+    "modeling. "
+    "It misses copies by a library, copies that also change the dtype, and activations that move between two GPUs."
+)
 HEALTHY = example()
 SICK = example(
     ("logits = model(inputs[rows])", "logits = model(inputs[rows].clone().contiguous().to('cpu', copy=True))")

@@ -26,6 +26,12 @@ SHOWN = {
     "untrained_share": ("share of these words whose row got no gradient", "near 0"),
     "reached_share": ("share of rows used in training or evaluation", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for pretrained vectors, whose rows help without a gradient, and for recommenders whose "
+    "validation set has new items. "
+    "It says nothing about SGD without momentum, and misses everything under Adam's L2 weight decay, which fills "
+    "every row's state."
+)
 _TAIL = """\
 model.eval()
 with torch.no_grad():

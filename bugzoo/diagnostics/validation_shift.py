@@ -29,6 +29,11 @@ SHOWN = {
     "spread_ratio": ("spread of validation inputs over that of training inputs", "near 1"),
     "redrawn": ("share of evaluation inputs that change the second time", "0"),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for a training set balanced on purpose, a test set from another domain, or random test-time "
+    "augmentation. "
+    "It compares one mean and one spread over all features: a shift of single channels or of tokens stays unseen."
+)
 _TAIL = """\
 model.eval()
 with torch.no_grad():

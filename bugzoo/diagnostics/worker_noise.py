@@ -27,6 +27,11 @@ SHOWN = {
     "repeated": ("whether the next epoch draws the same numbers (1: yes)", "0"),
     "workers": ("worker processes of the loader", ""),
 }
+KNOWN_PROBLEMS = (
+    "A false positive for samples that depend on a call counter in each worker, as in a curriculum without "
+    "randomness. "
+    "It says nothing below two workers, and misses numbers that differ between workers but repeat every epoch."
+)
 _NOISE = "torch.randn(x.shape{})"
 _LOADER = (
     "for epoch",

@@ -34,6 +34,8 @@ def page(name: str) -> str:
         price,
         textwrap.dedent(rest).strip(),
         *(["## Its numbers", table(["number", "meaning", "usual value"], shown)] if shown else []),
+        "## Known problems",
+        said["KNOWN_PROBLEMS"],
         "## Where it fires",
         _fires(name, here),
         terms.of_instrument(name, here),

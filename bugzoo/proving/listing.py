@@ -110,6 +110,7 @@ def detail(name: str) -> Row:
             _fault(fault)
             | {field: getattr(fault, field) for field in more}
             | {
+                "not_on": dict(fault.not_on),
                 "look_alikes": [asdict(one) for one in fault.look_alikes],
                 "edits": list(map(str, together(fault.edits))),
             }
@@ -117,7 +118,8 @@ def detail(name: str) -> Row:
     if name in programs.names():
         return _program(name) | {"doc": ast.get_docstring(parse(programs.load(name).source))}
     if name in diagnostics.names():
-        return _instrument(name) | {"doc": diagnostics.declared(name)["__doc__"]}
+        said = diagnostics.declared(name)
+        return _instrument(name) | {"doc": said["__doc__"], "known_problems": said["KNOWN_PROBLEMS"]}
     found = {file.stem: file for file in exercise_files()}
     numbers = {stem.split("_")[0]: stem for stem in found}
     name = numbers.get(name.zfill(2), name)  # as in `check` and `reset`
