@@ -139,7 +139,11 @@ def _fault(row: dict[str, Any]) -> None:
             "\nlook-alikes",
         )
     if row["not_on"]:
-        table(["program", "why it does not show"], [list(one) for one in row["not_on"].items()], "\nwhere it does not show")
+        table(
+            ["program", "why it does not show"],
+            [list(one) for one in row["not_on"].items()],
+            "\nwhere it does not show",
+        )
     if row["sources"]:
         _head("seen at")
         _say(*(f"  {text}" for text in row["sources"]))

@@ -33,7 +33,18 @@ from bugzoo.running import identity, mounts, seccomp
 from bugzoo.running.job import WORK, Job
 
 _NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
-ROOMS = ("__init__.py", "errors.py", "files.py", "machine.py", "plain.py", "syntax.py", "running", "watching", "rerun", "diagnostics")
+ROOMS = (
+    "__init__.py",
+    "errors.py",
+    "files.py",
+    "machine.py",
+    "plain.py",
+    "syntax.py",
+    "running",
+    "watching",
+    "rerun",
+    "diagnostics",
+)
 """The parts of bugzoo that a submission may read."""
 
 

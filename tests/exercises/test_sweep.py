@@ -69,9 +69,7 @@ def test_every_number_has_a_name_that_tells_nothing(name: str) -> None:
 
 
 def test_this_search_finds_what_it_looks_for() -> None:
-    assert (
-        told("it is gradients from earlier batches!") and told("double softmax") and told("stale_gradients")
-    )
+    assert told("it is gradients from earlier batches!") and told("double softmax") and told("stale_gradients")
 
 
 @pytest.mark.parametrize("name", list(exercises()))
