@@ -63,7 +63,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     assert lab.errors() == [], "a notebook in which nothing is written yet stops nowhere"
     told = lab.show("numbers").inner_text()
     assert "You said: a) The loss climbs" in told and "It was: c) Nothing at all" in told and "divergence" in told
-    assert "You said nothing beforehand" in told
+    assert "You said nothing before the run" in told
     lab.picture("lesson_03_you_said")
     for name in ("try-search", "try-hooks", "try-safe"):
         told = lab.show(name).inner_text()
