@@ -106,7 +106,7 @@ def check_outcome(found: dict[str, dict[str, Any]]) -> None:
     }  # fmt: skip
     assert "not valid JSON" in found["dot"]["message"] and "keep the one that counts" in found["gus"]["message"]
     assert any("'repair' was changed" in note for note in found["eve"]["notes"])
-    assert any("another order" in note for note in found["fay"]["notes"])
+    assert any("out of order" in note for note in found["fay"]["notes"])
     assert found["ada"]["diagnosis"]["points"] == 3.0 and found["ada"]["repair"]["points"] == 7.0
 
 
