@@ -1,5 +1,6 @@
 """The field's terms that bugzoo uses: what each means, where it matters, and the wording that each replaces."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 
@@ -20,7 +21,13 @@ class Term:
     instead_of: tuple[str, ...] = ()
     """Lower-case spellings and phrases that no text for users may contain as whole words."""
 
+    def lesson_line(self, there: Container[str]) -> str:
+        """Return a line that names the lessons on this term, of those that are `there`; empty without any."""
+        found = [number for number in self.lessons if number in there]
+        return f"Lesson{'s' * (len(found) > 1)} {', '.join(found)}." if found else ""
 
+
+TITLE = "# Glossary\n\nThe terms that bugzoo uses, in the words of the field."
 TERMS: tuple[Term, ...] = (
     Term(
         "ablation",

@@ -5,11 +5,12 @@ against its proof cells. For the format see `source.py` and the example in CONTR
 """
 
 from pathlib import Path
+from typing import Any
 
 from bugzoo.course.source import Lesson, read
 from bugzoo.errors import unknown
 
-__all__ = ["Lesson", "build", "files", "load", "stray"]
+__all__ = ["Lesson", "build", "files", "load", "numbers", "stray"]
 PLACE = Path(__file__).parent.parent / "lessons"
 
 
@@ -49,4 +50,22 @@ def _texts() -> dict[str, str]:
     """Return path below the root -> the lesson's notebook."""
     from bugzoo.notebooks import to_text
 
-    return {f"notebooks/{name}.ipynb": to_text(read(file).notebook()) for name, file in files().items()}
+    made = {f"notebooks/{name}.ipynb": to_text(read(file).notebook()) for name, file in files().items()}
+    return made | {"notebooks/glossary.ipynb": to_text(_glossary())}
+
+
+def numbers() -> set[str]:
+    """Return the numbers of the lessons, as in "03"."""
+    return {name[:2] for name in files() if name[:2].isdigit()}
+
+
+def _glossary() -> Any:
+    """Return the glossary as a notebook. It names no fault, so that it gives no exercise away."""
+    from bugzoo.glossary import TERMS, TITLE
+    from bugzoo.notebooks import markdown, notebook
+
+    cells = [markdown("title", TITLE)]
+    for place, term in enumerate(TERMS, 1):
+        text = f"## {term.name}\n\n{term.text}\n\n{term.lesson_line(numbers())}"
+        cells.append(markdown(f"term-{place}", text.strip()))
+    return notebook(cells)

@@ -19,7 +19,8 @@ STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 _DIAGNOSIS = (
     "## Your diagnosis\n\nFill in the form and press Hand in. You can hand in again. If nothing is wrong, say so: a fault named "
     "in a healthy program earns nothing. The form's last question asks which test tells your cause from its closest "
-    "look-alike.\n\n*Only for a graded class:* hand in by code, in the cell below the form: "
+    "look-alike. The [glossary](../notebooks/glossary.ipynb) explains the words.\n\n*Only for a graded class:* hand in by "
+    "code, in the cell below the form: "
     '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`. '
     "`form.causes` and `form.tests` list the choices. The first test is A."
 )

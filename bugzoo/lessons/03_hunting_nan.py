@@ -18,7 +18,8 @@
 #
 # Before each result you predict it. Say something, even a guess: it is saved, not graded, and the cell with the result comes
 # back to it. Read folded text after the run above it. The cells build on each other. After a restart of the kernel choose
-# *Run* → *Run All Above Selected Cell*; your predictions and your code are still there.
+# *Run* → *Run All Above Selected Cell*; your predictions and your code are still there. The [glossary](glossary.ipynb) explains
+# words that you do not know.
 
 # %% setup
 import torch

@@ -1,11 +1,10 @@
 """The glossary as a page: what each term means, and the faults, instruments and lessons where it is met."""
 
 import re
-from collections.abc import Callable
 
 from bugzoo import course, diagnostics
 from bugzoo import faults as catalogue
-from bugzoo.glossary import TERMS, Term
+from bugzoo.glossary import TERMS, TITLE, Term
 from bugzoo.pages.text import fault_page, instrument_page, link
 
 PAGE = "glossary.md"
@@ -13,18 +12,9 @@ PAGE = "glossary.md"
 
 def page() -> str:
     """Markdown for the site, with links to the pages of faults and instruments."""
-    return _page(_met)
-
-
-def plain() -> str:
-    """Markdown for the folder of notebooks: no fault is named there, so that no exercise is given away."""
-    return _page(_lessons)
-
-
-def _page(met: Callable[[Term], str]) -> str:
-    parts = ["# Glossary", "The terms that bugzoo uses, in the words of the field."]
+    parts = [TITLE]
     for term in TERMS:
-        parts += [f"## {term.name}", term.text, met(term)]
+        parts += [f"## {term.name}", term.text, _met(term)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -52,11 +42,4 @@ def _met(term: Term) -> str:
     known = catalogue.catalogue()
     met = [link(known[one].title, fault_page(one), PAGE) for one in term.faults if one in known]
     met += [link(f"`{one}`", instrument_page(one), PAGE) for one in term.instruments if one in diagnostics.names()]
-    return "\n\n".join(filter(None, [f"Met in: {', '.join(met)}." if met else "", _lessons(term)]))
-
-
-def _lessons(term: Term) -> str:
-    """The lessons that exist."""
-    there = {file.stem[:2] for file in course.files().values()}
-    found = [number for number in term.lessons if number in there]
-    return f"Lesson{'s' * (len(found) > 1)}: {', '.join(found)}." if found else ""
+    return "\n\n".join(filter(None, [f"Met in: {', '.join(met)}." if met else "", term.lesson_line(course.numbers())]))

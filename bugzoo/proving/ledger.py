@@ -71,6 +71,14 @@ def waiting(place: Path | None = None) -> set[str]:
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
 
+def healthy_scripts() -> dict[str, dict[str, int]]:
+    """Return instrument -> {"scripts", "applied", "fired"} on healthy scripts in other styles; empty without a ledger."""
+    try:
+        return json.loads(((home() or Path("nowhere")) / "healthy_scripts.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
 def newer(old: Entry, new: Entry) -> Entry:
     """Return `old` if `new` has the same verdict on the same content, as numbers differ slightly between machines."""
     same = ("evidence", "full", "key", "problems", "outcomes", "fired", "status", "share", "graded", "not_graded")

@@ -21,7 +21,8 @@ def test_committed_are_built_ones() -> None:
 
 
 def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
-    assert len(course.build(tmp_path)) == len(course.files())
+    built = course.build(tmp_path)
+    assert len(built) == len(course.files()) + 1 and "notebooks/glossary.ipynb" in built
     assert course.build(tmp_path) == course.stray(tmp_path) == []
     first, second = (tmp_path / f"notebooks/{name}.ipynb" for name in list(course.files())[:2])
     first.write_text(first.read_text().replace("## ", "### "))
