@@ -1,8 +1,8 @@
 """Parse source code, and split it into lines numbered as in the syntax tree.
 
 `parse` is a thread-safe `ast.parse`. CPython 3.11 has one counter of tree depth for all threads, so two threads
-sometimes fail with "SystemError: AST constructor recursion depth mismatch". The lock is reentrant because garbage
-collection may call `parse` in between.
+sometimes fail with "SystemError: AST constructor recursion depth mismatch" (https://github.com/python/cpython/issues/106905).
+The lock is reentrant because garbage collection may call `parse` in between.
 """
 
 import ast
@@ -11,12 +11,18 @@ from threading import RLock
 from typing import Any
 
 _one_at_a_time = RLock()
+_parse = ast.parse
 
 
-def parse(source: str, mode: str = "exec") -> Any:
+def parse(source: Any, *given: Any, **named: Any) -> Any:
     """Parse like `ast.parse`. Raises SyntaxError, and ValueError for a text with null bytes."""
     with _one_at_a_time:
-        return ast.parse(source, mode=mode)
+        return _parse(source, *given, **named)
+
+
+def parse_in_threads() -> None:
+    """Make `ast.parse` thread-safe for libraries too: `inspect.signature`, `ast.literal_eval` and torch call it."""
+    ast.parse = parse
 
 
 def assigned(source: str) -> dict[str, ast.expr]:

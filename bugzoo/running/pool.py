@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from bugzoo.machine import cores
 from bugzoo.running.worker import stop_all
+from bugzoo.syntax import parse_in_threads
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -29,6 +30,7 @@ def run_all(
     An exception, here or there, stops everything that still runs here and is raised again. `stopping` is set first.
     """
     own = executor is None
+    parse_in_threads()
     pool = executor or ThreadPoolExecutor(workers or cores(), thread_name_prefix="bugzoo")
     futures: dict[Future, int] = {}
     try:
