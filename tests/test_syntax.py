@@ -52,7 +52,9 @@ def test_threads_of_the_pool_parse_at_the_same_time():
     gc.set_threshold(50)
     sys.setswitchinterval(1e-5)
     try:
-        found = run_all(lambda own: [len((parse if own else ast.parse)(text).body) for _ in range(60)], [0, 1, 0, 1], workers=4)
+        found = run_all(
+            lambda own: [len((parse if own else ast.parse)(text).body) for _ in range(60)], [0, 1, 0, 1], workers=4
+        )
     finally:
         gc.callbacks.remove(let_others_run)
         gc.set_threshold(*usual)
