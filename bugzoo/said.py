@@ -17,7 +17,7 @@ SAYS: dict[str, tuple[int, ...]] = {
     "RuntimeError": (0,),
 }
 """Callable -> positions of the text arguments."""
-WORDS = {"message", "evidence", "saw", "expected"}
+WORDS = {"message", "reason", "saw", "expected"}
 """The same arguments, by name."""
 _BINDING = ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
 """An expression with one of these does more than build a text."""

@@ -253,7 +253,7 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         if suspect.line:
             code = text[suspect.line - 1].strip() if suspect.line <= len(text) else ""
             lines.append(f"   where  line {suspect.line}" + (f": {code}" if code else ""))
-        lines += _fold(suspect.evidence, "   seen   ")
+        lines += _fold(suspect.reason, "   seen   ")
         if number == 1:
             lines += _catalogue(suspect.cause)
         lines += _test(tests.get(suspect.cause))

@@ -144,5 +144,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         causes = [f"recurrent/{name}" for name in names] if recurrent else ["loss/wrong_axis_reduction"]
         suspects += [Suspect(cause, 0.4, text) for cause in causes]
     if suspects:
-        return Verdict("batch_independence", True, suspects[0].evidence, shown, tuple(suspects))
+        return Verdict("batch_independence", True, suspects[0].reason, shown, tuple(suspects))
     return Verdict("batch_independence", False, "a sample's output does not depend on its batch", shown)

@@ -200,5 +200,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = f"after {numbers['epochs']:.0f} epochs the loader still gives the batches of the first one, in the same order"
         suspects.append(Suspect("distributed/set_epoch_missing", 0.85, text))
     if suspects:
-        return Verdict("batch_order", True, suspects[0].evidence, shown, tuple(suspects))
+        return Verdict("batch_order", True, suspects[0].reason, shown, tuple(suspects))
     return Verdict("batch_order", False, "batches are shuffled, and none repeats another", shown)

@@ -168,7 +168,7 @@ def page(
     run, said = found.run, []
     for suspect in found.suspects[:3]:
         at = f", line {suspect.line} of original.py" if suspect.line else ""
-        said.append(f"- `{suspect.cause}` ({suspect.score:.2f}{at}): {suspect.evidence}")
+        said.append(f"- `{suspect.cause}` ({suspect.score:.2f}{at}): {suspect.reason}")
     error = symptom.error
     where = {name: value for name, value in environment().items() if value is not None}
     settings = _settings(run.source) if run is not None else {}

@@ -73,7 +73,7 @@ class Report:
                 {
                     "cause": s.cause,
                     "score": round(s.score, 3),
-                    "evidence": s.evidence,
+                    "reason": s.reason,
                     "file": s.file,
                     "line": s.line,
                     "instruments": list(s.instruments),
@@ -96,7 +96,7 @@ class Report:
         for suspect in self.suspects:
             at = f", line {suspect.line}" if suspect.line else ""
             after = f" (explained by {suspect.explained_by})" if suspect.explained_by else ""
-            lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.evidence}{after}")
+            lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.reason}{after}")
         lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
         lines += [f"  not checked: {item['instrument']} ({item['why']})" for item in self.not_checked]
         return "\n".join(lines)

@@ -75,8 +75,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = f"torch.compile compiles one piece of the model {versions:.0f} times for other shapes or numbers (usually 1 or 2)"
         suspects.append(Suspect("speed/recompiles", 0.6, text))
     message = (
-        suspects[0].evidence
-        if suspects
-        else "there are no graph breaks, and no piece is compiled more often than usual"
+        suspects[0].reason if suspects else "there are no graph breaks, and no piece is compiled more often than usual"
     )
     return Verdict("compiled_graphs", bool(suspects), message, shown, tuple(suspects))

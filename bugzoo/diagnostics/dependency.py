@@ -230,5 +230,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers["softmax_over_queries"]:
         text = "attention weights sum to 1 over the queries, not over the keys"
         suspects.insert(0, Suspect("attention/softmax_over_queries", 0.9, text, **place))
-    message = suspects[0].evidence if suspects else "each output depends only on inputs that it may read"
+    message = suspects[0].reason if suspects else "each output depends only on inputs that it may read"
     return Verdict("dependency", bool(suspects), message, shown, tuple(suspects))

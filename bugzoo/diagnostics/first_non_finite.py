@@ -144,4 +144,4 @@ def judge(numbers: dict[str, Any]) -> Verdict:
             break
     if not suspects:
         suspects.append(Suspect("numerics/log_at_step", 0.3, f"{where}; its operation is unknown", **place))
-    return Verdict("first_non_finite", True, suspects[0].evidence, shown, tuple(suspects))
+    return Verdict("first_non_finite", True, suspects[0].reason, shown, tuple(suspects))

@@ -120,5 +120,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         )
     if clip:
         suspects.append(Suspect("clipping/clipping_missing", 0.5, f"clipping helps: {text}"))
-    message = suspects[0].evidence if suspects else text
+    message = suspects[0].reason if suspects else text
     return Verdict("five_minute_checklist", bool(suspects), message, shown, tuple(suspects))

@@ -193,7 +193,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         )
     if numbers["stuck_at_chance"]:
         suspects = _stuck_suspects(numbers)
-        text = suspects[0].evidence if suspects else "the loss stays at chance; the curve alone does not say why"
+        text = suspects[0].reason if suspects else "the loss stays at chance; the curve alone does not say why"
         return Verdict("loss_curve", bool(suspects), f"stuck at chance: {text}", shown, tuple(suspects))
     text = f"{pattern}: from {numbers['first_loss']:.3g} to {numbers['final_loss']:.3g} in {numbers['steps']:.0f} steps"
     return Verdict("loss_curve", False, text, shown)

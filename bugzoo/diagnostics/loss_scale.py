@@ -140,7 +140,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "half_without_scaler", *SHOWN)
     suspects = [*_format(numbers), *_search(numbers)]
     if suspects:
-        return Verdict("loss_scale", True, suspects[0].evidence, shown, tuple(suspects))
+        return Verdict("loss_scale", True, suspects[0].reason, shown, tuple(suspects))
     if numbers["autocast"] == "bfloat16":
         return Verdict("loss_scale", False, "bfloat16 has the range of float32 and needs no GradScaler", shown)
     text = f"{share(numbers['underflow_share'])} of the gradient elements underflow at this loss scale; "

@@ -155,5 +155,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text = "in eval mode the model still drops units at random: functional dropout without training=self.training"
         place = {"file": numbers.get("file"), "line": numbers.get("line")}
         suspects.append(Suspect("modes/dropout_in_functional_form", 0.85, text, **place))
-    message = suspects[0].evidence if suspects else f"training ran in train mode and evaluation in eval mode ({layers})"
+    message = suspects[0].reason if suspects else f"training ran in train mode and evaluation in eval mode ({layers})"
     return Verdict("mode_watch", bool(suspects), message, shown, tuple(suspects))

@@ -142,7 +142,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     shown = pick(numbers, "hung", "steps_fewest", "steps_most", "spread", "parameter_spread", "loss_factor")
     suspects = [*_steps(numbers), *_averaged_twice(numbers)]
     if suspects:
-        return Verdict("rank_check", True, suspects[0].evidence, shown, tuple(suspects))
+        return Verdict("rank_check", True, suspects[0].reason, shown, tuple(suspects))
     text = f"{numbers['ranks']:.0f} ranks, {numbers['steps_fewest']:.0f} steps each, equal parameters, different data"
     return Verdict("rank_check", False, text, shown)
 

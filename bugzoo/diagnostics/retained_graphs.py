@@ -121,5 +121,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         suspects.append(Suspect("modes/no_grad_missing", 0.6, text))
         suspects.append(Suspect("memory/evaluation_keeps_graph", 0.4, text))
     if suspects:
-        return Verdict("retained_graphs", True, suspects[0].evidence, shown, tuple(suspects))
+        return Verdict("retained_graphs", True, suspects[0].reason, shown, tuple(suspects))
     return Verdict("retained_graphs", False, "evaluation ran without a graph, and none is left at the end", shown)

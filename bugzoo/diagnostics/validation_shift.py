@@ -188,5 +188,5 @@ def judge(numbers: dict[str, Any]) -> Verdict:
     if numbers.get("redrawn", 0.0) > 0:
         text = f"{share(numbers['redrawn'])} of the evaluation's inputs change when it runs a second time (usually 0)"
         suspects.append(Suspect("data/augmented_validation", 0.85, text))
-    message = suspects[0].evidence if suspects else "training and evaluation get the same kind of data"
+    message = suspects[0].reason if suspects else "training and evaluation get the same kind of data"
     return Verdict("validation_shift", bool(suspects), message, shown, tuple(suspects))

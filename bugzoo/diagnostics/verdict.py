@@ -13,7 +13,7 @@ class Suspect:
 
     cause: str
     score: float
-    evidence: str
+    reason: str
     file: str | None = None
     line: int | None = None
 

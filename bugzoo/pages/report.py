@@ -89,7 +89,7 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
     title = f"{place}. {html.escape(suspect.cause)}"
     parts = [f"<section class={'first' if place == 1 else 'other'}><h3>{title} "]
     parts.append(f'<span class="soft">score {suspect.score:.2f}</span></h3>')
-    parts.append(f"<p>{_sentence(suspect.evidence)}</p>")
+    parts.append(f"<p>{_sentence(suspect.reason)}</p>")
     if suspect.line:
         parts.append(_excerpt(lines, suspect.line))
     told = []

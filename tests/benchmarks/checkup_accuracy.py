@@ -49,7 +49,7 @@ def measure(folder: Path) -> dict[str, dict[str, int]]:
         found = _look(folder, name, source)
         if found.outcome != "nothing":  # "unjudged" is no answer either
             rows[row]["false_alarms"] += 1
-            print(f"{name}: {found.outcome}: {[(s.cause, s.evidence) for s in found.suspects]}", flush=True)
+            print(f"{name}: {found.outcome}: {[(s.cause, s.reason) for s in found.suspects]}", flush=True)
     for case in BROKEN:
         row, found = rows[case.cause.split("/")[0]], _look(folder, case.script, case.source, case.cause)
         row["cases"] += 1

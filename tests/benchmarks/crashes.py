@@ -25,7 +25,7 @@ def printed(name: str, anomaly: bool) -> str:
 
 
 def checked(name: str) -> str:
-    """Evidence and place of the first suspect; where there is none, what was said in its stead."""
+    """Reason and place of the first suspect; where there is none, what was said in its stead."""
     found = checkup(FOLDER / f"{name}.py")
     first = found.suspects[0] if found.suspects else None
     if first is None:
@@ -33,7 +33,7 @@ def checked(name: str) -> str:
     line = (
         (FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()[first.line - 1].strip() if first.line else ""
     )
-    return f"{first.evidence}; line {first.line}: {line}"
+    return f"{first.reason}; line {first.line}: {line}"
 
 
 def measure() -> dict[str, dict[str, int]]:

@@ -104,7 +104,7 @@ def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
     assert process.returncode == 0, error
     assert found["outcome"] == "found"
     assert set(found["suspects"][0]) == {
-        "cause", "score", "evidence", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
+        "cause", "score", "reason", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
     }  # fmt: skip
     assert (found["suspects"][0]["cause"], found["suspects"][0]["line"]) == ("loop/stale_gradients", 9)
     assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])

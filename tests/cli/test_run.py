@@ -144,7 +144,7 @@ def test_checkup_of_a_script_of_ones_own(bugzoo, tmp_path):
     found = json.loads(called.out)
     assert found["outcome"] == "found"
     assert found["suspects"][0]["cause"] == "loop/stale_gradients"
-    assert {"cause", "score", "evidence", "file", "line"} <= set(found["suspects"][0])
+    assert {"cause", "score", "reason", "file", "line"} <= set(found["suspects"][0])
     assert found["not_checked"]
     assert "loop/stale_gradients" in bugzoo("checkup", str(script)).out
 

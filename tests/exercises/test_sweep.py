@@ -55,7 +55,7 @@ def test_no_instrument_says_more_than_numbers(name: str, capsys: Any) -> None:
             verdict = diagnostics.instrument(instrument).judge(reading.numbers)
             fired += verdict.fired
             assert verdict.message not in shown and "ALARM" not in shown
-            assert not any(suspect.evidence in shown for suspect in verdict.suspects)
+            assert not any(suspect.reason in shown for suspect in verdict.suspects)
             readings.show(instrument, reading, run, verdict=True)
             assert verdict.message in capsys.readouterr().out
     assert bool(fired) != load(name).trap, "what is wrong is measured, whoever says it"

@@ -1,4 +1,4 @@
-"""What a failed check tells is a number, and nothing that names the cause: no word of the form, no suspect's evidence."""
+"""What a failed check tells is a number, and nothing that names the cause: no word of the form, no suspect's reason."""
 
 import re
 
