@@ -78,10 +78,3 @@ def _another_reading(suspect: Ranked, stronger: list[Ranked]) -> Ranked:
         return suspect
     other = next((one for one in stronger if set(suspect.instruments) <= set(one.instruments)), None)
     return replace(suspect, instead_of=other.cause) if other else suspect
-
-
-def likeliest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts that fired, those that name the likeliest cause first, and those without a suspect last."""
-    fired = [verdict for verdict in verdicts if verdict.fired]
-    order = {suspect.cause: place for place, suspect in enumerate(rank(fired))}
-    return sorted(fired, key=lambda one: min((order[suspect.cause] for suspect in one.suspects), default=len(order)))

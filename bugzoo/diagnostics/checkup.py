@@ -10,7 +10,7 @@ reason.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +123,13 @@ def report(run: "Run", path: str | None = None) -> Report:
     else:
         outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
     return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds, run)
+
+
+def likeliest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts that fired, those that name the likeliest cause first, and those without a suspect last."""
+    fired = [verdict for verdict in verdicts if verdict.fired]
+    order = {suspect.cause: place for place, suspect in enumerate(rank(fired))}
+    return sorted(fired, key=lambda one: min((order[suspect.cause] for suspect in one.suspects), default=len(order)))
 
 
 def _unlearnt(run: "Run") -> str:

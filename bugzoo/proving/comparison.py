@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from bugzoo.diagnostics import judge_all, measure_all, reruns
-from bugzoo.diagnostics._rank import likeliest_first
+from bugzoo.diagnostics.checkup import likeliest_first
 from bugzoo.faults.evidence import parse
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
