@@ -12,8 +12,12 @@ from typing import Any
 
 from bugzoo.running.zygote import prepare
 
-IMPORTED = ("torch", "bugzoo.watching", "bugzoo.rerun.explain", "bugzoo.running.child")
-"""What most runs need. A script imports the rest itself."""
+IMPORTED = ("torch", "torch._dynamo", "bugzoo.watching", "bugzoo.rerun.explain", "bugzoo.running.child")
+"""What most runs need. A script imports the rest itself.
+
+`torch._dynamo` writes a temporary file and makes a folder when it is imported. A script's first optimizer would import it.
+Then the script would seem to write files, and no part of it would run again.
+"""
 _kept: list[Any] = []
 
 
