@@ -121,8 +121,8 @@ def notes(ticket: str, kind: str = "") -> list[dict[str, Any]]:
 
 
 def looked(ticket: str) -> list[str]:
-    """Return the instruments noted as `{"instrument": name}`, each once, in order of the first look."""
-    names = (str(one["instrument"]) for one in notes(ticket, "looked"))
+    """Return the views noted as `{"view": name}`, each once, in order of the first look. Older notes have an instrument."""
+    names = (str(one.get("view") or one["instrument"]) for one in notes(ticket, "looked"))
     return list(dict.fromkeys(RENAMED.get(name, name) for name in names))  # of a record that is older than a name
 
 

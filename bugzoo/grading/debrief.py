@@ -1,4 +1,4 @@
-"""The debrief of an exercise: explanation, run before and after, look-alikes, reading list and next exercise."""
+"""The debrief of an exercise: explanation, run before and after, `checkup`, look-alikes, reading list, next exercise."""
 
 import difflib
 from typing import Any
@@ -7,6 +7,7 @@ from bugzoo import record
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.frontend import headless
+from bugzoo.grading import would_say
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.grade import handed_out, healthy_text
@@ -24,6 +25,8 @@ def show(exercise: Exercise, program: Any = None) -> None:
     display(Markdown(_why(exercise)))
     if not exercise.trap:
         display(Markdown("### Before and after"), Image(picture(exercise, program)))
+    print("checkup runs on the program as handed out ...", flush=True)
+    display(Markdown(would_say.text(exercise)))
     display(Markdown(_further(exercise)))
 
 

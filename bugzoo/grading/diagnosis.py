@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bugzoo import diagnostics
+from bugzoo import views
 from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes
 from bugzoo.errors import UserError
@@ -17,6 +17,7 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import parse_answers
 from bugzoo.syntax import source_lines
+from bugzoo.views.table import views_of
 
 NEAR = 3
 """Lines by which a place may be off and still count."""
@@ -32,9 +33,9 @@ class Weights:
     evidence: float
     test: float
     later: float = 1.0
-    """Share of `evidence` for an instrument that shows it but was not used first; the curve usually comes first."""
+    """Share of `evidence` for a view that shows it but was not the first one; the curve usually comes first."""
     looked: float = 0.0
-    """Share of `evidence` for using any instrument."""
+    """Share of `evidence` for any look at a view."""
     section: float = 0.0
     """Share of `place` for a line in the right section."""
     blamed: float = 0.0
@@ -55,7 +56,7 @@ class Right:
     places: tuple[tuple[int, int], ...] = ()
     """Line ranges (from 1, inclusive) of the broken text that an accepted repair changes; none: healthy."""
     evidence: tuple[str, ...] = ()
-    """Instruments that show it, the most informative first."""
+    """Views that show it, the most informative first."""
     step: tuple[int, int] | None = None
     """First and last step that count as the onset; None if it shows from the start and every answer is right."""
     test: Choices = field(default_factory=Choices)
@@ -81,11 +82,17 @@ def right(
 
 
 def telling(fault: Fault) -> tuple[str, ...]:
-    """Return the instruments that show a fault: from its evidence, effect and extra list; for a trap all."""
+    """Return the views that show a fault: from its evidence, effect and extra list; for a trap all."""
     claims = (*fault.evidence, *([] if fault.trap else [fault.effect]))
-    named = [parse(text).instrument for text in claims] + list(fault.shown_by)
-    known = diagnostics.names()
-    return tuple(dict.fromkeys([*(name for name in named if name in known), *(known if fault.trap else ())]))
+    found = [view for text in claims for view in _ending(text) or views_of([parse(text).left])]
+    return tuple(dict.fromkeys([*found, *views_of(fault.shown_by), *(views.names() if fault.trap else ())]))
+
+
+def _ending(claim: str) -> tuple[str, ...]:
+    """Return the views for a claim about how the run ends; empty for any other claim."""
+    if parse(claim).instrument != "outcome":
+        return ()
+    return ("memory",) if "out_of_memory" in claim else ("layers",)
 
 
 def onset(fault: Fault, params: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -167,11 +174,16 @@ def _step(right: Right, given: Any) -> Part:
 
 
 def _evidence(right: Right, given: Any, weights: Weights) -> Part:
-    looked = parse_answers.names(given)
+    looked = seen_in(parse_answers.names(given))
     first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
     share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
-    saw = ", ".join(looked) or "no instrument was used"
-    return Part("evidence", share, saw, "an instrument that shows it" + (", first" if weights.later < 1 else ""), share)
+    saw = ", ".join(looked) or "no view was opened"
+    return Part("evidence", share, saw, "a view that shows it" + (", first" if weights.later < 1 else ""), share)
+
+
+def seen_in(names: Sequence[str]) -> list[str]:
+    """Return each name once, an instrument's as its view: records that are older than the views name instruments."""
+    return list(dict.fromkeys(view for name in names for view in (views_of([name]) or [name])))
 
 
 def _test(right: Right, given: Any) -> Part:

@@ -21,7 +21,7 @@ _DIAGNOSIS = (
     "in a healthy program earns nothing. The form's last question asks which test tells your cause from its closest "
     "look-alike. The [glossary](../notebooks/glossary.ipynb) explains the words.\n\n*Only for a graded class:* hand in by "
     "code, in the cell below the form: "
-    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first instrument", ...])`. '
+    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", ...])`. '
     "`form.causes` and `form.tests` list the choices. The first test is A."
 )
 FOLDED = {"jupyter": {"source_hidden": True}}
@@ -75,14 +75,14 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         markdown("look-text", _LOOK),
         code("look", "view = program.run()"),
         code("numbers", "program.numbers()"),
-        code("instruments", "program.instruments()"),
-        code("instrument", 'numbers = program.instrument("loss_curve")'),
+        code("views", "program.views()"),
+        code("look-first", 'numbers = program.look("loss_curve")'),
         markdown("hypothesis-text", _HYPOTHESIS),
         code("hypothesis", own["hypothesis"]),
         markdown("code-text", _CODE),
         *program,
         markdown("more-text", _MORE),
-        code("more", '# numbers = program.instrument("...")\n# program.lines()  # the program with its line numbers'),
+        code("more", '# numbers = program.look("...")\n# program.lines()  # the program with its line numbers'),
         markdown("hints-text", _HINTS),
         code("hints", own.get("hints", "")),
         markdown("diagnosis-text", own["diagnosis-text"]),
@@ -112,9 +112,9 @@ _HOW = (
 
 _LOOK = (
     "## Look\n\n`program.run()` trains the program in its own process and plots it over a healthy run. Stop ends it. "
-    "`program.numbers()` prints the run in ten parts. `program.instruments()` lists the instruments with their questions. "
-    "`program.instrument(name)` gives numbers, usual values and a picture. You interpret them; verdicts come after you hand "
-    "in your diagnosis. The notebook records which instruments you use."
+    "`program.numbers()` prints the run in ten parts. `program.views()` lists sixteen views of the run. "
+    "`program.look(name)` opens one: numbers beside their usual ranges, and a picture. You interpret them. The notebook "
+    "records which views you open."
 )
 
 _HYPOTHESIS = (
@@ -127,7 +127,7 @@ _CODE = (
     "text. `program.run()` above trains the program, always from the start."
 )
 
-_MORE = "## More evidence\n\nWhich instrument would contradict you if you were wrong? Use as many as you like."
+_MORE = "## More evidence\n\nWhich view would contradict you if you were wrong? Use as many as you like."
 
 _HINTS = (
     "## Hints\n\nThere are three hints, from a nudge to the line. They cost no points. The price on the button asks you to "

@@ -23,7 +23,7 @@ def number(given: Any) -> int | None:
 
 
 def names(given: Any) -> list[str]:
-    """Return names of instruments, in order; a single one need not be a list."""
+    """Return names of views, in order; a single one need not be a list."""
     listed = re.split(r"[,;]", given) if isinstance(given, str) else given if isinstance(given, list | tuple) else []
     tidy = (re.sub(r"[\s-]+", "_", words(name).strip("`")) for name in listed)
     return [name for name in tidy if name]

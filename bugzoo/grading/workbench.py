@@ -9,16 +9,14 @@ view = program.run()                 # a fresh process, a live plot
 """
 
 import base64
-import textwrap
 import threading
 import zlib
-from itertools import zip_longest
 from typing import Any
 
 from bugzoo import record
-from bugzoo.errors import UserError, unknown
+from bugzoo.errors import UserError
 from bugzoo.frontend import headless
-from bugzoo.grading import healthy, readings
+from bugzoo.grading import healthy, looks
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
 from bugzoo.syntax import source_lines
 
@@ -40,7 +38,7 @@ class Program:
         self._handed: dict[str, str] = {}
         self._twin: healthy.Twin | None = None
         self._view: Any = None
-        self._measured: dict[tuple[str, str], Any] = {}
+        self._looks = looks.Looks()
 
     # ---- called by the notebook's first cell
 
@@ -84,7 +82,7 @@ class Program:
 
     @property
     def diagnosed(self) -> bool:
-        """Whether a diagnosis of this ticket was handed in; if so, instruments give verdicts and repairs are graded."""
+        """Whether a diagnosis of this ticket was handed in; if so, repairs are graded and verdicts open."""
         return diagnosed(self.ticket)
 
     def run(self) -> Any:
@@ -113,45 +111,36 @@ class Program:
         for number, line in enumerate(source_lines(self.source), 1):
             print(f"{number:4d}  {line}")
 
-    def instruments(self) -> None:
-        """Print the instruments with their questions."""
-        from bugzoo.diagnostics import names, question
+    def views(self) -> None:
+        """Print the views with their questions, under their headings, and the tools."""
+        print(looks.listed())
 
-        width = max(map(len, names()))
-        for name in names():
-            lines = textwrap.wrap(question(name), 96 - width)  # the width of a page: a longer line breaks within a word
-            print("\n".join(f"{head:{width}}  {line}" for head, line in zip_longest([name], lines, fillvalue="")))
+    def look(self, name: str, step: int | None = None) -> dict[str, Any]:
+        """Open a view: print its numbers beside their usual ranges, draw its picture, return the numbers.
 
-    def instrument(self, name: str) -> dict[str, Any]:
-        """Run the program once and print one instrument's question, numbers and usual values; return the numbers.
-
-        The use is recorded for the diagnosis. Verdicts come after the diagnosis is handed in. Raises UserError.
+        The program runs once for all views. `step`: the optimizer step whose batch `look("batch", step=50)` shows. The
+        look is recorded for the diagnosis. Raises UserError for an unknown view, or a step where it has no meaning.
         """
-        from bugzoo.diagnostics import names
-
-        if name not in names():  # reported before anything runs
-            raise unknown("instrument", name, names(), "program.instruments()")
-        key = (self.source, name)
-        if key not in self._measured:
-            self._measured[key] = self._measure(name)
-        run, reading = self._measured[key]
+        looks.checked(name, step)  # reported before anything runs
+        reading = self._looks.reading(name, self.source, self.ranks, step)
         for ticket in filter(None, (self.ticket, *self._forms)):
-            record.note(ticket, "looked", {"instrument": name})
-        return readings.show(name, reading, run, self.diagnosed)
+            record.note(ticket, "looked", {"view": name})
+        return looks.show(name, reading)
+
+    def tool(self, name: str) -> dict[str, Any]:
+        """Run one of the tools that `program.views()` lists, print what it measures and return it. Raises UserError."""
+        looks.checked_tool(name)
+        return looks.use(name, self.source, self.ranks, self.diagnosed)
+
+    def instruments(self) -> None:
+        """Raise a UserError: views have taken the place of instruments here."""
+        raise UserError("Exercises show views of a run now. List them with program.views().")
+
+    def instrument(self, name: str) -> None:
+        """Raise a UserError that names the view in which an instrument's numbers stand."""
+        raise looks.moved(name)
 
     # ---- internal
-
-    def _measure(self, name: str) -> tuple[Any, Any]:
-        from bugzoo.diagnostics import measure_all, reruns
-        from bugzoo.running import Reading, run_worker
-
-        how: dict[str, Any] = {"names": [name], "most_reruns": reruns(name)}
-        job = healthy.job(self.source, self.ranks, after="bugzoo.diagnostics:measure_all", after_args=how)
-        run = run_worker(job)
-        if self.ranks > 1:  # ranks can only be compared once all of them are back
-            known = {name: reading for name, reading in run.readings.items() if reading.applies}
-            run.readings = measure_all(run, names=[name], max_cost=0) | known
-        return run, run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
 
     def _latest(self) -> Any:
         if self._view is None:
@@ -177,8 +166,8 @@ class Program:
 
     def __dir__(self) -> list[str]:
         return [
-            "after", "begin", "diagnosed", "hand_out", "instrument", "instruments", "lines", "numbers", "ranks", "run",
-            "sections", "source", "ticket",
+            "after", "begin", "diagnosed", "hand_out", "lines", "look", "numbers", "ranks", "run", "sections", "source",
+            "ticket", "tool", "views",
         ]  # fmt: skip
 
     def __repr__(self) -> str:

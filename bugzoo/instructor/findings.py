@@ -30,9 +30,7 @@ def grade(answers: Sequence[Answer], records: Sequence[Any], most: float) -> Res
         share += earned - (ASSIGNMENT.blamed if answer is None else 0.0)
         status = "passed" if earned == 1.0 else "wrong"
         checks.append(
-            Check(
-                f"finding {number + 1}", status, said, "cause, line and an instrument that shows it", round(earned, 2)
-            )
+            Check(f"finding {number + 1}", status, said, "cause, line and a view that shows it", round(earned, 2))
         )
     missing = len(answers) - len(matched)
     if missing:
@@ -68,5 +66,5 @@ def _said(parts: list[Part]) -> str:
     """Describe a finding whose cause is right."""
     place, evidence = (next(part for part in parts if part.name == name) for name in ("place", "evidence"))
     found = "right" if place.share == 1 else "not the line to change"
-    seen = "an instrument" if evidence.share == 1 else "no instrument"
+    seen = "a view" if evidence.share == 1 else "no view"
     return f"the cause is right; {place.saw} is {found}; {seen} that shows it was looked at"

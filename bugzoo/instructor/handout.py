@@ -25,12 +25,12 @@ _DIAGNOSIS = """## Your diagnosis
 
 The program may have one, two or three faults. There are three forms; leave those that you do not need empty.
 `second.show()` opens the next form. A finding earns points when its cause is right. For full points it also needs the
-line and an instrument that shows it. Take the line from `program.lines()`, for the program as you got it. A wrong
+line and a view that shows it. Take the line from `program.lines()`, for the program as you got it. A wrong
 finding costs half of a finding.
 
 The forms are for your own use. You hand in the cell below them, with one call per finding:
 
-`first.hand_in(cause="...", place=<line>, evidence=["first instrument", ...])`"""
+`first.hand_in(cause="...", place=<line>, evidence=["first view", ...])`"""
 
 _LOCKED = """The next two cells belong to the grader. Changes in them do not count. Here they show whether the whole program
 is healthy, all or nothing. The instructor's grader also gives points for a partial repair."""

@@ -1,4 +1,4 @@
-"""The answer key: each fault, its lines, the instruments that show it, and all that grading needs.
+"""The answer key: each fault, its lines, the views that show it, and all that grading needs.
 
 Only the instructor has it. It is outside the notebooks, since nbgrader's feedback pages show hidden tests.
 """
@@ -27,7 +27,7 @@ class Answer:
     cause: str
     places: list[tuple[int, int]]
     evidence: list[str]
-    """Instruments that were measured to fire for it in the combination."""
+    """Views that show it: those of its own evidence, and of the instruments measured to fire in the combination."""
     why: str = ""
     fix: str = ""
     causes: list[str] = field(default_factory=list)
@@ -37,7 +37,8 @@ class Answer:
     def right(self) -> diagnosis.Right:
         """Return it in the form that the diagnosis grader takes."""
         places = tuple((first, last) for first, last in self.places)
-        return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(self.evidence))
+        shown = diagnosis.seen_in(self.evidence)  # a key that is older than the views names instruments
+        return diagnosis.Right(tuple(self.causes or [self.cause]), places, tuple(shown))
 
 
 def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None) -> list[Answer]:
@@ -49,8 +50,8 @@ def answers(assignment: Assignment, telling: dict[str, list[str]] | None = None)
         right = diagnosis.right(fault, params, broken, accepted)
         own = diagnosis.changed_lines(mended, broken)  # first: a line of the fault's own
         places = list(dict.fromkeys([*own, *right.places]))
-        instruments = list(dict.fromkeys([*right.evidence, *(telling or {}).get(fault.id, [])]))
-        about = (fault.title, right.causes[0], places, instruments, fault.why, fault.fix, list(right.causes))
+        shown = diagnosis.seen_in([*right.evidence, *(telling or {}).get(fault.id, [])])
+        about = (fault.title, right.causes[0], places, shown, fault.why, fault.fix, list(right.causes))
         found.append(Answer(fault.id, spec, *about))
     return found
 

@@ -69,7 +69,7 @@ def config(assignment: Assignment, proof: Proof) -> str:
 
 
 def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) -> str:
-    """Return key.md: each fault, its lines, the instruments that show it, why it happens and the repair."""
+    """Return key.md: each fault, its lines, the views that show it, why it happens and the repair."""
     repair, diagnosis = assignment.points
     parts = [
         f"# Answer key: {assignment.title}\n\nTicket {assignment.scenario.ticket} · program `{assignment.program}` · seed "
@@ -82,7 +82,7 @@ def answer_key(assignment: Assignment, answers: Sequence[Answer], proof: Proof) 
             f"- Fault: `{answer.spec}`\n"
             f"- Place: {'line' if lines.isdigit() else 'lines'} {lines} of the program as handed out\n"
             f"- Cause in the form: {' or '.join(answer.causes or [answer.cause])}\n"
-            f"- Instruments that show it: {', '.join(f'`{name}`' for name in answer.evidence)}\n\n"
+            f"- Views that show it: {', '.join(f'`{name}`' for name in answer.evidence)}\n\n"
             f"{answer.why}\n\n**Repair.** {answer.fix}\n"
         )
     shares = "\n".join(

@@ -7,6 +7,7 @@ from bugzoo.grading import diagnosis as of
 from bugzoo.grading.repairs import repairs
 from bugzoo.interview.deck import Case
 from bugzoo.interview.evidence import PRINTED, Evidence
+from bugzoo.views.table import views_of
 
 CAUSE, PLACE, EVIDENCE, TEST = (getattr(of.INTERVIEW, name) for name in ("cause", "place", "evidence", "test"))
 REPAIR, TIME = 25, 5
@@ -42,12 +43,12 @@ class Diagnosis:
 
 
 def right(case: Case, seen: Evidence | None = None) -> of.Right:
-    """Return the right diagnosis of a case. Instruments that fired count as evidence; so does a printed crash."""
+    """Return the right diagnosis of a case. Views of instruments that fired count as evidence; so does a printed crash."""
     [(fault, params)] = case.scenario.specs
     broken = case.scenario.source
     accepted = [case.scenario.base, *repairs(broken, fault, params).values()]
     found = of.right(fault, params, broken, accepted, case.tests)
-    more = [] if seen is None else seen.fired()
+    more = [] if seen is None else views_of(seen.fired())
     if seen is not None and seen.outcome != "finished":  # a crash or a hang shows in the script's output
         more.append(PRINTED)
     return replace(found, evidence=tuple(dict.fromkeys([*found.evidence, *more])))
@@ -79,7 +80,7 @@ def _evidence(case: Case, wanted: of.Right, seen: Evidence, before: list[str], g
     named = [given.evidence] if given and given.evidence in before else ["the named evidence"]
     part = _part("evidence", case, wanted, {"evidence": [*named, *before] if before else []})
     points = EVIDENCE * part.share
-    good = [name for name in before if name in wanted.evidence]
+    good = [name for name in before if set(of.seen_in([name])) & set(wanted.evidence)]
     if given is None:
         points, why = 0.0, "no diagnosis was given"
     elif not before:

@@ -96,7 +96,7 @@ def diagnose(what: Scenario | str = "", **options: Any) -> DiagnosisForm:
     """Show a diagnosis form; `form.diagnosis` is the record. Options as in `DiagnosisForm`.
 
     A scenario brings its own causes, tests and lines to choose from. For a ticket, pass them as options; the form then
-    asks which instruments were used.
+    asks which views were used.
     """
     if not isinstance(what, Scenario):
         return DiagnosisForm(what, **{"ask_evidence": True, **options}).show()

@@ -1,4 +1,4 @@
-"""The diagnosis: cause, line, first step and discriminating test; the instruments used come from the record."""
+"""The diagnosis: cause, line, first step and discriminating test; the views used come from the record."""
 
 import contextlib
 import time
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from bugzoo import diagnostics, record
+from bugzoo import diagnostics, record, views
 from bugzoo.diagnostics.causes import named, tidy, words
 from bugzoo.errors import RENAMED, UserError, unknown
 from bugzoo.lab.frontend import headless
 from bugzoo.lab.hints import opened as opened_hints
+from bugzoo.views.table import views_of
 
 LETTERS = "ABCDEFGH"
 """Letters of the offered tests."""
@@ -18,7 +19,7 @@ LETTERS = "ABCDEFGH"
 
 @dataclass
 class Diagnosis:
-    """A record for grading. `evidence` holds instruments in the order in which they were used."""
+    """A record for grading. `evidence` holds views in the order in which they were used."""
 
     ticket: str = ""
     cause: str = ""
@@ -70,7 +71,7 @@ class DiagnosisForm:
 
     `causes`: the choices (default: all; free text if empty). `tests`: texts of the tests to choose from, lettered from A
     (free text if empty). `source`: the program's text, or a function that returns it, for picking the line. The
-    instruments used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
+    views used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
     are counted from `hints` and from any hints with the same ticket. Their cost does not depend on whether the form was
     given them, or on the order in which they were shown.
     """
@@ -101,7 +102,7 @@ class DiagnosisForm:
         """Fill in the given fields, stop the clock and return the record.
 
         A cause may be named in other words, such as "double softmax". Raises UserError for an unknown cause. Without
-        `evidence`, the instruments on record are used.
+        `evidence`, the views on record are used.
         """
         if fields.get("cause"):
             fields["cause"] = offered(fields["cause"], self.causes)
@@ -109,7 +110,7 @@ class DiagnosisForm:
         if "evidence" not in fields and (looked := self.looked()):
             fields["evidence"] = looked
         for old in {*fields.get("evidence", ())} & {*RENAMED}:
-            raise unknown("instrument", old, self.instruments(), "bugzoo list instruments")
+            raise unknown("instrument", old, diagnostics.names(), "program.views()")
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
         self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(ticket), self.diagnosis.hints)
@@ -120,12 +121,13 @@ class DiagnosisForm:
         return self.diagnosis
 
     def looked(self) -> list[str]:
-        """Return the instruments on record for this ticket."""
-        return record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
+        """Return the views on record for this ticket, an instrument of an older record as its view."""
+        names = record.looked(self.diagnosis.ticket) if self.diagnosis.ticket else []
+        return list(dict.fromkeys(view for name in names for view in (views_of([name]) or [name])))
 
     @property
     def noted(self) -> bool:
-        """Whether a notebook records the instruments used for this ticket, and since when."""
+        """Whether a notebook records the views used for this ticket, and since when."""
         return bool(self.diagnosis.ticket and record.notes(self.diagnosis.ticket, "started"))
 
     def show(self) -> "DiagnosisForm":
@@ -149,9 +151,9 @@ class DiagnosisForm:
         except UserError:
             return ""
 
-    def instruments(self) -> list[str]:
-        """Return the instruments that may have been used."""
-        return diagnostics.names()
+    def views(self) -> list[str]:
+        """Return the views that may have been used."""
+        return views.names()
 
     def __repr__(self) -> str:
         return f"<DiagnosisForm {self.diagnosis.ticket}: {'handed in' if self.handed_in else 'open'}>"

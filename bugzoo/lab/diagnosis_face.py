@@ -28,9 +28,7 @@ class Face:
         )
         self.step.add_class("bugzoo-number")
         self._ticked = list(given.evidence)
-        self.seen = [
-            w.Checkbox(value=name in given.evidence, description=name, indent=False) for name in form.instruments()
-        ]
+        self.seen = [w.Checkbox(value=name in given.evidence, description=name, indent=False) for name in form.views()]
         self.button = w.Button(
             description="Hand in", button_style="primary", icon="check", layout={"margin": "10px 0 0 0"}
         )
@@ -103,9 +101,7 @@ class Face:
         found = self.form.diagnosis
         empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
         empty += [] if found.test else ["a test"]
-        empty += (
-            ["a look at an instrument"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
-        )
+        empty += ["a look at a view"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
         missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
         told = f"It lacks {missing}. Hand in again to add it." if empty else ""
         return f"{found.text()}. {told}".strip()

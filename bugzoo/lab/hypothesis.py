@@ -11,7 +11,7 @@ from bugzoo.lab.frontend import headless
 
 
 class Hypothesis:
-    """The learner's hypotheses for a ticket; each note is kept with the instruments used by then."""
+    """The learner's hypotheses for a ticket; each note is kept with the views used by then."""
 
     def __init__(self, ticket: str, causes: Sequence[str] | None = None) -> None:
         self.ticket, self.causes = ticket, words() if causes is None else tuple(causes)
@@ -19,7 +19,7 @@ class Hypothesis:
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """Return {"cause", "sure" (0 to 100), "after" (instruments used by then), "at"}, oldest first."""
+        """Return {"cause", "sure" (0 to 100), "after" (views used by then), "at"}, oldest first."""
         return record.notes(self.ticket, "hypothesis")
 
     def note(self, cause: str, sure: int) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ class Hypothesis:
     def text(self) -> str:
         """Return the notes as lines: `60 %  a learning rate, after loss_curve`."""
         return "\n".join(
-            f"{one['sure']} %  {one['cause']}, {'after ' + ', '.join(one['after']) if one['after'] else 'before any instrument'}"
+            f"{one['sure']} %  {one['cause']}, {'after ' + ', '.join(one['after']) if one['after'] else 'before any view'}"
             for one in self.notes
         )
 

@@ -11,6 +11,7 @@ from bugzoo.pages import terms
 from bugzoo.pages.text import code, fault_page, instrument_page, link, table
 from bugzoo.proving import ledger
 from bugzoo.syntax import parse
+from bugzoo.views.table import ELSEWHERE, views_of
 
 PRICES = {0: "It reads the recorded run.", 1: "It calls the model once more, on a recorded batch."}
 
@@ -37,6 +38,7 @@ def page(name: str) -> str:
         "## Known problems",
         said["KNOWN_PROBLEMS"],
         _measured(name),
+        _seen_in(name),
         "## Where it fires",
         _fires(name, here),
         terms.of_instrument(name, here),
@@ -44,6 +46,12 @@ def page(name: str) -> str:
         code(_use(name), "python"),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _seen_in(name: str) -> str:
+    """Return in which view of an exercise the numbers stand; empty for a tool."""
+    shown = views_of([name, *(key for key in ELSEWHERE if key.startswith(f"{name}."))])
+    return f"In an exercise its numbers stand in {' and '.join(f'`{one}`' for one in shown)}." if shown else ""
 
 
 def _measured(name: str) -> str:

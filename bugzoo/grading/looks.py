@@ -1,0 +1,137 @@
+"""Views and tools in an exercise: measured on a run of the learner's program, printed and drawn without a verdict."""
+
+import textwrap
+from itertools import zip_longest
+from typing import Any
+
+from bugzoo import views
+from bugzoo.diagnostics import question
+from bugzoo.errors import RENAMED, UserError, unknown
+from bugzoo.frontend import fit, headless
+from bugzoo.grading import healthy
+from bugzoo.running import Job, Reading, run_worker
+from bugzoo.views import show as shown
+from bugzoo.views.row import number
+from bugzoo.views.table import TOOLS, views_of
+
+WIDE = 96
+"""Characters of a page: a longer line would break within a word."""
+
+
+def listed() -> str:
+    """Return the views with their questions under their headings, and the tools."""
+    width, lines = max(map(len, (*views.names(), *TOOLS))), []
+    for heading, names in views.HEADINGS.items():
+        lines.append(heading)
+        lines += [line for name in names for line in _asked(name, views.question(name), width)]
+    lines.append("tools, as in program.tool(name)")
+    return "\n".join([*lines, *(line for name in TOOLS for line in _asked(name, question(name), width))])
+
+
+def _asked(name: str, what: str, width: int) -> list[str]:
+    lines = textwrap.wrap(what, WIDE - width - 4)
+    return [f"  {head:{width}}  {line}" for head, line in zip_longest([name], lines, fillvalue="")]
+
+
+def checked(name: str, step: int | None) -> None:
+    """Raise UserError for an unknown view, an instrument's name, or a step that means nothing."""
+    if name not in views.names():
+        raise moved(name) if views_of([name]) else unknown("view", name, views.names(), "program.views()")
+    if step is None:
+        return
+    if name != "batch":
+        raise UserError(f"The view {name!r} takes no step. Only program.look('batch', step=...) shows one step.")
+    if isinstance(step, bool) or not isinstance(step, int) or step < 1:
+        raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
+
+
+def checked_tool(name: str) -> None:
+    """Raise UserError for an unknown tool."""
+    if name not in TOOLS:
+        raise unknown("tool", name, TOOLS, "program.views()")
+
+
+def moved(name: str) -> UserError:
+    """Return the error for an instrument's name: it says which view or tool to use."""
+    if RENAMED.get(name, name) in TOOLS:
+        return UserError(f"{name!r} is a tool. Use program.tool({RENAMED.get(name, name)!r}).")
+    if not (found := views_of([name])):
+        return unknown("view", name, views.names(), "program.views()")
+    return UserError(f"Exercises show views of a run now. Use program.look({found[0]!r}).")
+
+
+class Looks:
+    """The readings of one program's runs. One run serves every view that needs no further run."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, int | None], Reading] = {}
+
+    def reading(self, name: str, source: str, ranks: int, step: int | None = None) -> Reading:
+        """Return the reading of a view, from a run that is made if it is not there yet."""
+        key = (source, name, step)
+        if key not in self._known:
+            alone = step is not None or views.reruns(name) > 0
+            names = [name] if alone else [one for one in views.names() if not views.reruns(one)]
+            print(fit(_announced(name, alone)), flush=True)
+            self._known |= {(source, one, step): found for one, found in measured(names, source, ranks, step).items()}
+        return self._known[key]
+
+
+def _announced(name: str, alone: bool) -> str:
+    runs = views.reruns(name) + 1
+    if runs > 1:
+        return f"The program runs {runs} times for this view ..."
+    return "The program runs once for this view ..." if alone else "The program runs once, for all views ..."
+
+
+def measured(names: list[str], source: str, ranks: int = 1, step: int | None = None) -> dict[str, Reading]:
+    """Run the program once and return the views' readings; `step`: the step whose batch is shown."""
+    how: dict[str, Any] = {}
+    if step is not None:
+        from bugzoo.views import batch
+
+        how, source = {"step": step}, batch.prepare(source, step)
+    there = [name for name in names if ranks == 1 or not views.reruns(name)]  # one rank cannot start all ranks again
+    run = run_worker(healthy.job(source, ranks, after="bugzoo.views:measure", after_args={"names": there, **how}))
+    found = dict(run.readings)
+    if ranks > 1 or not found:  # ranks are compared once all of them are back; a lost process leaves its trace
+        for name, here in views.measure(run, names, **how).items():
+            both = {**here.numbers, **(found[name].numbers if name in found else {})}
+            found[name] = Reading(both) if both else here
+    ended = Reading(why_not=f"the run ended as {run.outcome}")
+    return {name: found.get(name) or ended for name in names}
+
+
+def show(name: str, reading: Reading) -> dict[str, Any]:
+    """Print a view, with its picture if there is a front end; return label -> value."""
+    print(shown.text(name, reading))
+    if not headless():
+        from bugzoo import lab
+
+        figure = shown.figure(name, reading)
+        if figure is not None:
+            lab.picture(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
+    return shown.seen(name, reading)
+
+
+def use(name: str, source: str, ranks: int, diagnosed: bool) -> dict[str, Any]:
+    """Run a tool on the program, print its numbers and what is kept back; return label -> value."""
+    from bugzoo.diagnostics import instrument, reruns
+
+    how: dict[str, Any] = {"names": [name], "most_reruns": reruns(name)}
+    job: Job = healthy.job(source, ranks, after="bugzoo.diagnostics:measure_all", after_args=how)
+    run = run_worker(job)
+    reading = run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
+    print(fit(f"{name}: {question(name)}"))
+    if not reading.applies:
+        print(fit(f"  nothing to measure: {reading.why_not}"))
+        return {}
+    rows = [(label, reading.numbers.get(key)) for key, (label, _) in instrument(name).SHOWN.items()]
+    found = {label: value for label, value in rows if value is not None}
+    width = max(map(len, found), default=0)
+    print("\n".join(f"  {label:{width}}  {number(value):>9}" for label, value in found.items()))
+    if diagnosed:
+        print(fit(f"  {instrument(name).judge(reading.numbers).message}"))
+    else:
+        print("  What it concludes opens with your diagnosis.")
+    return found

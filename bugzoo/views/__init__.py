@@ -1,0 +1,92 @@
+"""Views: what a learner looks at in a run. Each file shows one thing and is named after what it measures.
+
+A view is a module of this folder. Its docstring starts with its question. `ROWS` are its numbers, each beside its usual
+range; most of them are measured by instruments, and `table.TABLE` says which number stands in which view. `measure(run)`
+returns what the view measures itself, for its picture and for rows of its own. `draw(numbers, figure)` draws it. A view
+states no cause and gives no verdict: instruments do that, behind `checkup`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from bugzoo import diagnostics
+from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.errors import unknown
+from bugzoo.running.reading import Reading
+from bugzoo.views.row import Row
+
+if TYPE_CHECKING:
+    from bugzoo.running.result import Run
+
+HEADINGS = {
+    "data": ("batch",),
+    "loss": ("loss_curve", "outputs", "one_batch", "evaluation"),
+    "gradients and updates": ("gradients", "updates", "learning_rate"),
+    "model": ("weights", "modes", "layers", "influence"),
+    "machine": ("memory", "time", "ranks", "repeat"),
+}
+"""Heading -> its views, in the order in which they are listed."""
+
+
+def names() -> list[str]:
+    """Return the names of all views, in the order of the list."""
+    return [name for heading in HEADINGS.values() for name in heading]
+
+
+def view(name: str) -> ModuleType:
+    """Return the view's module. Raises UserError for an unknown name."""
+    if name not in names():
+        raise unknown("view", name, names(), "program.views()")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def question(name: str) -> str:
+    """Return the question that the view answers: the first line of its docstring."""
+    return (view(name).__doc__ or "").strip().split("\n")[0]
+
+
+def rows(name: str) -> tuple[Row, ...]:
+    """Return the view's rows."""
+    return view(name).ROWS
+
+
+def instruments(name: str) -> list[str]:
+    """Return the instruments whose numbers stand in the view, in the order of its rows."""
+    return list(dict.fromkeys(row.source.split(".")[0] for row in rows(name) if "." in row.source))
+
+
+def reruns(name: str) -> int:
+    """Return how many more runs of the script the view needs."""
+    return sum(diagnostics.reruns(one) for one in instruments(name))
+
+
+def measure(run: "Run", names: list[str], **how: Any) -> dict[str, Reading]:
+    """Return a reading for each view: its own numbers, and `instrument.key` for those of its instruments.
+
+    `how` goes to the view's own `measure`, such as `step` of `batch`. This is a `Job.after` function.
+    """
+    return {name: _measured(name, run, how) for name in names}
+
+
+def _measured(name: str, run: "Run", how: dict[str, Any]) -> Reading:
+    why, numbers = [], {}
+    try:
+        numbers |= view(name).measure(run, **how)
+    except NotApplicable as error:
+        if how:  # what was asked for is not there, such as a step after the last one
+            return Reading(why_not=str(error))
+        why.append(str(error))
+    except Exception as error:  # a script may do anything when its model is called again
+        why.append(f"could not measure ({type(error).__name__}: {error})"[:200])
+    for instrument in instruments(name):
+        reading = diagnostics.read(instrument, run)
+        numbers |= {f"{instrument}.{key}": value for key, value in reading.numbers.items()}
+        why += [reading.why_not] if reading.why_not else []
+    return Reading(numbers) if numbers else Reading(why_not=why[0] if why else "nothing was seen")
+
+
+def outside(name: str, numbers: Mapping[str, Any]) -> list[Row]:
+    """Return the rows whose number is outside its usual range."""
+    return [row for row in rows(name) if row.outside(numbers)]

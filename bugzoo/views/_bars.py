@@ -1,0 +1,41 @@
+"""Horizontal bars for the views of the machine: one a name, with its number behind it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bugzoo.views import _draw
+from bugzoo.views.row import number
+
+ROOM = 1.22
+"""The axis is so much longer than the longest bar: a number stands behind it."""
+
+
+def known(numbers: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, float]:
+    """Return name -> number, for the names whose number was measured."""
+    found = {name: numbers.get(key) for name, key in sources.items()}
+    return {name: float(one) for name, one in found.items() if isinstance(one, int | float) and math.isfinite(one)}
+
+
+def bars(
+    ax: Any, values: Mapping[str, float], least: float, place: int, usual: Mapping[str, float] | None = None
+) -> bool:
+    """Draw one bar for each value, from 0, on an axis that reaches to `least` or further. Return False without values.
+
+    `usual`: the end of the usual range of a value, shaded behind its bar.
+    """
+    if not values:
+        return False
+    places = range(len(values))
+    reach = max([least, *values.values(), *(usual or {}).values()]) * ROOM
+    for row, name in enumerate(values if usual else ()):
+        width = max((usual or {}).get(name, 0.0), reach / 250)
+        ax.barh(row, width, height=0.9, color=_draw.GREY, alpha=0.25, label="" if row else "usual")
+    ax.barh(places, list(values.values()), height=0.5, color=_draw.COLOURS[place % 6], alpha=0.85)
+    for row, value in enumerate(values.values()):
+        ax.text(value + reach / 100, row, number(round(value, 3)), color=_draw.GREY, va="center", fontsize=7)
+    ax.set_yticks(places, list(values), color=_draw.GREY, fontsize=7)
+    ax.tick_params(axis="x", labelsize=7)
+    ax.set_xlim(0, reach)
+    ax.set_ylim(len(values) - 0.4, -0.6)
+    return True

@@ -1,0 +1,101 @@
+"""The parameters of a run, one by one: what the views of gradients, updates and weights agree on."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from bugzoo.diagnostics._tools import median
+from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.running.result import Run
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One parameter tensor. A frozen one is not trainable, and is counted by no row about gradients or updates."""
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool
+    group: int | None
+    """Index of its parameter group; None if no optimizer has it."""
+    dtype: str
+    gradient: float
+    """Median norm of its gradient over the steps; NaN if it never had one."""
+    moved: float
+    """Change over the whole run, relative to its size at the start."""
+    start: float
+    end: float
+    """Its norm at the first and at the last measured step; NaN if not measured."""
+    reached: bool | None = None
+    """Whether it had a gradient at any step, also one that no optimizer used. None without a step."""
+    late: bool | None = None
+    """Whether its norm changed between the last two measured steps. None if it was not measured twice."""
+
+
+def of(run: Run) -> list[Tensor]:
+    """Return the tensors in the order of the model. Raises NotApplicable if none was seen."""
+    trace = run.trace
+    if not trace.parameters:
+        raise NotApplicable("no parameters were seen")
+    norms, sizes = _table(trace.param_grad_norm, trace), _table(trace.param_norm, trace)
+    reached = _reached(norms, _table(trace.grad_zeros, trace))
+    names = _unique([one.name for one in trace.parameters])
+    return [
+        Tensor(
+            names[place], tuple(one.shape), one.trainable, one.group, one.dtype, median(norms[:, place]), float(one.changed),
+            *_ends(sizes[:, place]), reached[place], _late(sizes[:, place]),
+        )
+        for place, one in enumerate(trace.parameters)
+    ]  # fmt: skip
+
+
+def live(run: Run, tensors: list[Tensor]) -> dict[str, torch.Tensor]:
+    """Return name -> parameter of the live models and optimizers, one without elements for a tensor that is gone.
+
+    Names do not tell tensors apart: a script may replace a layer. Raises NotApplicable without live models.
+    """
+    kept = getattr(run.trace, "live", None)
+    if kept is None or not kept.models or kept.past is None:
+        raise NotApplicable("no model is alive")
+    known, found = kept.past.moment.parameters, {}
+    held = [p for optimizer in kept.optimizers for group in optimizer.param_groups for p in group["params"]]
+    for parameter in [*held, *(p for model in kept.models for p in model.parameters())]:
+        if parameter in known:
+            found[known.columns([parameter])[0]] = parameter
+    missing = torch.zeros(0)
+    return {one.name: found.get(place, missing) for place, one in enumerate(tensors)}
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Return the names, numbered where several tensors have the same one."""
+    return [name + (f" #{n + 1}" if (n := names[:place].count(name)) else "") for place, name in enumerate(names)]
+
+
+def _ends(sizes: np.ndarray) -> tuple[float, float]:
+    """Return the first and the last norm: a tensor that was made later has none at the first steps."""
+    known = sizes[~np.isnan(sizes)]
+    return (float(known[0]), float(known[-1])) if len(known) else (math.nan, math.nan)
+
+
+def _late(sizes: np.ndarray) -> bool | None:
+    known = sizes[~np.isnan(sizes)]
+    return None if len(known) < 2 else bool(known[-1] != known[-2])
+
+
+def _reached(norms: np.ndarray, zeros: np.ndarray) -> list[bool | None]:
+    """Return for each tensor whether it had a gradient: norms know the optimizer's tensors, zeros know all of them."""
+    if not len(norms):
+        return [None] * norms.shape[1]
+    both = zip(norms.T, zeros.T, strict=True)
+    return [bool(not np.isnan(norm).all() or not np.isnan(zero).all()) for norm, zero in both]
+
+
+def _table(values: Any, trace: Any) -> np.ndarray:
+    """Return a (rows, tensors) table; one without rows if its shape is another."""
+    found = np.asarray(values, dtype=np.float64)
+    return (
+        found if found.ndim == 2 and found.shape[1] == len(trace.parameters) else np.zeros((0, len(trace.parameters)))
+    )

@@ -1,0 +1,127 @@
+"""Do all ranks make the same steps, on data of their own, with one average?
+
+To the left: the loss of each rank; one line for several ranks means that all of them computed the same numbers. In the
+middle: how far apart the parameters of the ranks are, zero at the bottom. To the right: the steps that each rank made.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column
+from bugzoo.diagnostics.verdict import NotApplicable
+from bugzoo.running.result import Run
+from bugzoo.views import _bars, _draw
+from bugzoo.views.row import ANY, Row
+
+ROWS = (
+    Row("rank_check.ranks", "ranks"),
+    Row("rank_check.steps_fewest", "steps of the rank that made the fewest"),
+    Row("rank_check.steps_most", "steps of the rank that made the most"),
+    Row("steps_apart", "steps between these two", (0, 0)),
+    Row("unfinished", "ranks that did not reach the end", (0, 0)),
+    Row("ended", "where each rank is at the end"),
+    Row("rank_check.spread", "largest distance of two losses at a step, over the mean", (1e-6, ANY)),
+    Row("first_parameter_spread", "distance of the ranks' parameters at the first step", (0, 1e-5)),
+    Row("rank_check.parameter_spread", "distance of the ranks' parameters at the end", (0, 1e-5)),
+    Row("rank_check.loss_factor", "first loss over ln(classes)", (0.75, 1.5)),
+)
+MOST = 120
+"""Points of a rank's curve."""
+STYLES = ("-", "--", "-.", ":")
+ZERO, LOW = 1e-9, 1e-8
+"""Where the logarithmic axis has its zero, and its smallest other value."""
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Losses and steps of each rank, and the distance of their parameters. Raises NotApplicable for one rank."""
+    if len(run.ranks) < 2:
+        raise NotApplicable("the script runs on one rank")
+    traces = [one.trace for one in run.ranks]
+    made = [len(column(one.step)) for one in traces]
+    shown = [np.arange(0, count, -(-count // MOST) or 1) for count in made]
+    steps, spread = _parameters(traces)
+    return {
+        "steps": [float(count) for count in made],
+        "at": [column(one.step)[rows].tolist() for one, rows in zip(traces, shown, strict=True)],
+        "losses": [column(one.loss)[rows].tolist() for one, rows in zip(traces, shown, strict=True)],
+        "steps_apart": float(max(made) - min(made)),
+        "unfinished": float(sum(one.outcome not in ("finished", "non_finite") for one in traces)),
+        "ended": "; ".join(f"{rank}: {_place(one, rank)}" for rank, one in enumerate(traces)),
+        "norm_steps": steps,
+        "parameter_spreads": spread,
+        "first_parameter_spread": spread[0] if spread else math.nan,
+    }
+
+
+def _parameters(traces: list[Any]) -> tuple[list[float], list[float]]:
+    """Return the steps at which all ranks' parameters were measured, and their largest relative distance there."""
+    sizes = [np.asarray(one.param_norm, dtype=np.float64) for one in traces]
+    if any(one.ndim != 2 or not one.size for one in sizes) or len({one.shape[1] for one in sizes}) > 1:
+        return [], []
+    rows = min(map(len, sizes))
+    norms = np.stack([one[:rows] for one in sizes])  # (ranks, measured steps, parameters)
+    apart = (np.ptp(norms, axis=0) / (np.abs(norms).mean(axis=0) + 1e-30)).max(axis=1)
+    keep = np.isfinite(apart)
+    return column(traces[0].param_norm_step)[:rows][keep].tolist(), apart[keep].tolist()
+
+
+def _place(trace: Any, rank: int) -> str:
+    """Return where a rank is: at the end, at an error, or in the call of the script's line in which it waits."""
+    error = dict(trace.error or {})
+    if trace.outcome in ("finished", "non_finite"):
+        return "finished"
+    at = f"line {error['line']}" if error.get("line") else "no line of the script"
+    if trace.outcome == "crashed":
+        return f"{error.get('type') or 'error'}, {at}"
+    stack, inner = error.get("stacks", {}).get(str(rank), []), ""
+    for frame in stack:  # the innermost first: what remains is the call nearest to the script
+        if frame.startswith(f'File "{error.get("file")}"'):
+            break
+        name = frame.rpartition(" in ")[2]
+        inner = inner if name == "wrapper" else name
+    return f"{inner or 'running'}, {at}"
+
+
+def draw(numbers: dict[str, Any], figure: Any) -> None:
+    """Draw the losses, the distance of the parameters, and the steps."""
+    losses, apart, steps = figure.subplots(1, 3, width_ratios=(1.6, 1.3, 1))
+    for ax, ylabel in ((losses, "loss"), (apart, "parameters of the ranks,\nrelative distance")):
+        _draw.prepare(ax, "", "optimizer step", ylabel)
+    curves = list(zip(numbers.get("at", []), numbers.get("losses", []), strict=True))
+    drawn = [_draw.line(losses, x, y, f"rank {rank}", rank, STYLES[rank % 4]) for rank, (x, y) in enumerate(curves)]
+    for rank, curve in enumerate(losses.lines):  # the first one is wide, so that an equal one on top leaves it visible
+        curve.set_linewidth(3.0 if rank == 0 else 1.2)
+        curve.set_alpha(0.6 if rank == 0 else 1.0)
+    if any(drawn):
+        low, high = losses.get_ylim()
+        losses.set_ylim(min(0.0, low), high + 0.1 * abs(high))  # a loss of a few steps does not fill the axis
+        losses.xaxis.get_major_locator().set_params(integer=True)
+        _draw.legend(losses)
+    else:
+        _draw.absent(losses, "no rank made a step")
+    _distance(apart, numbers)
+    _draw.prepare(steps, "", "steps made")
+    made = {f"rank {rank}": count for rank, count in enumerate(numbers.get("steps", []))}
+    if not _bars.bars(steps, made, 1, 1):
+        _draw.absent(steps, "one rank")
+
+
+def _distance(ax: Any, numbers: dict[str, Any]) -> None:
+    """Draw the distance of the ranks' parameters on a logarithmic axis that has a place for zero."""
+    x, y = (
+        numbers.get("norm_steps", []),
+        [max(one, LOW) if one else ZERO for one in numbers.get("parameter_spreads", [])],
+    )
+    if not x:
+        _draw.absent(ax, "parameters of all ranks\nwere not measured")
+        return
+    ax.set_yscale("log")
+    _draw.band(ax, ZERO / 3, 1e-5)
+    ax.plot(x, y, "o-", color=_draw.COLOURS[4], linewidth=1.2, markersize=4)
+    ax.set_ylim(ZERO / 3, 3.0)
+    ax.set_yticks([ZERO, 1e-7, 1e-5, 1e-3, 0.1], ["exactly 0", "1e-7", "1e-5", "1e-3", "0.1"])
+    ax.minorticks_off()
+    ax.set_xlim(left=0)
+    _draw.legend(ax)

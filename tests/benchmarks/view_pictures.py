@@ -1,0 +1,66 @@
+"""Each view of a healthy and of a broken run, as text and as pictures on a light and on a dark page.
+
+    python -m tests.benchmarks.view_pictures FOLDER [VIEW ...] [--program mlp] [--fault loop/stale_gradients] [--size tiny]
+
+Writes FOLDER/VIEW-PROGRAM-light.png and the like, the healthy run to the left, the broken one to the right.
+"""
+
+import argparse
+import io
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from bugzoo import views
+from bugzoo.grading.looks import measured
+from bugzoo.running import Reading
+from bugzoo.scenario import Scenario
+from bugzoo.views import show
+
+PAGES = {"light": "#ffffff", "dark": "#111111"}
+"""JupyterLab's two pages."""
+
+
+def png(name: str, reading: Reading) -> Any:
+    """Return the view's picture with a transparent page, None without one."""
+    figure = show.figure(name, reading)
+    if figure is None:
+        return None
+    made = io.BytesIO()
+    figure.savefig(made, format="png", dpi=110, transparent=True)
+    return Image.open(made)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("views", nargs="*")
+    parser.add_argument("--program", default="mlp")
+    parser.add_argument("--fault", default="")
+    parser.add_argument("--size", default="tiny")
+    given = parser.parse_args()
+    names = given.views or views.names()
+    runs = []
+    for faults in [(), (given.fault,)] if given.fault else [()]:
+        scenario = Scenario(given.program, faults, size=given.size)
+        runs.append(measured(names, scenario.source, scenario.ranks))
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        for found in runs:
+            print(show.text(name, found[name]) + "\n")
+            outside = [row.label for row in views.outside(name, found[name].numbers)]
+            print(f"  outside: {', '.join(outside) or 'none'}\n")
+        drawn = [one for found in runs if (one := png(name, found[name]))]
+        for page, colour in PAGES.items():
+            size = sum(one.width for one in drawn) or 1, max((one.height for one in drawn), default=1)
+            sheet = Image.new("RGB", size, colour)
+            left = 0
+            for one in drawn:
+                sheet.paste(one, (left, 0), one)
+                left += one.width
+            sheet.save(given.folder / f"{name}-{given.program}-{page}.png")
+
+
+if __name__ == "__main__":
+    main()
