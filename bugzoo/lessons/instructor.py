@@ -105,7 +105,7 @@ for path in sorted(week.rglob("*")):
 # %% [markdown] write-text
 # Hand out `student/`. `source/` is the same for nbgrader, whose `generate_assignment` builds the same file from it.
 # `instructor/` is for you alone. Other users of this machine cannot read it; keep it away from any place that students can
-# read. `key.md` lists each fault, its lines, the instruments that show it, and the reason:
+# read. `key.md` lists each fault, its lines, the views that show it, and the reason:
 
 # %% key
 Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## Points")[0])
@@ -114,7 +114,7 @@ Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## 
 # ### What to tell students
 #
 # - The program has one fault or several. There are always three forms, however many faults there are.
-# - Hand in your diagnosis *before* you repair. A finding is a cause, a line, and the instrument that you used first.
+# - Hand in your diagnosis *before* you repair. A finding is a cause, a line, and a view that shows it.
 # - A wrong finding costs half a finding, so three guesses are worth less than one finding with evidence.
 # - Any repair counts that makes the program behave as it should. The grader does not compare source text.
 # - Do not touch data, budget, model size or evaluation; the grader brings its own data and its own evaluation.
@@ -152,7 +152,7 @@ ben = changed(
         "program-training": ("        loss.backward()", "        optimizer.zero_grad()\n        loss.backward()"),
         "diagnosis-answer": (
             "# Here by code, where the form above is not enough: YOUR CODE HERE",
-            'first.hand_in(cause="gradients from earlier batches", place=54, evidence=["fresh_gradient"])',
+            'first.hand_in(cause="gradients from earlier batches", place=54, evidence=["gradients"])',
         ),
     }
 )

@@ -5,9 +5,11 @@ For each exercise, graded like a learner's submission:
   different programs). Every degenerate one fails (at least five), and so does every attack from `attacks`.
 - Only a diagnosis with the right cause earns points, and that of the solution notebook earns all of them.
 - Nothing that a learner sees names the fault: neither the notebook nor its output (`leaks`).
+- The fault shows: in one of its views a number is outside its usual range (`shown`).
 
 For a trap, the unchanged program earns nothing without a verdict or with a wrong one. "Nothing is wrong" passes. A
-correct repair changes no behavior. The attacks are built from the fault's first pretence, which breaks the run.
+correct repair changes no behavior, and no view shows a number outside its usual range. The attacks are built from the
+fault's first pretence, which breaks the run.
 """
 
 import time
@@ -27,14 +29,15 @@ from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import pretences
 from bugzoo.proving import code, ledger
 from bugzoo.proving import leaks as search
+from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
 from bugzoo.proving.trials import MUST_PASS, Trial, reliable, told, trials, verdict
 from bugzoo.proving.tried import conditions
 from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
-LEAKS = "leaks"
-ORDER = (LEAKS, "solution", "correct", "degenerate", "attack", "unsolved")
+LEAKS, VIEWS = "leaks", "views"
+ORDER = (LEAKS, VIEWS, "solution", "correct", "degenerate", "attack", "unsolved")
 """Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""
@@ -52,6 +55,8 @@ class Proof:
     """Number of graded diagnoses."""
     letters: int = 0
     """Characters of notebook output that were searched for names; 0 if the ledger is trusted."""
+    outside: list[str] = field(default_factory=list)
+    """`view: label` of each number outside its usual range."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -102,7 +107,7 @@ def check(
         proofs[name].problems += _thin(load(name), mine)
         proofs[name].diagnoses, problems = diagnoses(load(name))
         proofs[name].problems += problems
-        work |= {(name, trial.kind, trial.name): trial for trial in [*mine, Trial(name, LEAKS, "", "")]}
+        work |= {(name, trial.kind, trial.name): trial for trial in [*mine, *of_what_is_seen(name)]}
     keys = {place: key_of(trial) for place, trial in work.items()}
     found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
     missing = [place for place in work if place not in found]
@@ -129,16 +134,25 @@ def check(
     return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known)
 
 
+def of_what_is_seen(name: str) -> list[Trial]:
+    """Return the two trials that are no submissions: the search for names, and the views."""
+    return [Trial(name, kind, "", "") for kind in (LEAKS, VIEWS)]
+
+
 def prove_one(trial: Trial) -> Result:
-    """Grade one submission, or run an exercise's notebook to search for names."""
+    """Grade one submission, run an exercise's notebook to search for names, or open its views."""
     if trial.kind == LEAKS:
         return leaks(trial.exercise)
+    if trial.kind == VIEWS:
+        return sight.shown(trial.exercise)
     return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
 
 
 def key_of(trial: Trial) -> str:
     """Return the key of all that a trial's result depends on."""
     exercise = load(trial.exercise)
+    if trial.kind == VIEWS:
+        return sight.key_of(trial.exercise)
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
         return code.keyed((search.in_files(exercise), probe(exercise), told), (code.showing(),))
@@ -164,8 +178,8 @@ def _known(place: Place, key: str) -> Result | None:
     entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
     if entry.get("key") != key:
         return kept.read(_cached(key))
-    if kind == LEAKS:
-        return {"problems": [], "letters": 0}
+    if kind in (LEAKS, VIEWS):
+        return {"problems": [], "letters": 0, "outside": entry.get("outside", [])}
     return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
 
 
@@ -182,7 +196,7 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
             if code.about(before.get("key", "")) == code.about(key):
                 made.setdefault(kind, {})[title] = before
             continue
-        said = {part: result[part] for part in ("status", "share", "failed") if part in result}
+        said = {part: result[part] for part in ("status", "share", "failed", "outside") if part in result}
         made.setdefault(kind, {})[title] = ledger.newer(before, {"key": key, **said})
     if made != old:
         ledger.write("exercises", name, {"trials": made, "with": ledger.environment()})
@@ -215,6 +229,8 @@ def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
     """Add one result to the proof; return sentences on what is not as expected."""
     if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
+    elif trial.kind == VIEWS:
+        proof.outside, problems = result["outside"], result["problems"]
     else:
         proof.trials.append({"kind": trial.kind, "name": trial.name, **result})
         problems = verdict(trial, result)

@@ -27,7 +27,9 @@ TEXTS = frozenset(
 )
 """Code that builds the graded texts and names the causes; keys hold its results instead."""
 SCREEN = (
-    frozenset(f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "interview"))
+    frozenset(
+        f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "views", "interview")
+    )
     | TEXTS
 )
 """Code behind a notebook's cells that never learns which fault it is."""
@@ -63,7 +65,7 @@ def grading() -> str:
     return short(code_of(*roots, without=TEXTS), claims)
 
 
-SHOWN = ("cell", "workbench", "readings", "healthy", "debrief")
+SHOWN = ("cell", "workbench", "looks", "healthy", "debrief")
 """Modules of grading whose output a learner sees."""
 
 

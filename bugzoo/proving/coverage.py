@@ -11,7 +11,7 @@ from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
 from bugzoo.proving import code, ledger, look_alikes, standing, tried
 from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, named
-from bugzoo.proving.check import LEAKS, Proof, judge, key_of, prove_one
+from bugzoo.proving.check import Proof, judge, key_of, of_what_is_seen, prove_one
 from bugzoo.proving.completeness import is_about, lacks, of_fault
 from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.matrix import Cell
@@ -53,7 +53,7 @@ def _controls() -> Iterator[str]:
 def _exercises() -> Iterator[str]:
     for name, exercise in exercises().items():
         found = ledger.read("exercises", name).get("trials", {})
-        mine = [*trials(exercise), Trial(name, LEAKS, "", "")]
+        mine = [*trials(exercise), *of_what_is_seen(name)]
         for trial in mine:
             entry = found.get(trial.kind, {}).get(trial.name, {})
             yield from lacks(

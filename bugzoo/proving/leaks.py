@@ -25,7 +25,7 @@ _PROBES = (
     "print(vars(program), program.source)",
     "import pickle\nfor thing in (program.sections, form.diagnosis, numbers, hints.__dict__):\n    print(pickle.dumps(thing))",
     "print(vars(view.result.trace), view.result.trace.environment)",
-    "program.instrument('no such instrument')",
+    "program.look('no such view')",
     "raise ValueError(repr(numbers))",
     "print(dir(program), dir(cell))",
     "get_ipython().run_cell('%%program Training\\nraise ValueError =')",

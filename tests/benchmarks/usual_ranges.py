@@ -8,6 +8,7 @@ Each of the 14 programs runs with all views, in its tiny and in its full size: a
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 from bugzoo import programs, views
@@ -41,6 +42,25 @@ def numbers(what: tuple[str, str, tuple[str, ...]]) -> dict[str, dict[str, float
     return kept
 
 
+def text(known: dict[str, Any]) -> str:
+    """JSON with a line for each view of a run: five digits are enough to compare with a range."""
+    lines = []
+    for program, sizes in sorted(known.items()):
+        for size, seen in sorted(sizes.items()):
+            for name, rows in sorted(seen.items()):
+                short = {source: float(f"{value:.5g}") for source, value in sorted(rows.items())}
+                lines.append(f"  {json.dumps([program, size, name])[1:-1]}, {json.dumps(short)}")
+    return "[\n" + ",\n".join(f" [{line.strip()}]" for line in lines) + "\n]\n"
+
+
+def read(file: Path) -> dict[str, Any]:
+    """{program: {size: {view: {source: number}}}}, as `text` wrote it."""
+    known: dict[str, Any] = {}
+    for program, size, name, rows in json.loads(file.read_text(encoding="utf-8")) if file.exists() else []:
+        known.setdefault(program, {}).setdefault(size, {})[name] = rows
+    return known
+
+
 def main() -> None:
     parser = reports.parser(__doc__)
     parser.add_argument("--program", nargs="*", default=programs.names())
@@ -53,13 +73,13 @@ def main() -> None:
     place = ledger.home()
     assert place is not None
     file = place / "views.json"
-    known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    known = read(file)
 
     def keep(index: int, found: dict[str, dict[str, float]]) -> None:
         program, size, _ = asked[index]
         known.setdefault(program, {}).setdefault(size, {}).update(found)
         if given.save:
-            file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            file.write_text(text(known), encoding="utf-8")
 
     run_all(numbers, asked, workers=2, on_done=keep)
 

@@ -10,11 +10,12 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
-from bugzoo import diagnostics
+from bugzoo import diagnostics, views
 from bugzoo.grading import files
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.notebook import KINDS, build
 from bugzoo.grading.workbench import Program
+from bugzoo.views.table import TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,7 +72,7 @@ def test_student_version_differs_from_the_solution_only_where_something_is_asked
 
 
 ORDER = (
-    "title", "setup", "look", "numbers", "instrument", "hypothesis", "program-head", "more", "hints", "form",
+    "title", "setup", "look", "numbers", "look-first", "hypothesis", "program-head", "more", "hints", "form",
     "diagnosis-answer", "repair", "diagnosis", "debrief",
 )  # fmt: skip
 
@@ -88,11 +89,12 @@ def test_the_symptom_comes_first_and_the_code_is_folded(name: str) -> None:
     assert "NotImplementedError" not in text and "Scenario" not in text, "nothing red, and no way to healthy text"
 
 
-def test_a_cell_lists_the_instruments_when_it_is_run(capsys: Any) -> None:
+def test_a_cell_lists_the_views_when_it_is_run(capsys: Any) -> None:
     cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["01_flat_loss"]))["cells"]}
-    exec(cells["instruments"], {"program": Program()})
+    exec(cells["views"], {"program": Program()})
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines if line[0] != " "] == diagnostics.names()
+    assert [line for line in lines if line[0] != " "] == [*views.HEADINGS, "tools, as in program.tool(name)"]
+    named = [line.split()[0] for line in lines if line[:2] == "  " and line[2] != " "]
+    assert named == [*views.names(), *TOOLS]
     assert max(map(len, lines)) <= 100, "a longer one is cut within a word"
-    carried = [name for name in diagnostics.names() if name in cells["look-text"]]
-    assert not carried, "a list in the text is out of date with the next instrument"
+    assert not [name for name in diagnostics.names() if name in cells["look-text"]], "an instrument gives causes away"

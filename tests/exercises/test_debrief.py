@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bugzoo import record
-from bugzoo.grading import debrief
+from bugzoo.grading import debrief, would_say
 from bugzoo.grading.exercises import exercises, load
 
 
@@ -45,6 +45,13 @@ def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch:
     monkeypatch.setenv("BUGZOO_WIDGETS", "1")
     monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
     monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
+    monkeypatch.setattr(debrief.would_say, "text", lambda exercise: "### What `checkup` would have said")
     debrief.show(load("01"))
-    assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown"]
-    assert "**Repair.**" in shown[0].data and "### Next" in shown[3].data
+    assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
+    assert "**Repair.**" in shown[0].data and "`checkup`" in shown[3].data and "### Next" in shown[4].data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "said"), [("01", "1. `loss/double_softmax`, line "), ("07", "Nothing found")])
+def test_what_checkup_would_have_said(name: str, said: str) -> None:
+    assert said in would_say.text(load(name))

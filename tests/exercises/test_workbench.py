@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo import record
 from bugzoo.errors import UserError
-from bugzoo.grading import healthy
+from bugzoo.grading import healthy, looks
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.program import split
@@ -82,16 +82,37 @@ def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
     assert record.opened() == []
 
 
-def test_looks_are_noted_and_an_unknown_instrument_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looks_are_noted_and_an_unknown_view_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from bugzoo.running import Reading
 
     shell.program.begin("01")
-    monkeypatch.setattr(Program, "_measure", lambda self, name: (None, Reading(why_not="nothing")))
-    for name in ("loss_curve", "crash", "loss_curve"):
-        shell.program.instrument(name)
-    with pytest.raises(UserError, match=r"'loss_curv'.*`program\.instruments\(\)` lists all"):  # no command line here
-        shell.program.instrument("loss_curv")
-    assert record.looked(shell.program.ticket) == ["loss_curve", "crash"]
+    monkeypatch.setattr(looks, "measured", lambda names, *_: dict.fromkeys(names, Reading(why_not="nothing")))
+    for name in ("loss_curve", "time", "loss_curve"):
+        shell.program.look(name)
+    with pytest.raises(UserError, match=r"'loss_curv'.*`program\.views\(\)` lists all"):  # no command line here
+        shell.program.look("loss_curv")
+    assert record.looked(shell.program.ticket) == ["loss_curve", "time"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda program: program.instrument("fresh_gradient"), r"Use program\.look\('gradients'\)"),
+        (lambda program: program.instrument("company"), r"Use program\.look\('repeat'\)"),  # a name before that one
+        (lambda program: program.instrument("replay"), r"Use program\.tool\('replay'\)"),
+        (lambda program: program.look("replay"), "no view named 'replay'"),
+        (lambda program: program.look("clip_rate"), r"Use program\.look\('gradients'\)"),
+        (lambda program: program.instruments(), r"program\.views\(\)"),
+        (lambda program: program.tool("gradients"), "no tool named 'gradients'"),
+        (lambda program: program.look("gradients", step=3), "takes no step"),
+        (lambda program: program.look("batch", step=0), "step=0 is not an optimizer step"),
+        (lambda program: program.look("batch", step="7"), "step='7' is not an optimizer step"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_before_anything_runs(call: Any, said: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(looks, "run_worker", lambda job: pytest.fail("it ran"))
+    with pytest.raises(UserError, match=said):
+        call(Program())
 
 
 def test_ten_rows_hold_every_step() -> None:

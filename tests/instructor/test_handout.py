@@ -12,7 +12,7 @@ from tests.instructor.class_of import answer, cell, clear_gradients
 
 PROBES = (
     "print(repr(program), vars(program), repr(first), repr(view), repr(getattr(view, 'result', None)))",
-    "program.instrument('no such instrument')",
+    "program.look('no such view')",
     "get_ipython().run_cell('%%program Training\\nraise ValueError')",
 )
 """Cells that a curious student might add."""

@@ -210,13 +210,13 @@ def test_what_was_expected_and_what_was_seen_each_have_their_reason_below_them(f
 def test_what_was_looked_at_is_ticked_where_nothing_notes_it(front_end) -> None:
     form = lab.diagnose("Z-020", causes=CAUSES)
     boxes = {box.description: box for box in form.face.seen}
-    for name in ("replay", "loss_curve", "first_non_finite"):
+    for name in ("layers", "loss_curve", "gradients"):
         boxes[name].value = True
     boxes["loss_curve"].value = False
     form.face.cause.value, form.face.place.value = CAUSES[0], "56"
     form.face.button.click()
-    assert form.diagnosis.evidence == ["replay", "first_non_finite"] and form.diagnosis.place == 56
-    assert lab.DiagnosisForm("Z-020").hand_in(cause="a wrong learning rate").evidence == ["replay", "first_non_finite"]
+    assert form.diagnosis.evidence == ["layers", "gradients"] and form.diagnosis.place == 56
+    assert lab.DiagnosisForm("Z-020").hand_in(cause="a wrong learning rate").evidence == ["layers", "gradients"]
 
 
 def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
@@ -241,7 +241,7 @@ def test_a_hypothesis_is_noted_with_what_was_seen_by_then(front_end) -> None:
         ("a wrong learning rate", 30, []),
         ("nothing is wrong", 0, ["replay"]),
     ]
-    assert one.text() == "30 %  a wrong learning rate, before any instrument\n0 %  nothing is wrong, after replay"
+    assert one.text() == "30 %  a wrong learning rate, before any view\n0 %  nothing is wrong, after replay"
     with pytest.raises(UserError, match="whole number from 0"):
         one.note("a wrong learning rate", 101)
     with pytest.raises(UserError, match="not a cause in this form"):
@@ -356,4 +356,4 @@ def test_a_form_says_nothing_of_what_nobody_notes(front_end) -> None:
     exercise.face.cause.value, exercise.face.test.value, exercise.face.place.value = CAUSES[0], "A", "3"
     exercise.face.button.click()
     told = exercise.face.told.value
-    assert "It lacks a look at an instrument" in told and "You opened 0 hints" in told and "took" not in told
+    assert "It lacks a look at a view" in told and "You opened 0 hints" in told and "took" not in told

@@ -1,0 +1,34 @@
+"""Proof that an exercise's fault shows: in at least one view a number lies outside its usual range, in a trap in none."""
+
+from typing import Any
+
+from bugzoo import views
+from bugzoo.fingerprint import code_of
+from bugzoo.grading.answers import right
+from bugzoo.grading.exercises import load
+from bugzoo.grading.grade import handed_out
+from bugzoo.grading.looks import measured
+from bugzoo.proving import code
+
+
+def key_of(name: str) -> str:
+    """Return the key of all that the result depends on: the text handed out, the views that count, and their code."""
+    exercise = load(name)
+    looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
+    return code.keyed((handed_out(exercise), exercise.trap, right(exercise).evidence), (looking, code.core()))
+
+
+def shown(name: str) -> dict[str, Any]:
+    """Return {"problems": sentences, "outside": "view: label" of each number outside its usual range} for one exercise."""
+    exercise = load(name)
+    names = [one for one in views.names() if exercise.trap or not views.reruns(one) or one in right(exercise).evidence]
+    readings = measured(names, handed_out(exercise), exercise.scenario.ranks)
+    found = {one: [row.label for row in views.outside(one, readings[one].numbers)] for one in names}
+    outside = [f"{one}: {label}" for one, labels in found.items() for label in labels]
+    if exercise.trap:
+        problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
+    elif any(found.get(one) for one in right(exercise).evidence):
+        problems = []
+    else:
+        problems = [f"no number of {', '.join(right(exercise).evidence)} is outside its usual range"]
+    return {"problems": problems, "outside": outside}
