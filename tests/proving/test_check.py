@@ -18,6 +18,7 @@ from bugzoo.grading.model import Check, Exercise, Result
 from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
+from bugzoo.running import Reading
 
 NAME = "02_restless_loss"
 
@@ -29,6 +30,7 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     def use(grade: Callable[..., Result]) -> None:
         monkeypatch.setattr(room, "grade_exercise", grade)
         monkeypatch.setattr(room, "leaks", lambda name: {"problems": [], "cells": 1, "letters": 1})
+        monkeypatch.setattr(room.sight, "shown", lambda name: {"problems": [], "outside": ["gradients: a norm"]})
 
     return use
 
@@ -69,7 +71,7 @@ def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: A
     assert again.ok and again.cached == again.runs == first.runs
     assert [again.proofs[0].count(kind) for kind in room.ORDER] == [first.proofs[0].count(kind) for kind in room.ORDER]
     monkeypatch.setattr(room.code, "grading", lambda: "another grader")
-    assert check([NAME]).cached == 1  # the notebook's search for names
+    assert check([NAME]).cached == 2  # the notebook's search for names, and its views
     assert check([NAME], fresh=True).ok
     assert (proofs / "exercises" / f"{NAME}.json").read_bytes() != before
 
@@ -107,6 +109,24 @@ def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
     assert all("must pass but is wrong: loss: too high" in text for text in proof.problems)
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers", "said"),
+    [
+        ("02", {"fresh_gradient.leftover": 0.9}, ""),
+        ("02", {"fresh_gradient.leftover": 0.0}, "no number of gradients is outside its usual range"),
+        ("07", {"fresh_gradient.leftover": 0.9}, "nothing is wrong, and 'gradients: norm left before backward()"),
+        ("07", {"fresh_gradient.leftover": 0.0}, ""),
+    ],
+)
+def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], said: str, monkeypatch: Any) -> None:
+    def measured(names: list[str], *_: Any) -> dict[str, Reading]:
+        return {view: Reading(numbers if view == "gradients" else {}) for view in names}
+
+    monkeypatch.setattr(room.sight, "measured", measured)
+    problems = room.sight.shown(name)["problems"]
+    assert said in " ".join(problems) if said else problems == []
+
+
 def test_points_for_what_is_wrong_are_noticed(grader: Any) -> None:
     grader(lambda *a: replace(given := _right(*a), share=given.share or 0.1))
     assert any("must fail but earns 10%" in text for text in check([NAME]).proofs[0].problems)
@@ -117,9 +137,8 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
     assert "cannot be graded: no sandbox" in check([NAME]).proofs[0].problems[0]
     grader(_right)
     report = check([NAME])
-    assert (
-        report.ok and report.cached == 3
-    )  # the notebook's search for names, and the attacks that leave nothing to grade
+    # the notebook's search for names, its views, and the attacks that leave nothing to grade
+    assert report.ok and report.cached == 4
 
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
