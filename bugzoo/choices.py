@@ -5,7 +5,7 @@ Forms, interviews, exercises and quizzes all take their choices from here.
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -35,16 +35,63 @@ class Choices:
     whys: tuple[str, ...] = ()
 
 
-def choices(fault: Fault, key: str) -> Choices:
+@dataclass(frozen=True)
+class Pair:
+    """The question that follows a cause: which test tells it from its nearest look-alike, `other` (a cause in words)?
+
+    `fault`: the id of the fault that stands for the cause.
+    """
+
+    fault: str
+    other: str
+    tests: Choices
+
+
+def pairs(fault: Fault, params: Mapping[str, Any], key: str) -> dict[str, Pair]:
+    """Return the pair of each cause that the form offers; "something else" has none.
+
+    For a wrong cause stands the look-alike with that word, else the most similar fault with it. So a question follows
+    every cause, and none can be ruled out by what is asked.
+    """
+    found = {word: pair(fault, params, key, word) for word in offered(fault, params, key)}
+    return {word: one for word, one in found.items() if one is not None}
+
+
+def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str) -> Pair | None:
+    """Return the pair of one cause; None if all look-alikes of the faults with this word have the word too."""
+    true = table.right(fault.id, params)
+    own = true if word in true else (word,)
+    for one in [fault] if word in true else standing_for(word, fault, key):
+        like = next((like for like in one.look_alikes if _word(like) not in (*own, table.OTHER)), None)
+        if like:
+            return Pair(one.id, _word(like), choices(one, key if one is fault else f"{key} {one.id}", like))
+    return None
+
+
+def standing_for(word: str, fault: Fault, key: str) -> Iterator[Fault]:
+    """Yield the faults with a word that is not this fault's: its look-alikes first, then the most similar ones."""
+    similar = [*(one.other for one in fault.look_alikes), *_alike(fault, random.Random(f"{key} {word}"))]
+    apart = _of_ranks(fault.id)
+    for name in similar:  # with one process, a test about ranks would be easy to rule out
+        if word != table.OTHER and table.cause(name).word == word and (apart or not _of_ranks(name)):
+            yield faults.load(name)
+
+
+def _word(one: LookAlike) -> str:
+    return table.cause(one.other).word
+
+
+def choices(fault: Fault, key: str, like: LookAlike | None = None) -> Choices:
     """Return one test of this fault and three tests of similar faults, in an order that depends on `key` (a ticket).
 
-    All are about equally long. The right one is the shortest or the longest no more often than by chance. A wrong
-    choice is never a test that separates this fault from another, nor a test of the right test's look-alike.
+    `like`: the look-alike that the right test tells it from; by default the nearest. All are about equally long. The
+    right one is the shortest or the longest no more often than by chance. A wrong choice is never a test that separates
+    this fault from another, nor a test of the right test's look-alike.
     """
     if not fault.look_alikes:
         return Choices()
     draw = random.Random(key)
-    right = fault.look_alikes[0]
+    right = like or fault.look_alikes[0]
     lent = _lent(fault, right, draw)
     # how many wrong ones are shorter, if there are enough; adding a fault does not change this draw
     shorter = random.Random(f"{key} lengths").randrange(WRONG + 1)

@@ -131,6 +131,11 @@ def diagnosis(ticket: str) -> dict[str, Any] | None:
     return (notes(ticket, "diagnosis") or [None])[-1]
 
 
+def first_diagnosis(ticket: str) -> dict[str, Any] | None:
+    """Return the first complete diagnosis of a ticket, None without one. Forms without parts are always complete."""
+    return next((one for one in notes(ticket, "diagnosis") if one.get("complete", True)), None)
+
+
 def opened() -> list[dict[str, Any]]:
     """Return {"exercise", "program"} for each ticket that was started and has no submitted diagnosis."""
     try:

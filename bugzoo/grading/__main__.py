@@ -10,9 +10,10 @@ from bugzoo.running.warm import warm_up
 def answer(name: str, question: dict[str, Any]) -> Result:
     """Answer one question about an exercise. Raises UserError."""
     if question["kind"] == "diagnosis":
+        from bugzoo.grading import against
         from bugzoo.grading.answers import grade_diagnosis
 
-        return grade_diagnosis(name, question["diagnosis"])
+        return against.answered(name, question["diagnosis"], grade_diagnosis(name, question["diagnosis"]))
     warm_up(clean=True)  # before the imports below, so that both processes import in parallel
     from bugzoo.grading.grade import grade_exercise
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from bugzoo import choices
 from bugzoo.choices import Choices
+from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.exercises import load
@@ -20,9 +21,16 @@ def accepted(exercise: Exercise) -> dict[str, str]:
     return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
 
+def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
+    """Return the question about the test that follows each cause of its form."""
+    return choices.pairs(*exercise.about_fault, exercise.scenario.ticket)
+
+
 def offered(exercise: Exercise) -> Choices:
-    """Return the discriminating tests that are offered."""
-    return choices.choices(exercise.about_fault[0], exercise.scenario.ticket)
+    """Return the discriminating tests that are offered once the right cause is chosen."""
+    fault, params = exercise.about_fault
+    found = choices.pair(fault, params, exercise.scenario.ticket, table.right(fault.id, params)[0])
+    return found.tests if found else Choices()
 
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
@@ -78,7 +86,9 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""
     if not share:
-        message = "Look further and hand in again. The other parts are graded then."
+        message = "Look further."
+    if isinstance(sure := record.get("sure"), int):
+        message = f"{message} You were {sure} % sure of this cause.".strip()
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
 

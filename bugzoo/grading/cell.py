@@ -1,4 +1,4 @@
-"""Functions that an exercise's cells call: hints, hypothesis, form, the two graded cells and the debrief.
+"""Functions that an exercise's cells call: hints, the form, the two graded cells and the debrief.
 
 Another process computes the score and answers in JSON; a graded cell ends with a float. The repair is graded once the
 diagnosis is handed in, by the form or by `form.hand_in`. When nbgrader grades a class, it is graded in any case.
@@ -28,6 +28,12 @@ FIRST = (
 )
 
 
+INCOMPLETE = (
+    "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
+    "then name the line and hand in."
+)
+
+
 class Points(float):
     """The result of a graded cell, for nbgrader. The page does not show it again below the printed answer."""
 
@@ -36,7 +42,7 @@ class Points(float):
 
 
 def __dir__() -> list[str]:
-    return ["debrief", "diagnosis", "form", "hints", "hypothesis", "repair"]
+    return ["debrief", "diagnosis", "form", "hints", "repair"]
 
 
 def hints(name: str) -> Any:
@@ -48,26 +54,18 @@ def hints(name: str) -> Any:
     return Hints(exercise.hints, ticket=exercise.scenario.ticket).show()
 
 
-def hypothesis(name: str) -> Any:
-    """Ask for the suspected cause and the confidence."""
-    from bugzoo.grading.answers import causes
-    from bugzoo.grading.exercises import load
-    from bugzoo.lab.hypothesis import Hypothesis
-
-    exercise = load(name)
-    return Hypothesis(exercise.scenario.ticket, causes(exercise)).show()
-
-
 def form(name: str) -> Any:
-    """Show an exercise's diagnosis form; `form.hand_in(cause=..., ...)` fills it in by hand."""
-    from bugzoo.grading.answers import causes, offered
+    """Show the first part of an exercise's form; `form.line()` shows the second, `form.hand_in(...)` fills in both."""
+    from bugzoo.grading.answers import causes, pairs
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
     from bugzoo.lab import DiagnosisForm
 
     exercise = load(name)
-    asked = {"causes": causes(exercise), "tests": offered(exercise).texts, "source": handed_out(exercise)}
-    return DiagnosisForm(exercise.scenario.ticket, **asked).show()
+    asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
+    return DiagnosisForm(
+        exercise.scenario.ticket, causes=causes(exercise), pairs=asked, source=handed_out(exercise)
+    ).show()
 
 
 def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
@@ -87,12 +85,25 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
 
 
 def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
-    """Print how the diagnosis was graded and return its points. Without `filled`: the one handed in last."""
+    """Print how the diagnosis was graded and return its points. Without `filled`: the first complete one.
+
+    A later one is practice: it is answered too, and does not change the points.
+    """
     try:
-        given = filled or _record(_ticket(name))
+        ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    return _answer(name, {"kind": "diagnosis", "diagnosis": given})
+    last = record.diagnosis(ticket)
+    first = filled or record.first_diagnosis(ticket)
+    if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
+        print(fit(INCOMPLETE))
+        return worth(0)
+    points = _answer(name, {"kind": "diagnosis", "diagnosis": first or last})
+    if first and not filled and last and last["at"] > first["at"]:
+        print("\nPractice: your latest diagnosis. The one above is your grade.")
+        with contextlib.suppress(UserError):
+            say(ask(name, {"kind": "diagnosis", "diagnosis": last}))
+    return points
 
 
 def debrief(name: str, give_up: bool = False) -> None:
@@ -128,8 +139,8 @@ def _of_notebook(name: str) -> Any:
 
 
 def _record(ticket: str) -> dict[str, Any] | None:
-    """Return the diagnosis handed in last, in this kernel or an earlier one."""
-    return record.diagnosis(ticket)
+    """Return the first complete diagnosis, else the last one, of this kernel or an earlier one."""
+    return record.first_diagnosis(ticket) or record.diagnosis(ticket)
 
 
 def _nothing_yet(why: str) -> float:

@@ -3,7 +3,7 @@
 import difflib
 from typing import Any
 
-from bugzoo import record
+from bugzoo import faults, record
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.frontend import headless
@@ -75,9 +75,9 @@ def _done(exercise: Exercise) -> str:
 
 
 def _look_alike(one: Any) -> str:
-    word = cause(one.other).word
-    name = "a program in which nothing is wrong" if word == NOTHING else word
-    head = f"**{name[:1].upper()}{name[1:]}.** {one.test}"
+    title = faults.load(one.other).title
+    name = f"A healthy run: {title}" if cause(one.other).word == NOTHING else title
+    head = f"**{name}.** {one.test}"
     return f"{head}\n\n- This run: {said(one.here)}\n- That one: {said(one.there)}"
 
 

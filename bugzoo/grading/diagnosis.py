@@ -42,7 +42,7 @@ class Weights:
     """Penalty for a finding that fits no fault, as a share of a right one."""
 
 
-EXERCISE = Weights(cause=0.4, place=0.2, step=0.1, evidence=0.15, test=0.15)
+EXERCISE = Weights(cause=0.2, place=0.2, step=0.2, evidence=0.2, test=0.2)  # of five points: whole ones
 ASSIGNMENT = Weights(cause=0.5, place=0.3, step=0.0, evidence=0.2, test=0.0, blamed=0.5)
 INTERVIEW = Weights(cause=30, place=15, step=0, evidence=15, test=10, later=2 / 3, looked=1 / 3, section=1 / 3)
 
@@ -132,12 +132,9 @@ def _cause(right: Right, given: Any) -> Part:
         good = known_cause(given) in right.causes
     except UserError:
         good = False
-    return Part(
-        "cause",
-        float(good),
-        str(given or ""),
-        "the cause of this run",
-    )
+    others = [cause for cause in right.causes if good and cause != known_cause(given)]
+    saw = f"{given or ''}" + (f"; as right: {', '.join(others)}" if others else "")
+    return Part("cause", float(good), saw, "the cause of this run")
 
 
 def near(right: Right, line: int | None) -> bool:
@@ -168,8 +165,13 @@ def _step(right: Right, given: Any) -> Part:
     if right.step is None:
         told = "it shows from the first step, so any answer counts" if right.places else "there is no step to name"
         return Part("step", 1.0, told)
-    saw = f"step {step}" if step else f"{given!r} is not a step" if given else "no step"
+    saw = f"step {step}" if step is not None else f"{given!r} is not a step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]
+    if step is not None and step + 1 == right.step[0]:
+        good, saw = (
+            True,
+            f"step {step}, counted from 0; optimizer steps are counted from 1 here, so it is step {step + 1}",
+        )
     return Part("step", float(good), saw, "the first step at which it shows", step)
 
 
@@ -187,6 +189,8 @@ def seen_in(names: Sequence[str]) -> list[str]:
 
 
 def _test(right: Right, given: Any) -> Part:
+    if not right.test.texts:
+        return Part("test", 1.0, "no test is asked for after this cause")
     letter = parse_answers.letter(given, right.test.texts)
     saw = letter or (f"{str(given)[:40]!r} is not one of the letters" if given else "no test")
     return Part(

@@ -104,7 +104,7 @@ class Exercise:
     """The fault's spec, read only by the grader and the builder."""
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
-    points: tuple[float, float] = (7.0, 3.0)
+    points: tuple[float, float] = (5.0, 5.0)
     """Points for the repair and for the diagnosis."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0

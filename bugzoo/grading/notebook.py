@@ -16,13 +16,18 @@ from bugzoo.notebooks import notebook as of_cells
 KINDS = ("student", "solution", "instructor")
 STUB = "# Here by code, where the form above is not enough: YOUR CODE HERE"
 """The stub in place of a solution; it must not raise next to a filled-in form. Also in `nbgrader_config.py`."""
+_FIRST = (
+    "## What do you think?\n\nBefore you read the code: what is wrong, and how sure are you? And which test would tell your "
+    "cause from the one that looks most like it? Keep your answers here. Change them whenever the evidence changes your mind. "
+    "The [glossary](../notebooks/glossary.ipynb) explains the words."
+)
 _DIAGNOSIS = (
-    "## Your diagnosis\n\nFill in the form and press Hand in. You can hand in again. If nothing is wrong, say so: a fault named "
-    "in a healthy program earns nothing. The form's last question asks which test tells your cause from its closest "
-    "look-alike. The [glossary](../notebooks/glossary.ipynb) explains the words.\n\n*Only for a graded class:* hand in by "
-    "code, in the cell below the form: "
+    "## Your diagnosis\n\nName the line that has to change, and the step at which the fault first shows. If nothing is wrong, "
+    "choose no line. Press Hand in. With the line your diagnosis is complete, and the cells below open. The first complete "
+    "diagnosis is graded; later ones are practice. Each of its five parts is worth a point: cause, line, step, test, and a view "
+    "that shows it.\n\n*Only for a graded class:* hand in by code, in the cell below the form: "
     '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", ...])`. '
-    "`form.causes` and `form.tests` list the choices. The first test is A."
+    "`form.causes` lists the causes, `form.asked(cause)` the question about the test. The first test is A."
 )
 FOLDED = {"jupyter": {"source_hidden": True}}
 """JupyterLab shows such a cell as a bar; click it to open the cell."""
@@ -34,10 +39,11 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
     name = exercise.name
     own = {
         "setup": f'{_SETUP}\n\nprogram.begin("{name}")',
-        "hypothesis": f'hypothesis = cell.hypothesis("{name}")',
+        "hypothesis-text": _FIRST,
+        "hypothesis": f'form = cell.form("{name}")',
         "hints": f'hints = cell.hints("{name}")',
         "diagnosis-text": _DIAGNOSIS,
-        "form": f'form = cell.form("{name}")',
+        "form": "form.line()",
         "diagnosis-answer": answer or _answer(filled(exercise), kind),
         "repair": f'{_GRADER}\n\ncell.repair("{name}")',
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
@@ -77,7 +83,7 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         code("numbers", "program.numbers()"),
         code("views", "program.views()"),
         code("look-first", 'numbers = program.look("loss_curve")'),
-        markdown("hypothesis-text", _HYPOTHESIS),
+        markdown("hypothesis-text", own.get("hypothesis-text", _HYPOTHESIS)),
         code("hypothesis", own["hypothesis"]),
         markdown("code-text", _CODE),
         *program,

@@ -175,8 +175,8 @@ class Program:
 
 
 def diagnosed(ticket: str) -> bool:
-    """Return whether the record has a diagnosis for a ticket, or for one of its forms."""
-    return any(record.diagnosis(one) for one in (ticket, *forms(ticket)))
+    """Return whether the record has a complete diagnosis for a ticket, or for one of its forms."""
+    return any(record.first_diagnosis(one) for one in (ticket, *forms(ticket)))
 
 
 def forms(ticket: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -23,6 +23,8 @@ class Diagnosis:
 
     ticket: str = ""
     cause: str = ""
+    sure: int | None = None
+    """Certainty of the cause, 0 to 100."""
     place: int | None = None
     """Line of the program, from 1."""
     step: int | None = None
@@ -33,18 +35,13 @@ class Diagnosis:
     hints: int = 0
     seconds: float = 0.0
 
-    @property
-    def complete(self) -> bool:
-        """Return whether every graded field was filled in."""
-        return bool(self.cause and self.evidence and self.test) and (self.place is not None or "nothing" in self.cause)
-
     def record(self) -> dict[str, Any]:
         """Return the record as JSON."""
         return asdict(self)
 
     def text(self) -> str:
         """Return the record as text."""
-        said = [f"cause: {self.cause or 'none'}"]
+        said = [f"cause: {self.cause or 'none'}" + (f" ({self.sure} % sure)" if self.sure is not None else "")]
         said += [f"line {self.place}"] if self.place else []
         said += [f"first step {self.step}"] if self.step else []
         said += [f"test {self.test}"] if self.test else []
@@ -69,6 +66,10 @@ def offered(said: Any, causes: Sequence[str]) -> str:
 class DiagnosisForm:
     """The form for a `Diagnosis`; it starts from what was handed in for this ticket before.
 
+    With `pairs` it has two parts. `show()` asks for the cause, the certainty, and which test tells that cause from its
+    look-alike: `pairs` is cause -> (the look-alike's cause, texts of the tests). `line()` asks for line and step, and
+    hands in. Before that, changes of the first part are kept; with the line the diagnosis is complete.
+
     `causes`: the choices (default: all; free text if empty). `tests`: texts of the tests to choose from, lettered from A
     (free text if empty). `source`: the program's text, or a function that returns it, for picking the line. The
     views used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
@@ -82,12 +83,13 @@ class DiagnosisForm:
         *,
         causes: Sequence[str] | None = None,
         tests: Sequence[str] = (),
+        pairs: Mapping[str, tuple[str, Sequence[str]]] | None = None,
         source: Any = None,
         hints: Any = None,
         ask_evidence: bool = False,
     ) -> None:
         self.causes, self.tests, self.hints = words() if causes is None else tuple(causes), tuple(tests), hints
-        self.source, self.ask_evidence = source, ask_evidence
+        self.source, self.ask_evidence, self.pairs = source, ask_evidence, dict(pairs or {})
         before = record.diagnosis(ticket) if ticket else None
         known = {one.name for one in fields(Diagnosis)}
         self.diagnosis = Diagnosis()
@@ -96,7 +98,41 @@ class DiagnosisForm:
                 setattr(self.diagnosis, name, value)
         self.handed_in = before is not None
         self.face: Any = None
+        self.last: Any = None
+        """The face of the second part."""
+        if self.pairs and (kept := record.notes(ticket, "hypothesis")):
+            self._take(kept[-1])
         self._begin = time.monotonic() - self.diagnosis.seconds
+
+    def asked(self, cause: str) -> tuple[str, tuple[str, ...]]:
+        """Return (the question, texts) of the test that is asked for after a cause; ("", ()) if none is."""
+        if not self.pairs:
+            return "Which test tells this cause from the one that looks most like it?", self.tests
+        other, texts = self.pairs.get(cause, ("", ()))
+        return (f"Which test tells “{cause}” from “{other}”?", tuple(texts)) if texts else ("", ())
+
+    def keep(self, cause: str, sure: int, test: str = "") -> Diagnosis:
+        """Keep the first part: a cause, the certainty from 0 to 100, and the test. Raises UserError for other values."""
+        cause = offered(cause, self.causes)
+        if isinstance(sure, bool) or not isinstance(sure, int) or not 0 <= sure <= 100:
+            raise UserError(f"`sure` must be a whole number from 0 (a guess) to 100 (certain), not {sure!r}.")
+        said = {"cause": cause, "sure": sure, "test": test, "after": self.looked()}
+        record.note(self.diagnosis.ticket, "hypothesis", said)
+        self._take(said)
+        return self.diagnosis
+
+    def _take(self, kept: Mapping[str, Any]) -> None:
+        for name in ("cause", "sure", "test"):
+            setattr(self.diagnosis, name, kept.get(name) or getattr(Diagnosis(), name))
+
+    def lacks(self) -> list[str]:
+        """Return what a complete diagnosis still needs; nothing for a form without parts."""
+        if not self.pairs:
+            return []
+        found = self.diagnosis
+        lacking = ["a cause"] if not found.cause else []
+        lacking += ["a test"] if self.asked(found.cause)[1] and not found.test else []
+        return lacking + (["a line"] if found.place is None and "nothing" not in found.cause else [])
 
     def hand_in(self, **fields: Any) -> Diagnosis:
         """Fill in the given fields, stop the clock and return the record.
@@ -117,7 +153,7 @@ class DiagnosisForm:
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
         if ticket:
-            record.note(ticket, "diagnosis", self.diagnosis.record())
+            record.note(ticket, "diagnosis", {**self.diagnosis.record(), "complete": not self.lacks()})
         return self.diagnosis
 
     def looked(self) -> list[str]:
@@ -136,12 +172,29 @@ class DiagnosisForm:
             print(
                 "Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, test=...); form.causes are the causes."
             )
+            if self.pairs:
+                print("form.asked(cause) is the question about the test, with its answers.")
             for letter, text in zip(LETTERS, self.tests, strict=False):
                 print(f"  test {letter}: {text}")
             return self
+        if self.pairs:
+            from bugzoo.lab.first_face import First
+
+            self.face = First(self)
+        else:
+            from bugzoo.lab.diagnosis_face import Face
+
+            self.face = Face(self)
+        return self
+
+    def line(self) -> "DiagnosisForm":
+        """Show the second part, or one line of text without a front end."""
+        if headless():
+            print("Line and step: form.hand_in(place=<line>, step=<step>) completes the diagnosis.")
+            return self
         from bugzoo.lab.diagnosis_face import Face
 
-        self.face = Face(self)
+        self.last = Face(self)
         return self
 
     def text(self) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
+from bugzoo import record
 from bugzoo.lab import page
 from bugzoo.lab.diagnosis import LETTERS
 from bugzoo.syntax import source_lines
@@ -16,12 +17,13 @@ WIDE = {"width": "100%"}
 
 
 class Face:
-    """The widgets of a `DiagnosisForm`, shown on creation."""
+    """The widgets of a `DiagnosisForm`, shown on creation; of a form with `pairs` only line and step."""
 
     def __init__(self, form: "DiagnosisForm") -> None:
         self.form, given = form, form.diagnosis
-        self.cause = _choice([(cause, cause) for cause in form.causes], given.cause)
-        self.test = _choice([(f"{LETTERS[i]}) {text}", LETTERS[i]) for i, text in enumerate(form.tests)], given.test)
+        self.cause = choice([(cause, cause) for cause in form.causes], given.cause)
+        question, texts = form.asked(given.cause)
+        self.test = choice([(f"{LETTERS[i]}) {text}", LETTERS[i]) for i, text in enumerate(texts)], given.test)
         self.place = self._place(given.place)
         self.step = w.Text(
             value=str(given.step or ""), placeholder="1 where it is there from the start", layout={"width": "260px"}
@@ -32,7 +34,8 @@ class Face:
         self.button = w.Button(
             description="Hand in", button_style="primary", icon="check", layout={"margin": "10px 0 0 0"}
         )
-        self.carried = page.Carried(self.button, cause=self.cause, place=self.place, step=self.step, test=self.test)
+        first = {} if form.pairs else {"cause": self.cause, "test": self.test}
+        self.carried = page.Carried(self.button, place=self.place, step=self.step, **first)
         self.told = w.HTML()
         self.button.on_click(self._pressed)
         looked = []
@@ -43,13 +46,13 @@ class Face:
                 self.seen, layout={"grid_template_columns": "repeat(auto-fill, minmax(200px, 1fr))", **WIDE}
             )
             looked = [page.ask("What did you look at? In the order in which you tick."), grid]
+        ends = ([page.ask("What is wrong?"), self.cause], [page.ask(question), self.test])
+        before, after = ([], []) if form.pairs else ends
         self.box = page.form([
-            page.ask("What is wrong?"), self.cause,
+            *before,
             page.ask("Which line of the program has to change? None where nothing is wrong."), self.place,
             page.ask("At which step does it first show?"), self.step,
-            *looked,
-            page.ask("Which test tells this cause from the one that looks most like it?"), self.test,
-            self.button, self.carried.box, self.told,
+            *looked, *after, self.button, self.carried.box, self.told,
         ])  # fmt: skip
         self.handle = page.put(self.box)
         if form.handed_in:
@@ -81,29 +84,48 @@ class Face:
                 wrong.append(f"{label} must be a whole number of at least 1, not {value!r}.")
             else:
                 numbers[name] = int(value) if value else None
-        if not chosen["cause"]:
-            wrong.append("Nothing was handed in. Choose what is wrong first.")
+        cause = chosen.get("cause") or (self.form.diagnosis.cause if self.form.pairs else "")
+        if not cause:
+            above = " in the form above the program" if self.form.pairs else ""
+            wrong.append(f"Nothing was handed in. Choose what is wrong first{above}.")
         if wrong:
             self.told.value = page.say("\n".join(wrong))
             return
-        extra = {"evidence": list(self._ticked)} if self.form.ask_evidence else {}
-        self.form.hand_in(cause=chosen["cause"], test=chosen["test"] or "", **numbers, **extra)
+        extra: dict[str, Any] = {"evidence": list(self._ticked)} if self.form.ask_evidence else {}
+        if not self.form.pairs:
+            extra["test"] = chosen["test"] or ""
+        self.form.hand_in(cause=cause, **numbers, **extra)
         found = self.form.diagnosis
         hints = f"{found.hints} hint" + ("" if found.hints == 1 else "s")
         when = time.strftime("%H:%M")
         # if the notebook records it, the work began long before this form was shown
         took = "" if self.form.noted else f"took {_clock(found.seconds)} and "
-        self.told.value = page.say(f"Saved at {when}: {self._left_out()} You {took}opened {hints}.")
+        self.told.value = page.say(f"Saved at {when}: {self._left_out()} You {took}opened {hints}.{self._counts()}")
         self._keep()
+
+    def _counts(self) -> str:
+        """Return whether this is the diagnosis that is graded, or what it lacks."""
+        if not self.form.pairs:
+            return ""
+        notes = record.notes(self.form.diagnosis.ticket, "diagnosis")
+        if self.form.lacks():
+            return " It is not complete, so nothing is graded yet."
+        first = sum(bool(one.get("complete", True)) for one in notes) == 1
+        return (
+            " It is complete: run the cells below."
+            if first
+            else " Your first complete one is graded; this is practice."
+        )
 
     def _left_out(self) -> str:
         """Return what was handed in and what is missing; a healthy program needs no line."""
         found = self.form.diagnosis
         empty = ["a line"] if found.place is None and "nothing" not in found.cause else []
-        empty += [] if found.test else ["a test"]
+        empty += ["a test"] if not found.test and (self.form.asked(found.cause)[1] or not self.form.pairs) else []
         empty += ["a look at a view"] if not found.evidence and (self.form.ask_evidence or self.form.noted) else []
         missing = " and ".join(filter(None, [", ".join(empty[:-1]), *empty[-1:]]))
-        told = f"It lacks {missing}. Hand in again to add it." if empty else ""
+        above = " above, keep it," if "a test" in empty and self.form.pairs else ""
+        told = f"It lacks {missing}. Add it{above} and hand in again." if empty else ""
         return f"{found.text()}. {told}".strip()
 
     def _keep(self) -> None:
@@ -113,7 +135,7 @@ class Face:
         page.keep(self.handle, f"{told} Run this cell for the form.")
 
 
-def _choice(options: list[tuple[str, str]], value: str) -> Any:
+def choice(options: list[tuple[str, str]], value: str) -> Any:
     """Return radio buttons without a default; free text if there are no options."""
     if not options:
         return w.Textarea(value=value, placeholder="in words", layout=WIDE)

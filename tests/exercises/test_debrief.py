@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bugzoo import record
+from bugzoo import faults, record
 from bugzoo.grading import debrief, would_say
 from bugzoo.grading.exercises import exercises, load
 
@@ -37,6 +37,12 @@ def test_the_lines_that_were_changed_are_shown_and_each_look_alike_says_which_ru
         assert changes and all(line[:1] in "-+" for line in changes)
     alike = exercise.about_fault[0].look_alikes
     assert text.count("\n- This run: ") == text.count("\n- That one: ") == len(alike)
+    for one in alike:
+        title = faults.load(one.other).title
+        assert f"**{title}.** {one.test}" in text or f"**A healthy run: {title}.** {one.test}" in text
+    assert exercise.about_fault[0].title not in [faults.load(one.other).title for one in alike], (
+        "not its own look-alike"
+    )
     assert "**Nothing is wrong.**" not in text, "of a look-alike that would say that this program is healthy"
 
 

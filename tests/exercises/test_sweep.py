@@ -93,7 +93,7 @@ def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any
     exercise = load(name)
     program = Program()
     program.begin(name)
-    made = {"program": program, "form": cell.form(name), "hints": cell.hints(name), "guess": cell.hypothesis(name)}
+    made = {"program": program, "form": cell.form(name), "hints": cell.hints(name)}
     healthy, broken = (set(text(exercise).splitlines()) for text in (healthy_text, handed_out))
     only = {line.strip() for line in healthy - broken if len(line.strip()) > 12}
     found = texts(made)
@@ -101,7 +101,7 @@ def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any
     assert [line for line in only for text in found if line in text] == []
     shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
     assert told(shown) == []
-    assert set(dir(cell)) == {"debrief", "diagnosis", "form", "hints", "hypothesis", "repair"}
+    assert set(dir(cell)) == {"debrief", "diagnosis", "form", "hints", "repair"}
 
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:

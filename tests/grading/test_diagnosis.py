@@ -55,7 +55,7 @@ def test_what_is_wrong_stays_wrong():
             result = grade_diagnosis(name, said | {field: answer})
             assert result.share < 1 and not next(c for c in result.checks if c.name == field).passed, (field, answer)
     partly = grade_diagnosis(name, said | {"test": other})
-    assert partly.share == 0.85 and "cause is right" in partly.message
+    assert partly.share == 0.8 and "cause is right" in partly.message
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,6 +123,20 @@ def test_one_grader_weighs_the_same_parts_three_ways():
     )
 
 
+def test_a_step_counted_from_zero_is_accepted_and_said():
+    said = right("03_sudden_nan")
+    from_zero = grade_diagnosis("03", said | {"step": said["step"] - 1})
+    assert from_zero.passed and "counted from 0; optimizer steps are counted from 1 here" in str(from_zero)
+    assert not grade_diagnosis("03", said | {"step": said["step"] - 2}).passed
+
+
+def test_every_part_is_worth_a_whole_point():
+    said = right("03_sudden_nan")
+    assert grade_diagnosis("03", said).points == 5.0
+    for part in ("place", "step", "evidence", "test"):
+        assert grade_diagnosis("03", said | {part: None}).points == 4.0, part
+
+
 def test_a_step_that_was_asked_for_is_not_called_unasked():
     told = str(grade_diagnosis("01", right("01_flat_loss") | {"step": 1}))
     assert "it shows from the first step" in told and "no onset" not in told
@@ -131,7 +145,7 @@ def test_a_step_that_was_asked_for_is_not_called_unasked():
 def test_a_wrong_cause_is_told_that_one_can_go_on():
     result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a wrong learning rate"})
     assert (
-        result.points == 0 and "hand in again" in result.message and "what passes: the cause of this run" in str(result)
+        result.points == 0 and "Look further" in result.message and "what passes: the cause of this run" in str(result)
     )
 
 

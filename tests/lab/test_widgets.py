@@ -174,7 +174,7 @@ def test_diagnosis_form_gives_a_record(front_end) -> None:
     told = face.told.value
     assert "Saved at" in told and "opened 1 hint" in told and "looked at: loss_curve, replay" in told
     found = form.diagnosis.record()
-    assert form.handed_in and form.diagnosis.complete
+    assert form.handed_in and form.lacks() == []
     assert {name: found[name] for name in ("ticket", "place", "step", "evidence", "hints", "test")} == {
         "ticket": "Z-017", "place": 3, "step": 51, "evidence": ["loss_curve", "replay"], "hints": 1, "test": "A",
     }  # fmt: skip

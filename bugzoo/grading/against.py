@@ -1,0 +1,105 @@
+"""The answer to a wrong cause: a number of this run that speaks against it, and the view in which it stands."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bugzoo import choices, views
+from bugzoo.choices import said
+from bugzoo.diagnostics.causes import NOTHING, cause
+from bugzoo.faults.evidence import Claim, parse
+from bugzoo.grading import parse_answers
+from bugzoo.grading.diagnosis import known_cause, seen_in
+from bugzoo.grading.exercises import load
+from bugzoo.grading.grade import handed_out
+from bugzoo.grading.looks import measured
+from bugzoo.grading.model import Exercise, Result
+from bugzoo.views.row import Row, number
+from bugzoo.views.table import views_of
+
+WOULD = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "==": "exactly"}
+NOTHING_SPEAKS = "Nothing that this run shows speaks for it."
+
+
+def answered(name: str, record: Mapping[str, Any] | None, result: Result) -> Result:
+    """Put the answer to a wrong cause in front of a result's message; the program runs once for it."""
+    if result.status == "wrong" and not result.share and record:
+        looked = seen_in(parse_answers.names(record.get("evidence")))
+        said = answer(name, known_cause(record.get("cause")), looked)
+        result.message = f"{said} {result.message}".strip()
+    return result
+
+
+def answer(name: str, word: str, looked: list[str]) -> str:
+    """Return what speaks against a wrong cause, first in the views that the learner opened (`looked`).
+
+    Where no number of a view does, the look-alike's test says what it would show there and what it shows here.
+    """
+    exercise = load(name)
+    if word == NOTHING:
+        return _something(exercise, looked)
+    fault = exercise.about_fault[0]
+    for one in choices.standing_for(word, fault, exercise.scenario.ticket):
+        if text := _number(exercise, word, [parse(text) for text in one.evidence], looked):
+            return text
+        break
+    like = next((like for like in fault.look_alikes if cause(like.other).word == word), None)
+    if like is None:
+        return NOTHING_SPEAKS
+    return f"{like.test} If it were that: {_sentence(like.there)} Here: {_sentence(like.here)}"
+
+
+def _number(exercise: Exercise, word: str, claims: list[Claim], looked: list[str]) -> str:
+    """Return the number that a fault with this cause would move, as it is in this run; "" if no row has it."""
+    seen = {claim: found for claim in claims if (found := _row(claim)) and claim.op in WOULD}
+    names = list(dict.fromkeys(view for view, _ in seen.values() if not views.reruns(view)))
+    if not names:
+        return ""
+    readings = measured(names, handed_out(exercise), exercise.scenario.ranks)
+    texts: dict[bool, str] = {}
+    for claim, (view, row) in seen.items():
+        value = row.value(readings[view].numbers) if view in readings else None
+        if isinstance(value, int | float) and not claim.holds(
+            {"numbers": _as_numbers(claim, value), "outcome": "", "metrics": {}}
+        ):
+            usual = f" (usual: {row.usual_text()})" if row.usual_text() else ""
+            would = f"With {word} it would be {WOULD[claim.op]} {claim.right}."
+            texts.setdefault(view in looked, f"in the view `{view}`, {row.label} is {number(value)}{usual}. {would}")
+    if True in texts:
+        return f"You saw it: {texts[True]}"
+    return f"You did not open the view that speaks against it: {texts[False]}" if False in texts else ""
+
+
+def _row(claim: Claim) -> tuple[str, Row] | None:
+    for view in views_of([claim.left]):
+        for row in views.rows(view):
+            if row.source == claim.left:
+                return view, row
+    return None
+
+
+def _as_numbers(claim: Claim, value: float) -> dict[str, dict[str, float]]:
+    instrument, _, key = claim.left.partition(".")
+    return {instrument: {key: float(value)}}
+
+
+def _something(exercise: Exercise, looked: list[str]) -> str:
+    """Return the answer to "nothing is wrong": a number outside its usual range."""
+    from bugzoo.grading.answers import right
+
+    names = [one for one in right(exercise).evidence if not views.reruns(one)]
+    readings = measured(names, handed_out(exercise), exercise.scenario.ranks) if names else {}
+    found = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
+    for name in sorted(found, key=lambda name: name not in looked):
+        row = found[name][0]
+        value, head = (
+            row.value(readings[name].numbers),
+            "You saw it" if name in looked else "You did not open this view",
+        )
+        return f"{head}: in the view `{name}`, {row.label} is {number(value)} (usual: {row.usual_text()})."
+    return NOTHING_SPEAKS
+
+
+def _sentence(text: str) -> str:
+    plain = re.sub(r"\s+", " ", said(text)).strip()
+    return plain if plain.endswith((".", "?", "!")) else f"{plain}."

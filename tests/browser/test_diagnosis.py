@@ -1,0 +1,59 @@
+"""A diagnosis by clicking: a wrong cause is answered by what was seen, a second hand-in is practice."""
+
+import pytest
+
+from bugzoo.grading.answers import right
+from bugzoo.grading.exercises import load
+from tests.browser.test_exercise import text
+from tests.browser.test_lesson_03 import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+NOTEBOOK, NAME = "exercises/01_flat_loss.ipynb", "01_flat_loss"
+WRONG = "wrong data or wrong labels"
+
+
+def choose(lab, cause: str, letter: str) -> str:
+    """Choose a cause and the test with this letter, keep both, and return what the form says."""
+    form = lab.show("hypothesis")
+    form.locator(".bugzoo-is-cause label", has_text=cause).click()
+    assert until(lambda: f"Which test tells “{cause}” from" in form.inner_text()), form.inner_text()
+    form.locator(".bugzoo-is-test label", has_text=f"{letter}) ").click()
+    form.locator("button", has_text="Keep").click()
+    assert until(lambda: f"50 %  {cause}" in form.inner_text()), form.inner_text()
+    return form.inner_text()
+
+
+def hand_in(lab, line: int) -> str:
+    form = lab.show("form")
+    form.locator("select").select_option(index=line)
+    form.locator("button", has_text="Hand in").click()
+    assert until(lambda: "Saved at" in form.inner_text()), form.inner_text()
+    return form.inner_text()
+
+
+def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
+    wanted = right(load(NAME))
+    lab.open(NOTEBOOK)
+    for name in ("setup", "look-first", "hypothesis", "form"):
+        lab.run_cell(name)
+    assert "usual: 0 to 0.7" in text(lab.outputs("look-first"))
+    assert "The question about the test is still open" not in choose(lab, WRONG, "A")
+    lab.picture("diagnosis_first")
+    told = hand_in(lab, 1)
+    assert "It is complete: run the cells below" in told, told
+    lab.run_cell("diagnosis")
+    first = text(lab.outputs("diagnosis"))
+    assert "wrong: 0 of 5 points" in first and "You were 50 % sure of this cause" in first, first
+    lab.show("diagnosis")
+    lab.picture("diagnosis_wrong")
+
+    assert "What you change now is practice" in choose(lab, wanted.causes[0], wanted.test.letter)
+    told = hand_in(lab, wanted.places[0][0])
+    assert "this is practice" in told, told
+    lab.run_cell("diagnosis")
+    second = text(lab.outputs("diagnosis"))
+    assert second.startswith(first.split("\n")[0]), "the first complete diagnosis is the grade"
+    assert "Practice: your latest diagnosis" in second and f"ok  cause: {wanted.causes[0]}" in second, second
+    assert "ok  test: " in second and lab.errors() == []
+    lab.show("diagnosis")
+    lab.picture("diagnosis_practice")

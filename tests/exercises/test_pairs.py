@@ -1,0 +1,80 @@
+"""After each cause a form asks which test tells it from another; a wrong cause is answered by what the run shows."""
+
+from typing import Any
+
+import pytest
+
+from bugzoo import faults, views
+from bugzoo.diagnostics.causes import OTHER, cause
+from bugzoo.grading import against, cell
+from bugzoo.grading.answers import causes, grade_diagnosis, pairs, right
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.running import Reading
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_every_offered_cause_has_its_question(name: str) -> None:
+    exercise = load(name)
+    found = pairs(exercise)
+    assert set(found) == set(causes(exercise)) - {OTHER}, "none can be ruled out by what is asked"
+    for word, pair in found.items():
+        one = faults.load(pair.fault)
+        assert word in right(exercise).causes or cause(one.id).word == word
+        assert pair.other != word and len(pair.tests.texts) == 4
+        own = {like.test for like in one.look_alikes}
+        chosen = dict(zip("ABCD", pair.tests.texts, strict=True))
+        assert chosen[pair.tests.letter] in own and not own & {
+            text for letter, text in chosen.items() if letter != pair.tests.letter
+        }, "every test that the debrief lists for a cause is right"
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_the_form_does_not_hold_the_letter(name: str) -> None:
+    form = cell.form(name)
+    assert {cause: len(texts) for cause, (_, texts) in form.pairs.items()} == dict.fromkeys(form.pairs, 4)
+    assert set(vars(form)) >= {"pairs"} and "letter" not in repr(vars(form))
+
+
+def seen(monkeypatch: Any, numbers: dict[str, float]) -> None:
+    monkeypatch.setattr(against, "measured", lambda names, *_: {name: Reading(numbers) for name in names})
+
+
+def test_a_wrong_cause_is_answered_by_what_was_seen(monkeypatch: Any) -> None:
+    seen(monkeypatch, {"fresh_gradient.stale_share": 0.0})
+    told = against.answer("03", "gradients from earlier batches", ["gradients"])
+    assert told.startswith("You saw it: in the view `gradients`, share of steps that begin with a gradient")
+    assert "is 0 (usual: 0 to 0.1)" in told and "it would be above 0.5" in told
+    told = against.answer("03", "gradients from earlier batches", ["loss_curve"])
+    assert told.startswith("You did not open the view that speaks against it: in the view `gradients`")
+
+
+def test_nothing_is_wrong_is_answered_by_what_is_outside(monkeypatch: Any) -> None:
+    view = right(load("02")).evidence[0]
+    row = next(row for row in views.rows(view) if row.source == "fresh_gradient.stale_share")
+    seen(monkeypatch, {row.source: 1.0})
+    assert against.answer("02", "nothing is wrong", [view]) == (
+        f"You saw it: in the view `{view}`, {row.label} is 1 (usual: {row.usual_text()})."
+    )
+
+
+def test_where_no_number_speaks_the_look_alike_does(monkeypatch: Any) -> None:
+    seen(monkeypatch, {})
+    like = load("02").about_fault[0].look_alikes[0]
+    told = against.answer("02", cause(like.other).word, [])
+    assert told.startswith(like.test) and "If it were that: " in told and "Here: " in told
+    assert against.answer("02", "tensors on different devices", []) == against.NOTHING_SPEAKS
+    assert against.answer("02", OTHER, []) == against.NOTHING_SPEAKS
+
+
+def test_the_answer_stands_before_the_certainty(monkeypatch: Any) -> None:
+    seen(monkeypatch, {})
+    record = {"cause": OTHER, "place": 1, "sure": 80}
+    result = against.answered("02", record, grade_diagnosis("02", record))
+    assert result.message == f"{against.NOTHING_SPEAKS} Look further. You were 80 % sure of this cause."
+    good = {"cause": right(load("02")).causes[0], "sure": 30}
+    assert against.answered("02", good, grade_diagnosis("02", good)).message.startswith("The cause is right.")
+
+
+def test_of_two_true_causes_the_other_is_said() -> None:
+    first, second = right(load("03")).causes
+    assert f"ok  cause: {second}; as right: {first}" in str(grade_diagnosis("03", {"cause": second}))

@@ -1,0 +1,95 @@
+"""The form in two parts: cause, certainty and test before the code, line and step after it."""
+
+import pytest
+
+from bugzoo import lab, record
+from bugzoo.errors import UserError
+
+CAUSES = ("a wrong learning rate", "data leakage", "nothing is wrong", "something else")
+PAIRS = {
+    "a wrong learning rate": ("data leakage", ("Halve it.", "Look at the split.")),
+    "data leakage": ("a wrong learning rate", ("Compare the rows.", "Halve it.")),
+}
+
+
+def made(ticket: str = "Z-301", **options) -> lab.DiagnosisForm:
+    return lab.DiagnosisForm(ticket, causes=CAUSES, pairs=PAIRS, source="a = 1\nb = 2\n", **options)
+
+
+def test_the_test_belongs_to_the_cause(front_end) -> None:
+    face = made().show().face
+    assert face.test.layout.display == "none" and not face.test.options
+    face.cause.value = "a wrong learning rate"
+    assert "Which test tells “a wrong learning rate” from “data leakage”?" in face.question.value
+    assert [label for label, _ in face.test.options] == ["A) Halve it.", "B) Look at the split."]
+    face.test.value = "B"
+    face.cause.value = "data leakage"
+    assert face.test.value is None and "Compare the rows." in face.test.options[0][0]
+    face.cause.value = "something else"
+    assert face.test.layout.display == "none" and face.question.value == ""
+
+
+def test_changes_are_kept_until_the_line_is_in(front_end) -> None:
+    form = made("Z-302").show()
+    form.face.button.click()
+    assert "Choose a cause first" in form.face.told.value and record.notes("Z-302") == []
+    form.face.cause.value = "data leakage"
+    form.face.button.click()
+    assert "50 %  data leakage, before any view" in form.face.told.value
+    assert "question about the test is still open" in form.face.told.value
+    form.line().last.button.click()
+    told = form.last.told.value
+    assert (
+        "It lacks a line and a test. Add it above, keep it, and hand in again." in told
+        and "nothing is graded yet" in told
+    )
+    assert record.first_diagnosis("Z-302") is None
+    form.face.test.value, form.face.sure.value = "A", 80
+    form.face.button.click()
+    form.last.place.value = 2
+    form.last.button.click()
+    assert "It is complete" in form.last.told.value and "It lacks" not in form.last.told.value
+    first = record.first_diagnosis("Z-302")
+    assert (first["cause"], first["sure"], first["test"], first["place"]) == ("data leakage", 80, "A", 2)
+    form.face.cause.value = "a wrong learning rate"
+    form.face.button.click()
+    assert "What you change now is practice" in form.face.told.value
+    form.last.button.click()
+    assert "this is practice" in form.last.told.value or "not complete" in form.last.told.value
+    assert record.first_diagnosis("Z-302")["cause"] == "data leakage"
+
+
+def test_another_kernel_goes_on_where_the_last_one_stopped(front_end) -> None:
+    made("Z-303").keep("data leakage", 30, "B")
+    face = made("Z-303").show().face
+    assert (face.cause.value, face.sure.value, face.test.value) == ("data leakage", 30, "B")
+    assert made("Z-303").hand_in(place=1).cause == "data leakage"
+
+
+def test_what_is_complete() -> None:
+    assert made("").lacks() == ["a cause", "a line"]
+    form = made("")
+    form.hand_in(cause="nothing is wrong")
+    assert form.lacks() == []
+    form.hand_in(cause="something else")
+    assert form.lacks() == ["a line"]
+    form.hand_in(cause="data leakage", place=1)
+    assert form.lacks() == ["a test"]
+    form.hand_in(test="A")
+    assert form.lacks() == []
+
+
+def test_a_first_part_that_cannot_be_kept() -> None:
+    with pytest.raises(UserError, match="whole number from 0"):
+        made("Z-304").keep("data leakage", 101)
+    with pytest.raises(UserError, match="not a cause in this form"):
+        made("Z-304").keep("gremlins", 50)
+    assert record.notes("Z-304") == []
+
+
+def test_without_a_front_end_no_cause_is_named(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("BUGZOO_WIDGETS", "0")
+    made("Z-305").show().line()
+    said = capsys.readouterr().out
+    assert "form.asked(cause)" in said and "form.hand_in(place=<line>" in said
+    assert not [cause for cause in CAUSES if cause in said]
