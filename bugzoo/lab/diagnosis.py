@@ -187,15 +187,14 @@ class DiagnosisForm:
             self.face = Face(self)
         return self
 
-    def line(self) -> "DiagnosisForm":
+    def line(self) -> None:
         """Show the second part, or one line of text without a front end."""
         if headless():
             print("Line and step: form.hand_in(place=<line>, step=<step>) completes the diagnosis.")
-            return self
+            return
         from bugzoo.lab.diagnosis_face import Face
 
         self.last = Face(self)
-        return self
 
     def text(self) -> str:
         """Return the program for the line picker; "" without one, or before all of its cells were run."""

@@ -37,7 +37,8 @@ def test_changes_are_kept_until_the_line_is_in(front_end) -> None:
     form.face.button.click()
     assert "50 %  data leakage, before any view" in form.face.told.value
     assert "question about the test is still open" in form.face.told.value
-    form.line().last.button.click()
+    form.line()
+    form.last.button.click()
     told = form.last.told.value
     assert (
         "It lacks a line and a test. Add it above, keep it, and hand in again." in told
