@@ -196,7 +196,7 @@ def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(room.checks, "FALL", 100.0)
     monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
     result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
-    assert result.passed and replace(result, checks=[]).points == 7
+    assert result.passed and replace(result, checks=[]).points == 5
 
 
 def test_zero_grad_stays_a_repair_beside_all_this():
