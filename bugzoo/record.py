@@ -137,11 +137,12 @@ def first_diagnosis(ticket: str) -> dict[str, Any] | None:
 
 
 def opened() -> list[dict[str, Any]]:
-    """Return {"exercise", "program"} for each ticket that was started and has no submitted diagnosis."""
+    """Return {"exercise", "program"} for each ticket that was started and has no complete diagnosis."""
     try:
         rows = _read(
             "select value from notes where kind = 'started' and not exists (select 1 from notes as other "
-            "where other.kind = 'diagnosis' and other.ticket in (notes.ticket, notes.ticket || '/1'))"
+            "where other.kind = 'diagnosis' and other.ticket in (notes.ticket, notes.ticket || '/1') "
+            "and coalesce(json_extract(other.value, '$.complete'), 1))"
         )
     except UserError as error:
         remark(error)

@@ -78,8 +78,10 @@ def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
 def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
     shell.program.begin("01")
     assert record.opened() == [{"exercise": "01_flat_loss", "program": "mlp"}]
+    record.note(shell.program.ticket, "diagnosis", {"cause": "a mask", "complete": False})
+    assert len(record.opened()) == 1 and not shell.program.diagnosed, "its line is missing"
     record.note(shell.program.ticket, "diagnosis", {"cause": "a mask"})
-    assert record.opened() == []
+    assert record.opened() == [] and shell.program.diagnosed
 
 
 def test_looks_are_noted_and_an_unknown_view_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
