@@ -30,6 +30,9 @@ def lab(
         typer.Option("--update", help="Next to a notebook you changed, write its newer version as NAME.new.ipynb."),
     ] = False,
     solutions: Annotated[bool, typer.Option("--solutions", help="Copy the solutions as well.")] = False,
+    instructor: Annotated[
+        bool, typer.Option("--instructor", help="Show nbgrader's menu, tabs and Validate button in JupyterLab.")
+    ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Copy, but do not start JupyterLab.")] = False,
     json: Annotated[str | None, json_option("Write the list of copied files as JSON.")] = None,
 ) -> None:
@@ -43,6 +46,7 @@ def lab(
     - `bugzoo lab my_lab`
     - `bugzoo lab my_lab -- --port 9000 --no-browser`
     - `bugzoo lab my_lab --update --no-open`
+    - `bugzoo lab my_class --instructor`
     """
     from bugzoo.material import copy_to, lesson_file
 
@@ -57,7 +61,7 @@ def lab(
         _tell(done, update)
     if not no_open:
         _installed(folder)
-        _open(folder, notebook, extra)
+        _open(folder, notebook, extra, instructor)
 
 
 def _tell(done: Any, update: bool) -> None:
@@ -94,13 +98,18 @@ def _taken(extra: list[str]) -> int | None:
     return None
 
 
-def _open(folder: Path, notebook: str, extra: list[str]) -> None:
+JUPYTER = Path(__file__).parents[1] / "lab" / "jupyter"
+"""Jupyter's configuration. For everyone: no question about news. For learners: no tabs and menu of nbgrader."""
+
+
+def _open(folder: Path, notebook: str, extra: list[str], instructor: bool) -> None:
     """Replace this process by JupyterLab, so that Ctrl-C and the exit code are JupyterLab's own."""
     # nbgrader calls `alembic` by its bare name, so the environment's programs must be on PATH
-    programs = str(Path(sys.executable).parent)
-    environment = os.environ | {"PATH": programs + os.pathsep + os.environ.get("PATH", "")}
+    environment = os.environ | {"PATH": _before(str(Path(sys.executable).parent), "PATH")}
+    configured = [str(JUPYTER / who) for who in ("everyone", *([] if instructor else ["learner"]))]
+    environment["JUPYTER_CONFIG_PATH"] = _before(os.pathsep.join(configured), "JUPYTER_CONFIG_PATH")
     arguments = [sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir=.", "--log-level=WARN"]
-    # no request to the internet, and no question about news on top of the first lesson
+    # no request to the internet
     arguments += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     # the lesson is the start page and not an argument, so that the printed address leads to it
     arguments.append(f"--LabApp.default_url=/lab/tree/{notebook}")
@@ -118,6 +127,11 @@ def _open(folder: Path, notebook: str, extra: list[str]) -> None:
     import subprocess
 
     raise typer.Exit(subprocess.call([*arguments, *extra], env=environment))
+
+
+def _before(folder: str, variable: str) -> str:
+    """Return a search path of the environment with a folder, or several, in front."""
+    return os.pathsep.join(filter(None, [folder, os.environ.get(variable, "")]))
 
 
 def browser() -> bool:

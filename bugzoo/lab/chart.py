@@ -1,12 +1,13 @@
 """The live plot: loss above, gradient norm below, the healthy twin behind. Numbers in, plotly figure out.
 
-Each message holds whole curves, never changes to them. All of it is sent again to a page that has just loaded plotly,
+Each run has a faint line, what was measured, and over it the mean of some steps: the same number for both runs, named in
+the legend. Each message holds whole curves, never changes to them. All of it is sent again to a page that has just loaded plotly,
 as earlier messages are lost.
 """
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,8 @@ import plotly.graph_objects as go
 import traitlets
 
 from bugzoo.lab.engine import Point
-from bugzoo.plots.comparison import BROKEN, HEALTHY
+from bugzoo.plots._smoothing import named, smoothed, window
+from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY
 
 MOST = 1500
 """Most points drawn per curve; a longer run is thinned in the plot only, not in the numbers."""
@@ -25,7 +27,7 @@ MOST = 1500
 FRONT = Path(__file__).parent / "front"
 """Code that runs in the browser."""
 
-RUNS = {"healthy": ("healthy", HEALTHY, 5), "broken": ("this run", BROKEN, 1.8)}
+RUNS = {"healthy": ("healthy", HEALTHY), "broken": ("this run", BROKEN)}
 CLEAR = "rgba(0,0,0,0)"
 """The page's color shows through; text, grid and axes get the notebook's colors from front/page.css."""
 
@@ -72,20 +74,24 @@ class Sheet(go.FigureWidget):
         if axes:
             change |= {f"{name}.autorange": True for name in ("xaxis", "yaxis", "yaxis2")}
         curves = self.data
-        self._send_update_msg({"x": [one.x for one in curves], "y": [one.y for one in curves]}, change)
+        shown = {name: [getattr(one, name) for one in curves] for name in ("x", "y", "name")}
+        self._send_update_msg(shown, change)
 
 
 class Chart:
-    """A figure with four curves."""
+    """A figure with four curves, each a faint one and its mean."""
 
-    def __init__(self, height: int = 380) -> None:
+    def __init__(self, height: int = 330) -> None:
         curves = [
             go.Scatter(
-                x=[], y=[], name=name, xaxis="x", yaxis=axis, mode="lines", line={"color": colour, "width": width},
-                legendgroup=name, showlegend=axis == "y", hovertemplate="%{y:.4g}<extra>" + name + "</extra>",
+                x=[], y=[], name=name, xaxis="x", yaxis=axis, mode="lines", legendgroup=name,
+                line={"color": colour, "width": 1 if faint else 2}, opacity=FAINT if faint else 1,
+                showlegend=axis == "y" and not faint, hoverinfo="skip" if faint else None,
+                hovertemplate=None if faint else "%{y:.4g}<extra>" + name + "</extra>",
             )
             for axis in ("y", "y2")
-            for name, colour, width in RUNS.values()
+            for name, colour in RUNS.values()
+            for faint in (True, False)
         ]  # fmt: skip
         axis_style = {"zeroline": False, "type": "log", "tickformat": "~g"}
         axis_style["nticks"] = 3  # on such a low axis, more labels would overlap from 0.6 to 0.9
@@ -106,12 +112,17 @@ class Chart:
         self.figure.on_msg(self._asked)
         self.mark: dict[str, Any] = {}
         """{"step", "text"} of the first non-finite step, if it is marked."""
+        self.on_seen: Callable[[], None] | None = None
+        """Called each time a page has the plot in sight."""
+        self._points: dict[str, Sequence[Point]] = {}
+        self._marks: list[tuple[int, str]] = []
+        self._width = 1
         self._one = threading.RLock()  # the view's thread draws, the kernel's thread answers the page
 
     def clear(self) -> None:
         """Clear the plot for a new run."""
         with self._one:
-            self.mark = {}
+            self.mark, self._points, self._marks, self._width = {}, {}, [], 1
             with self.figure.batch_update():
                 for curve in self.figure.data:
                     curve.x, curve.y = [], []
@@ -120,43 +131,75 @@ class Chart:
 
     def draw(self, which: str, points: Sequence[Point]) -> None:
         """Draw a run. `which`: "healthy" or "broken"; `points`: from the start of that run."""
-        steps, losses, norms = thinned(points)
         with self._one, self.figure.batch_update():
-            for curve, values in zip(self._curves(which), (losses, norms), strict=True):
-                curve.x, curve.y = steps.astype(np.int32), values.astype(np.float32)
+            self._points[which] = points
+            width = window(max(map(len, self._points.values())))
+            again, self._width = list(self._points) if width != self._width else [which], width
+            for one in again:
+                self._draw(one, self._points[one])
+            self._draw_marks()
+
+    def _draw(self, which: str, points: Sequence[Point]) -> None:
+        table = np.array(points, dtype=np.float64).reshape(-1, 3)
+        kept = thinned(len(table))
+        name = named(RUNS[which][0], self._width)
+        for column, (faint, mean) in enumerate(self._curves(which), start=1):
+            values = np.where(table[:, column] > 0, table[:, column], np.nan)  # a logarithm needs more than 0
+            mean.name = name
+            for curve, shown in ((faint, smoothed(values, 1)), (mean, smoothed(values, self._width))):
+                curve.x, curve.y = table[kept, 0].astype(np.int32), shown[kept].astype(np.float32)
 
     def point_at(self, found: tuple[int, str] | None) -> None:
         """Mark the first non-finite step with a dotted line and a note."""
         if found is None or found[0] == self.mark.get("step"):
             return
-        step, text = found
-        line = {"type": "line", "x0": step, "x1": step, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
-        note = {"x": step, "y": 0.97, "xref": "x", "yref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
+        self.mark = {"step": found[0], "text": found[1]}
+        self.add_mark(*found)
+
+    def add_mark(self, step: int, text: str) -> None:
+        """Draw a dotted line after a step, with a note."""
         with self._one, self.figure.batch_update():
-            self.mark = {"step": step, "text": text}
-            self.figure.layout.shapes = [line | {"line": {"width": 1.5, "dash": "dot"}}]
-            self.figure.layout.annotations = [note | {"text": f"step {step}: {text}"}]
+            self._marks.append((step, text))
+            self._draw_marks()
+
+    def _draw_marks(self) -> None:
+        """Draw each mark's line and note, and shade the steps without a loss: there is nothing to draw there."""
+        line = {"type": "line", "y0": 0, "y1": 1, "xref": "x", "yref": "paper", "line": {"width": 1.5, "dash": "dot"}}
+        note = {"xref": "x", "yref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
+        shapes = [line | {"x0": step, "x1": step} for step, _ in self._marks]
+        lost = [step for step, loss, _ in self._points.get("broken", ()) if not math.isfinite(loss)]
+        if lost:
+            band = {"type": "rect", "x0": lost[0] - 0.5, "x1": lost[-1] + 0.5, "y0": 0.44, "y1": 1, "layer": "below"}
+            band |= {"xref": "x", "yref": "paper", "line": {"width": 0}, "fillcolor": BROKEN, "opacity": 0.18}
+            shapes.append(band)
+        self.figure.layout.shapes = shapes
+        self.figure.layout.annotations = [
+            note | {"x": step, "y": 0.97 - 0.1 * row, "text": f"step {step}: {text}"}
+            for row, (step, text) in enumerate(sorted(self._marks))
+        ]
 
     def count(self, which: str) -> int:
         """Return how many points of a run are drawn."""
-        return len(self._curves(which)[0].x)
+        return len(self._curves(which)[0][0].x)
 
     def all_again(self, axes: bool = False) -> None:
         """Send the whole figure to views that missed a part; `axes`: to a new view."""
         with self._one:
             self.figure.again(axes)
 
-    def _curves(self, which: str) -> Any:
-        return self.figure.data[list(RUNS).index(which) :: len(RUNS)]
+    def _curves(self, which: str) -> list[tuple[Any, Any]]:
+        """Return (what was measured, its mean) of a run's loss and gradient norm."""
+        first = 2 * list(RUNS).index(which)
+        return [(self.figure.data[at], self.figure.data[at + 1]) for at in (first, first + 2 * len(RUNS))]
 
     def _asked(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict) and content.get("ready"):
             self.all_again(axes=True)
+        if isinstance(content, dict) and content.get("seen") and self.on_seen:
+            self.on_seen()
 
 
-def thinned(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (steps, losses, gradient norms), at most MOST rows and the last one; nan where log is undefined."""
-    stride = max(1, math.ceil(len(points) / MOST))
-    table = np.array([*points[:-1:stride], *points[-1:]], dtype=float).reshape(-1, 3)
-    values = np.where(np.isfinite(table[:, 1:]) & (table[:, 1:] > 0), table[:, 1:], np.nan)
-    return table[:, 0], values[:, 0], values[:, 1]
+def thinned(rows: int) -> np.ndarray:
+    """Return which of `rows` steps are drawn: at most MOST, and the last one."""
+    stride = max(1, math.ceil(rows / MOST))
+    return np.array([*range(0, rows - 1, stride), *([rows - 1] if rows else [])], dtype=np.int64)

@@ -83,12 +83,13 @@ def picture(
     title: str = "",
     explain: bool = True,
     names: tuple[str, str] = ("broken", "healthy"),
+    marks: Sequence[tuple[int, str]] = (),
 ) -> bytes:
-    """Return a transparent PNG that stays in the file and is readable on light and dark pages."""
+    """Return a transparent PNG that stays in the file and is readable on light and dark pages. `marks`: (step, text)."""
     from bugzoo.plots import comparison
     from bugzoo.plots._style import GREY, see_through
 
-    numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points)}
+    numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points), "marks": marks}
     bad = first_bad(points) if explain else None
     if bad:
         event = run.trace.first_non_finite() if run is not None else None

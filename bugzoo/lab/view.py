@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.lab import healthy_twin, patching, summary
+from bugzoo.lab import borders, healthy_twin, patching, summary
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.lab.frontend import headless
 from bugzoo.running import Job, Run
@@ -50,6 +50,9 @@ class LiveView:
         self._twin_run: Run | healthy_twin.Curve | None = None
         self._handle: Any = None
         self._shown = False
+        self._unseen = False
+        """Whether the run starts when a page has the plot in sight, or when a cell asks for it."""
+        self._marks: list[tuple[int, str]] = []
         self._over = threading.Event()
         self._over.set()
         self.first_point_seconds: float | None = None
@@ -60,6 +63,7 @@ class LiveView:
     def show(self) -> "LiveView":
         """Show the view in the cell's output; does nothing without a front end."""
         self._shown = True
+        borders.install()  # here a cell is running, unlike where a button or the page starts the run
         if not headless():
             from bugzoo.lab import page
             from bugzoo.lab.view_widgets import ViewWidgets
@@ -68,8 +72,25 @@ class LiveView:
             self._handle = page.put(self.widgets.box)  # the picture of a finished run goes there
         return self
 
+    def start_when_seen(self) -> "LiveView":
+        """Start the run once the plot is on the screen, or at once without a front end.
+
+        Until then Run starts it, and so does a cell that reads the view, as it cannot wait for a page.
+        """
+        if self.widgets is None:
+            return self.start()
+        self._unseen = True
+        self.widgets.chart.on_seen = self._seen
+        self.widgets.unseen()
+        return self
+
+    def _seen(self) -> None:
+        if self._unseen:
+            self.start()
+
     def start(self) -> "LiveView":
         """Start the run. Raises UserError while an earlier run is active."""
+        self._unseen = False
         if not self._over.is_set():
             raise UserError(
                 f"{self.case.label} is already running. Stop it first, with the Stop button or view.stop()."
@@ -77,7 +98,7 @@ class LiveView:
         self._over.clear()
         if self.next_case is not None:
             self.case, self.next_case = self.next_case, None
-        self._twin_points, self._twin_run, self.first_point_seconds = [], None, None
+        self._twin_points, self._twin_run, self.first_point_seconds, self._marks = [], None, None, []
         wants_twin = self.show_twin and self.case.twin is not None
         known = healthy_twin.known(self.case) if wants_twin else None
         if known:
@@ -128,6 +149,7 @@ class LiveView:
 
         Raises UserError if it waits for another run, which is paused.
         """
+        self._seen()
         end = None if seconds is None else time.monotonic() + seconds
         try:
             while not self._over.wait(0.05):
@@ -141,6 +163,7 @@ class LiveView:
 
     def wait_pause(self, seconds: float = 60.0) -> bool:
         """Wait until the run has paused. Return False if it ended first, or after `seconds`. Raises like wait()."""
+        self._seen()
         end = time.monotonic() + seconds
         while self.state != "paused" and not self._over.is_set() and time.monotonic() < end:
             self._not_blocked()
@@ -150,6 +173,10 @@ class LiveView:
     @property
     def state(self) -> str:
         """ready · waiting · twin (the healthy twin runs first) · running · paused · ended."""
+        self._seen()
+        return self._state()
+
+    def _state(self) -> str:
         for engine in filter(None, (self._twin, self._engine)):
             engine.let_go()
         if self._engine is None:
@@ -182,6 +209,7 @@ class LiveView:
     @property
     def points(self) -> list[Point]:
         """(step, loss, gradient norm) so far."""
+        self._seen()
         if self._engine is None:
             return []
         self._engine.let_go()  # a cell may poll until there are enough
@@ -201,7 +229,15 @@ class LiveView:
             raise UserError("Pause the run first: view.pause(), or the Pause button.")
         names = patching.patch(self.objects, self.case.source, source, self.case.file)
         self.case.source = source
+        if names:
+            self.mark(len(self.points), "repaired")
         return names
+
+    def mark(self, step: int, text: str) -> None:
+        """Draw a line after a step of this run, with a note: in the plot, and in the picture that stays."""
+        self._marks.append((step, text))
+        if self.widgets:
+            self.widgets.chart.add_mark(step, text)
 
     def restart(self, source: str | None = None) -> "LiveView":
         """Stop the run and start again, with another text if given."""
@@ -215,7 +251,8 @@ class LiveView:
         return self.start()
 
     def __repr__(self) -> str:
-        return f"<LiveView of {self.case.label}: {self.state}, {summary.last_number(self.points)}>"
+        points = list(self._engine.points) if self._engine else []  # shown by a cell's last line, which starts no run
+        return f"<LiveView of {self.case.label}: {self._state()}, {summary.last_number(points)}>"
 
     # ---- inside
 
@@ -227,6 +264,7 @@ class LiveView:
             )
 
     def _need(self) -> Engine:
+        self._seen()
         if self._engine is None:
             raise UserError("Nothing has run yet. Press Run or call view.start().")
         return self._engine
@@ -275,7 +313,7 @@ class LiveView:
         if engine.points:
             label = self.case.label
             bundle["image/png"] = summary.picture(
-                engine.points, engine.run, self._twin_points, label, explain=self.explain
+                engine.points, engine.run, self._twin_points, label, explain=self.explain, marks=self._marks
             )
         return bundle
 

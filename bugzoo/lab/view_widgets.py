@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WORDS = {
     "ready": "press Run",
+    "unseen": "starts when you scroll here, or press Run",
     "waiting": "waiting for another run to end",
     "twin": "running the healthy twin first",
     "running": "running",
@@ -43,7 +44,7 @@ class ViewWidgets:
         self._label()
 
     def _run(self, _: Any) -> None:
-        if self.view.state in ("ready", "ended"):
+        if self.view.state in ("ready", "ended"):  # one that waits to be seen starts by being asked
             self.view.start()
 
     def _pause(self, _: Any) -> None:
@@ -61,6 +62,10 @@ class ViewWidgets:
         self.stop.disabled = not going
         self.pause.disabled = not going or self.view.case.job is not None
         self.pause.description, self.pause.icon = ("Resume", "play") if state == "paused" else ("Pause", "pause")
+
+    def unseen(self) -> None:
+        """Say that the run has not started yet."""
+        self._label("unseen")
 
     # ---- called from the view's thread
 

@@ -1,7 +1,7 @@
 """A broken run over its healthy twin: loss above, gradient norm below.
 
-Read it from the left: while the curves agree, nothing has gone wrong yet. Look at the step where they part. A cross
-marks the first non-finite number.
+Read it from the left: while the curves agree, nothing has gone wrong yet. Look at the step where they part. A dotted
+line marks the first number that is not finite; the steps without a loss are shaded.
 """
 
 import io
@@ -14,15 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bugzoo.files import write_atomic
+from bugzoo.plots._smoothing import named, smoothed, window
 
 # vermilion and light blue: distinct with every kind of color vision, at least 3 : 1 on a white and on a dark page
 BROKEN, HEALTHY = "#d55e00", "#4b98c9"
-
-
-def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: float) -> None:
-    steps = range(1, len(values) + 1)
-    shown = [value if math.isfinite(value) else math.nan for value in values]  # a gap at each non-finite number
-    ax.plot(steps, shown, color=colour, linewidth=width, label=label)
+FAINT = 0.35
+"""Opacity of what was measured, under the mean of it."""
 
 
 def draw(
@@ -32,41 +29,61 @@ def draw(
     ink: str = "black",
     names: tuple[str, str] = ("broken", "healthy"),
 ) -> None:
-    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None}.
+    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None,
+    "marks": [(step, text)]}.
 
     `ink`: color of text and axes; `names`: labels of the two runs.
     """
+    runs = [(names[1], HEALTHY, numbers.get("healthy")), (names[0], BROKEN, numbers.get("broken"))]
+    width = window(max((len(run["losses"]) for _, _, run in runs if run), default=0))
     for ax, key, name in ((upper, "losses", "loss"), (lower, "grad_norms", "gradient norm")):
-        for which, called, colour, width in (("healthy", names[1], HEALTHY, 2.6), ("broken", names[0], BROKEN, 1.3)):
-            if numbers.get(which):
-                _curve(ax, numbers[which][key], colour, called, width)
-        values = [v for which in ("healthy", "broken") for v in (numbers.get(which) or {}).get(key, ())]
+        for called, colour, run in runs:
+            if run:
+                _curve(ax, run[key], colour, called, width)
+        values = [v for _, _, run in runs for v in (run or {}).get(key, ())]
         if any(v > 0 and math.isfinite(v) for v in values):
             ax.set_yscale("log")
         ax.set_ylabel(name, color=ink)
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color(ink)
         ax.tick_params(which="both", colors=ink)
+    marks = [(int(step), str(text)) for step, text in numbers.get("marks") or ()]
     first = numbers.get("first_non_finite")
     if first:
-        for ax in (upper, lower):
-            ax.axvline(first["step"], color=BROKEN, linestyle=":", linewidth=1)
         place = ", ".join(str(first[key]) for key in ("module", "op") if first.get(key))
-        upper.annotate(
-            f"step {first['step']}: first non-finite number\n{place}".strip(),
-            xy=(first["step"], 0.97), xycoords=("data", "axes fraction"), xytext=(6, 0), textcoords="offset points",
-            va="top", color=BROKEN, fontsize=9,
-        )  # fmt: skip
-    lost = [step for step, value in enumerate((numbers.get("broken") or {}).get("losses", ()), 1) if value != value]
-    if lost:
-        # along the bottom, below all curves: there is nothing to draw from here on
-        floor = upper.get_xaxis_transform()
-        upper.plot(
-            [lost[0], lost[-1]], [0.02, 0.02], transform=floor, color=BROKEN, linewidth=2.5, solid_capstyle="butt"
-        )
-        upper.text(lost[0], 0.045, "  loss is nan", transform=floor, color=BROKEN, fontsize=9)
+        marks.append((first["step"], f"first non-finite number\n{place}".strip()))
+    for row, (step, text) in enumerate(sorted(marks)):
+        _mark(upper, lower, step, text, row, ink)
+    _shade(upper, (numbers.get("broken") or {}).get("losses", ()), ink)
     upper.legend(frameon=False, loc="best", labelcolor=ink)
     lower.set_xlabel("optimizer step", color=ink)
+
+
+def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: int) -> None:
+    """Draw a run: what was measured, faint where it is noisy, and its mean over `width` steps on top."""
+    steps = range(1, len(values) + 1)
+    if width > 1:
+        ax.plot(steps, smoothed(values, 1), color=colour, linewidth=0.8, alpha=FAINT)
+    ax.plot(steps, smoothed(values, width), color=colour, linewidth=1.7, label=named(label, width))
+
+
+def _mark(upper: Axes, lower: Axes, step: int, text: str, row: int, ink: str) -> None:
+    """Draw a line at a step, with a note above the curves; a second one's note stands below the first's."""
+    for ax in (upper, lower):
+        ax.axvline(step, color=ink, linestyle=":", linewidth=1)
+    upper.annotate(
+        f"step {step}: {text}",
+        xy=(step, 0.97 - 0.16 * row), xycoords=("data", "axes fraction"), xytext=(6, 0), textcoords="offset points",
+        va="top", color=ink, fontsize=9,
+    )  # fmt: skip
+
+
+def _shade(ax: Axes, losses: Sequence[float], ink: str) -> None:
+    """Shade the steps whose loss is no number: there is nothing to draw there."""
+    lost = [step for step, value in enumerate(losses, 1) if not math.isfinite(value)]
+    if lost:
+        ax.axvspan(lost[0] - 0.5, lost[-1] + 0.5, color=BROKEN, alpha=0.18, linewidth=0)
+        ax.text(lost[0], 0.03, "  no finite loss", transform=ax.get_xaxis_transform(), color=ink, fontsize=9)
 
 
 def picture(

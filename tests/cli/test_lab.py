@@ -181,6 +181,7 @@ def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
 
     def execve(program, arguments, environment):
         seen.update(arguments=arguments, path=environment["PATH"], folder=os.getcwd())
+        seen["configured"] = [Path(one).name for one in environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)]
         raise SystemExit(0)
 
     monkeypatch.setattr(classroom.os, "execve", execve)
@@ -194,6 +195,23 @@ def test_jupyter_gets_its_options(bugzoo, source, tmp_path, monkeypatch):
     assert seen["path"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     if sys.platform.startswith("linux"):
         assert "--no-browser" in seen["arguments"] and "Open the address" in called.out
+    assert seen["configured"][:2] == ["everyone", "learner"]
+    bugzoo("lab", str(tmp_path / "lab"), "--instructor")
+    assert seen["configured"][0] == "everyone" and "learner" not in seen["configured"]
+
+
+def test_learners_see_neither_nbgrader_nor_a_question_about_news(monkeypatch):
+    """As JupyterLab reads it: what is switched off in the page."""
+    from jupyterlab_server.config import get_page_config
+
+    def switched_off(*who):
+        monkeypatch.setenv("JUPYTER_CONFIG_PATH", os.pathsep.join(str(classroom.JUPYTER / one) for one in who))
+        found = get_page_config([], str(classroom.JUPYTER))["disabledExtensions"]
+        return set(found if isinstance(found, list) else [name for name, off in found.items() if off])
+
+    news = "@jupyterlab/apputils-extension:announcements"
+    assert switched_off("everyone", "learner") == {news, "@jupyter/nbgrader"}
+    assert switched_off("everyone") == {news}
 
 
 def answers(address: str) -> bool:

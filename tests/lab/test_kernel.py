@@ -1,5 +1,6 @@
 """Live runs in a real IPython kernel: interrupted, crashing, printing, pressed twice, one behind another."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,8 +57,6 @@ class Kernel:
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     home = tmp_path_factory.mktemp("kernel")
-    import os
-
     own = {"IPYTHONDIR": str(home), "BUGZOO_DATA": str(home / "data"), "OMP_NUM_THREADS": "1"}
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(Path(home)), env=os.environ | own)
@@ -166,3 +165,21 @@ def test_a_run_behind_one_that_the_cell_holds_gets_its_turn(kernel: Kernel) -> N
 def test_a_clock_that_nobody_holds_stops_ticking(kernel: Kernel) -> None:
     assert kernel.run("clock = lab.timer(); print(left())").strip() == "['bugzoo-timer']"
     kernel.run("del clock")  # `nothing_left` looks whether its thread ends
+
+
+def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path) -> None:
+    """In a fresh kernel, whose first run begins between two cells: nothing else has heard of cells by then."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(tmp_path), env=os.environ | {"BUGZOO_DATA": str(tmp_path), "OMP_NUM_THREADS": "1"})
+    try:
+        kernel = Kernel(manager)
+        later = "get_ipython().kernel.io_loop.call_later(0.5, view._seen)"
+        kernel.run(SETUP + "view = lab.live(SICK, show_twin=False)\n" + later)
+        said, end = "", time.monotonic() + 60
+        while "not finite" not in said and time.monotonic() < end:  # no cell asks: it would let the run go on
+            content = kernel.client.get_iopub_msg(timeout=60)["content"]
+            said = str(content.get("data", {}).get("state", {}).get("value", ""))
+        assert "not finite" in said
+        kernel.client.stop_channels()
+    finally:
+        manager.shutdown_kernel(now=True)

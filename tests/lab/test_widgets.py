@@ -59,8 +59,9 @@ def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
     points = [(1, 2.0, 1.0), (2, 1.5, nan), (3, nan, nan)]
     assert summary.first_bad(points) == (2, "the gradient is nan, the loss still 1.50")
     assert summary.first_bad(points[:1]) is None
-    steps, losses, _ = chart.thinned([(i, 1.0, 1.0) for i in range(1, 5001)])
-    assert len(steps) <= chart.MOST + 1 and steps[-1] == 5000 and steps[0] == 1 and losses[0] == 1.0
+    rows = chart.thinned(5000)
+    assert len(rows) <= chart.MOST + 1 and rows[0] == 0 and rows[-1] == 4999 and len(set(rows)) == len(rows)
+    assert len(chart.thinned(0)) == 0 and chart.thinned(1).tolist() == [0]
     assert "<- first non-finite" in summary.text_table(points, None)
 
 
@@ -229,25 +230,6 @@ def test_what_stays_in_the_saved_notebook(front_end, monkeypatch) -> None:
     assert "cause: a wrong learning rate" in shown[-1]["text/plain"] and "Run this cell" in shown[-1]["text/html"]
 
 
-def test_a_hypothesis_is_noted_with_what_was_seen_by_then(front_end) -> None:
-    one = lab.Hypothesis("Z-022", CAUSES).show()
-    one.button.click()
-    assert "Choose a cause first" in one.told.value and one.notes == []
-    one.cause.value, one.sure.value = "a wrong learning rate", 30
-    one.button.click()
-    record.note("Z-022", "looked", {"instrument": "replay"})
-    lab.Hypothesis("Z-022", CAUSES).note("Nothing is wrong.", 0)
-    assert [(note["cause"], note["sure"], note["after"]) for note in one.notes] == [
-        ("a wrong learning rate", 30, []),
-        ("nothing is wrong", 0, ["replay"]),
-    ]
-    assert one.text() == "30 %  a wrong learning rate, before any view\n0 %  nothing is wrong, after replay"
-    with pytest.raises(UserError, match="whole number from 0"):
-        one.note("a wrong learning rate", 101)
-    with pytest.raises(UserError, match="not a cause in this form"):
-        one.note("gremlins", 50)
-
-
 def updates(sent: list) -> list[dict]:
     """Plotly's messages with curves among all that was sent."""
     return [found for _, data in sent if (found := ((data or {}).get("state") or {}).get("_py2js_update"))]
@@ -269,17 +251,74 @@ def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     front_end.clear()
     drawn.figure._handle_custom_msg({"ready": True}, [])
     (sent,) = updates(front_end)
-    assert [x["shape"] for x in sent["style_data"]["x"]] == [(3,), (2,), (3,), (2,)]
-    assert len(sent["layout_data"]["shapes"]) == 1 and sent["layout_data"]["xaxis.autorange"]
+    assert [x["shape"] for x in sent["style_data"]["x"]] == [(3,), (3,), (2,), (2,)] * 2
+    line, band = sent["layout_data"]["shapes"]
+    assert line["x0"] == line["x1"] == 2 and (band["x0"], band["x1"]) == (1.5, 2.5), "there is no loss in step 2"
+    assert sent["layout_data"]["xaxis.autorange"]
     assert drawn.count("broken") == 2
 
     # at the end of a run the same, but whoever looks closer goes on looking there
     front_end.clear()
     drawn.all_again()
     (sent,) = updates(front_end)
-    assert len(sent["style_data"]["y"]) == 4 and "xaxis.autorange" not in sent["layout_data"]
+    assert len(sent["style_data"]["y"]) == 8 and "xaxis.autorange" not in sent["layout_data"]
     drawn.clear()
     assert drawn.count("broken") == 0 and drawn.mark == {}
+
+
+def test_both_runs_are_smoothed_alike_and_the_legend_says_so(front_end) -> None:
+    drawn, noisy = chart.Chart(), [(step, 2.0 + step % 2, 1.0) for step in range(1, 241)]
+    drawn.draw("healthy", noisy)
+    drawn.draw("broken", noisy[:3])
+    curves = [curve for curve in drawn.figure.data if curve.showlegend]
+    assert [curve.name for curve in curves] == [
+        "healthy (mean of the last 10 steps)",
+        "this run (mean of the last 10 steps)",
+    ]
+    faint, mean = drawn.figure.data[:2]
+    assert set(faint.y) == {2.0, 3.0} and max(mean.y[10:]) - min(mean.y[10:]) < 0.2, "the noise, and its middle"
+    assert drawn.figure.data[0].opacity < 0.5 and {c.line.width for c in curves} == {2}, "the twin is no thicker"
+    drawn.clear()
+    drawn.draw("broken", noisy[:20])
+    assert {curve.name for curve in drawn.figure.data[2:4]} == {"this run"}, "twenty steps are drawn as they are"
+
+
+def test_a_view_waits_to_be_seen_and_for_no_cell(front_end) -> None:
+    view = lab.live(BROKEN, pace=0, show_twin=False)
+    assert "starts when you scroll here" in view.widgets.status.value
+    assert "ready" in repr(view) and view._engine is None, "the last line of a cell starts nothing"
+    view.widgets.chart.figure._handle_custom_msg({"seen": True}, [])
+    assert view._engine is not None
+    assert view.result.outcome == "non_finite"
+    first = view.result
+    view.widgets.chart.figure._handle_custom_msg({"seen": True}, [])
+    assert view.result is first, "to be seen again starts nothing again"
+    for ask in (lambda v: v.result, lambda v: v.wait(), lambda v: v.points, lambda v: v.state):
+        other = lab.live(BROKEN, pace=0, show_twin=False)
+        ask(other)
+        assert other._engine is not None, "a cell that asks cannot wait for a page"
+        other.wait()
+    pressed = lab.live(BROKEN, pace=0, show_twin=False)
+    pressed.widgets.run.click()
+    assert pressed.result.outcome == "non_finite"
+
+
+def test_a_repair_and_what_a_lesson_marks_are_seen_in_plot_and_picture(front_end) -> None:
+    view = lab.LiveView(BROKEN, pace=0, show_twin=False, pause_at=40).show().start()
+    assert view.wait_pause()
+    view.patch(BROKEN.healthy().source)
+    view.mark(20, "the alarm")
+    notes = [one.text for one in view.widgets.chart.figure.layout.annotations]
+    assert notes == ["step 20: the alarm", "step 40: repaired"]
+    view.resume()
+    assert view.result.outcome == "finished"
+    assert [one.text for one in view.widgets.chart.figure.layout.annotations] == notes
+    assert view._marks == [(40, "repaired"), (20, "the alarm")]
+    bare = summary.picture(view.points, view.result)
+    assert summary.picture(view.points, view.result, marks=view._marks) != bare
+    view.pause_at = None
+    view.restart().wait()
+    assert view._marks == [], "another run"
 
 
 def test_figures_share_plotlys_code_and_load_it_late(front_end) -> None:

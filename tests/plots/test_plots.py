@@ -1,4 +1,5 @@
 import io
+import math
 
 import matplotlib
 import matplotlib.image
@@ -10,7 +11,7 @@ matplotlib.use("Agg")
 from bugzoo import diagnostics, plots
 from bugzoo.diagnostics import instrument
 from bugzoo.lab import summary
-from bugzoo.plots import _style, comparison
+from bugzoo.plots import _smoothing, _style, comparison
 from bugzoo.running import Reading, Run
 from bugzoo.watching.records import Event, Graph
 from bugzoo.watching.trace import Trace
@@ -129,3 +130,31 @@ def test_the_loss_of_guessing_is_drawn_where_it_is_in_reach(ax):
         return len(ax.lines) - before
 
     assert lines(1.0) == lines(0.001) + 1
+
+
+def test_a_mean_ends_where_its_curve_ends_and_is_the_same_for_both_runs():
+    assert [_smoothing.window(steps) for steps in (1, 71, 72, 216, 10_000)] == [1, 1, 3, 9, 25]
+    noisy = np.random.default_rng(0).random(100)
+    assert np.array_equal(_smoothing.smoothed(noisy, 9)[:50], _smoothing.smoothed(noisy[:50], 9)), "equal so far"
+    assert np.allclose(_smoothing.smoothed(noisy, 9)[60], noisy[52:61].mean())
+    raw = [1.0, 2.0, 3.0, math.nan, math.inf, 10.0, 11.0]
+    assert np.array_equal(_smoothing.smoothed(raw, 3), [1, 1.5, 2, math.nan, math.nan, 10, 10.5], equal_nan=True)
+    assert np.array_equal(_smoothing.smoothed(raw, 1), [1, 2, 3, math.nan, math.nan, 10, 11], equal_nan=True)
+    assert _smoothing.smoothed([], 9).tolist() == []
+
+
+def test_a_broken_run_is_shaded_where_it_has_no_loss_and_marked_where_something_came_in():
+    steps = range(1, 241)
+    run = {"losses": [1.0 if step < 50 else math.nan for step in steps], "grad_norms": [1.0 for _ in steps]}
+    twin = {"losses": [1.0 + step % 2 for step in steps], "grad_norms": [1.0 for _ in steps]}
+    numbers = {"broken": run, "healthy": twin, "first_non_finite": {"step": 50, "op": "log"}, "marks": [(30, "repaired")]}
+    upper, lower = comparison.picture(numbers).axes
+    (band,) = [patch for patch in upper.patches if patch.get_width() > 1]
+    assert (band.get_x(), band.get_x() + band.get_width()) == (49.5, 240.5)
+    assert [text.get_text() for text in upper.texts] == [
+        "step 30: repaired", "step 50: first non-finite number\nlog", "  no finite loss",
+    ]  # fmt: skip
+    named = [line for line in upper.lines if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in named] == ["healthy (mean of the last 10 steps)", "broken (mean of the last 10 steps)"]
+    assert len({line.get_linewidth() for line in named}) == 1, "the twin is no thicker than the run"
+    assert not lower.patches

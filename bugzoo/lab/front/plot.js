@@ -9,13 +9,20 @@ async function plotly(model) {
 
 export default {
   render({ model, el }) {
-    let gone = false, close = () => {};
+    let gone = false, watch = null, close = () => {};
     plotly(model).then((widget) => {
       if (gone) return;
       widget.initialize({ model });
       close = widget.render({ el });
       model.send({ ready: true });
+      // a run starts when half of its plot is on the screen: Shift-Enter scrolls past it
+      watch = new IntersectionObserver((found) => {
+        if (!found.some((one) => one.isIntersecting)) return;
+        watch.disconnect();
+        model.send({ seen: true });
+      }, { threshold: 0.5 });
+      watch.observe(el);
     });
-    return () => { gone = true; close(); };
+    return () => { gone = true; watch?.disconnect(); close(); };
   },
 };
