@@ -31,8 +31,9 @@ def interview(
 
     Commands are read line by line from stdin, so a session can also come from a file:
 
-    - a number asks for that piece of evidence
-    - `diagnose` is followed by four lines: cause (its number), line in the script, evidence (its number), test
+    - a number or a name (`gradients`) asks for that view of the run; `look batch 50` shows the batch of step 50
+    - `more NAME` goes on with a view that is longer than a screen, `list` lists the views
+    - `diagnose` is followed by four lines: cause (its number), line in the script, evidence (number or name), test
       (its number, only asked when the cause is right and has look-alikes)
     - `submit [FILE]` submits the repaired script, `done` ends, `quit` gives up
 
@@ -45,10 +46,9 @@ def interview(
     - `bugzoo interview --history`
     """
     from bugzoo import interview as room
-    from bugzoo import record
 
     if past:
-        rows = record.interviews()
+        rows = room.history()
         if json:
             emit(rows, json)
             return

@@ -14,10 +14,16 @@
     # ( ) The loss climbs
     #     that is divergence. Does this run climb?
     # (x) Nothing at all
-    #     as you will see.
+    #     as you will see.             for numbers, pairs and orders see `questions.py`
 
     # %% [predict] how_many            the same, asked before a run: saved, and shown by `how_many.reveal()` in a later cell
     # ...
+
+    # %% [draw] one_batch              a curve to draw before a run; `one_batch.reveal(steps, losses, "this run")` shows it
+    # Draw the loss on this batch.
+    #
+    # step: 1, 60, 200
+    # loss (nats): 0.0001 to 1, log
 
     # %% [folded] what-you-saw         text that opens with a click; its first line is the title to click
     # After the run: what you saw
@@ -32,9 +38,9 @@
     def half(x):
         return x / 2
 
-    # %% [judge] half                  not a cell: yields (holds, sentence); RIGHT must pass, LAZY must fail
+    # %% [judge] half                  not a cell: yields (holds, sentence[, hint]); RIGHT must pass, LAZY must fail
     def judge(half):
-        yield half(3) == 1.5, f"half of 3: yours says {half(3)}"
+        yield half(3) == 1.5, f"half of 3: yours says {half(3)}", "// rounds down to a whole number."
 
     RIGHT = {"a product": lambda x: 0.5 * x}
     LAZY = {"always the same": lambda x: 1.5, "of whole numbers": lambda x: x // 2}
@@ -49,7 +55,6 @@ Names are the ids of the cells. Text before the first cell is only for readers o
 """
 
 import html
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,45 +62,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bugzoo.course.cells import CLAIM, PROSE, Cell, read_cell
+from bugzoo.course.drawings import Drawing, read_drawing
+from bugzoo.course.questions import Question, read_question
 from bugzoo.errors import UserError, unknown
 
-KINDS = ("markdown", "folded", "code", "check", "predict", "task", "solution", "judge", "case", "proof")
-
-PROSE = ("markdown", "folded", "check", "predict")
-"""Kinds whose text the learner reads, and whose numbers need a proof."""
-
-_PARTS = {"case": "case {}", "solution": "{}-solution", "judge": "judge {}"}
-"""Kinds that may share the name of the cell they belong to -> their key."""
-
-ASKS = {"check": "quick_check", "predict": "predict"}
+ASKS = {"check": "quick_check", "predict": "predict", "draw": "draw"}
 """Kinds with a question -> the function that their cell calls."""
 
 SOLUTION = "One solution (open it when your code passes, or when you are stuck)"
-
-_MARKER = re.compile(r"# %%(?: \[(?P<kind>\w+)\])?(?: (?P<name>[A-Za-z][\w-]*))?(?: tags=(?P<tags>\[.*\]))?\s*")
-_CLAIM = re.compile(r"\{([^{}=]+?) = (\w+)\}")
-_ANSWER = re.compile(r"\(([ x])\) (.+)")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell. `text` of prose has no comment signs; `line` is its first line in the file, from 1."""
-
-    kind: str
-    name: str
-    text: str
-    line: int
-    tags: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """The id in the notebook; a cell that belongs to another may share its name."""
-        return _PARTS.get(self.kind, "{}").format(self.name if self.kind == "case" else self.name.replace("_", "-"))
-
-    @property
-    def shown(self) -> str:
-        """The text that the learner reads: `{1.38 = loss}` becomes 1.38."""
-        return _CLAIM.sub(r"\1", self.text)
 
 
 @dataclass(frozen=True)
@@ -105,14 +80,6 @@ class Claim:
     shown: str
     name: str
     where: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """The question of a [check] or [predict] cell. `answers`: (text, explanation, whether it is right)."""
-
-    text: str
-    answers: tuple[tuple[str, str, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -152,8 +119,14 @@ class Lesson:
 
     @cached_property
     def questions(self) -> dict[str, Question]:
-        """Name -> question. Raises UserError for a malformed question."""
-        return {cell.name: _question(self, cell) for cell in self.of("check") + self.of("predict")}
+        """Name -> question of a [check] or [predict] cell. Raises UserError for a malformed question."""
+        asked = self.of("check") + self.of("predict")
+        return {cell.name: read_question(cell.kind, cell.shown, self.where(cell)) for cell in asked}
+
+    @cached_property
+    def drawings(self) -> dict[str, Drawing]:
+        """Name -> what is asked in a [draw] cell. Raises UserError for a malformed one."""
+        return {cell.name: read_drawing(cell.shown, self.where(cell)) for cell in self.of("draw")}
 
     @cached_property
     def tasks(self) -> dict[str, Task]:
@@ -183,6 +156,10 @@ class Lesson:
         """Return a question. Raises UserError with the nearest names."""
         return self.questions[self._known("question", name, self.questions)]
 
+    def drawing(self, name: str) -> Drawing:
+        """Return what is asked in a [draw] cell. Raises UserError with the nearest names."""
+        return self.drawings[self._known("drawing", name, self.drawings)]
+
     def case(self, name: str) -> tuple[str, tuple[str, ...]]:
         """Return (program, fault specs). Raises UserError with the nearest names."""
         return self.cases[self._known("case", name, self.cases)]
@@ -204,7 +181,7 @@ class Lesson:
             Claim(shown, name, self.where(cell))
             for cell in self.cells
             if cell.kind in PROSE
-            for shown, name in _CLAIM.findall(cell.text)
+            for shown, name in CLAIM.findall(cell.text)
         ]
 
     @property
@@ -254,51 +231,12 @@ def read(file: Path) -> Lesson:
     starts = [number for number, line in enumerate(lines) if line.startswith("# %%") and line[4:5] in ("", " ")]
     cells: list[Cell] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        cell = _cell(file, start + 1, lines[start], lines[start + 1 : end], len(cells))
+        cell = read_cell(file, start + 1, lines[start], lines[start + 1 : end], len(cells))
         if cell.key in {one.key for one in cells}:
             raise UserError(
                 f"{file.name}, line {start + 1}: there is already a cell named {cell.name}. Choose another name."
             )
         cells.append(cell)
     made = Lesson(file, tuple(cells))
-    _ = made.questions, made.cases, made.tasks  # reports malformed ones here
-    return made
-
-
-def _cell(file: Path, line: int, marker: str, body: list[str], number: int) -> Cell:
-    found, here = _MARKER.fullmatch(marker), f"{file.name}, line {line}"
-    if not found:
-        raise UserError(
-            f"{here}: {marker!r} is not a cell marker. Write `# %% [kind] name`, without the kind for code."
-        )
-    kind = found["kind"] or "code"
-    if kind not in KINDS:
-        raise UserError(f"{here}: there is no kind [{kind}]. The kinds are {', '.join(KINDS)}.")
-    name = found["name"] or (f"proof-{number}" if kind == "proof" else "")
-    if not name:
-        raise UserError(f"{here}: the cell needs a name: {marker.rstrip()} what-it-is")
-    if kind in (*PROSE, "case"):
-        for offset, text in enumerate(body, 1):
-            if text.strip() and not re.match(r"#(?: |$)", text):
-                raise UserError(
-                    f"{file.name}, line {line + offset}: text of a [{kind}] cell must begin with `# `: {text!r}"
-                )
-        body = [text[2:] for text in body]
-    return Cell(kind, name, "\n".join(body).strip("\n"), line, tuple(json.loads(found["tags"] or "[]")))
-
-
-def _question(lesson: Lesson, cell: Cell) -> Question:
-    """Parse text, then answers: `( ) text` or `(x) text` on one line, with the explanation indented below."""
-    asked: list[str] = []
-    answers: list[tuple[str, list[str], bool]] = []
-    for line in cell.shown.splitlines():
-        if found := _ANSWER.fullmatch(line):
-            answers.append((found[2], [], found[1] == "x"))
-        elif line.strip():
-            (answers[-1][1] if answers else asked).append(line.strip())
-    made = Question(" ".join(asked), tuple((text, " ".join(why), right) for text, why, right in answers))
-    if len(answers) < 2 or sum(right for *_, right in answers) != 1 or not made.text:
-        raise UserError(f"{lesson.where(cell)}: a question needs a text, two or more answers, and exactly one (x).")
-    if bare := [text for text, why, _ in made.answers if not why]:
-        raise UserError(f"{lesson.where(cell)}: the answer {bare[0]!r} has no explanation. Indent one below it.")
+    _ = made.questions, made.drawings, made.cases, made.tasks  # reports malformed ones here
     return made

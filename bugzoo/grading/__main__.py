@@ -15,8 +15,10 @@ def answer(name: str, question: dict[str, Any]) -> Result:
 
         return against.answered(name, question["diagnosis"], grade_diagnosis(name, question["diagnosis"]))
     warm_up(clean=True)  # before the imports below, so that both processes import in parallel
-    from bugzoo.grading.grade import grade_exercise
+    from bugzoo.grading.grade import grade_exercise, try_exercise
 
+    if question["kind"] == "try":
+        return try_exercise(name, question["source"])
     return grade_exercise(name, question["source"], question.get("diagnosis"))
 
 

@@ -9,7 +9,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out, healthy_text
-from bugzoo.grading.model import Check, Exercise, Result
+from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.repairs import repairs
 from bugzoo.grading.tolerances import tolerances
 
@@ -81,7 +81,7 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     parts = of.judge(right(exercise), record, of.EXERCISE)
     if not parts[0].share:
         parts = parts[:1]
-    checks = [Check(p.name, "passed" if p.share == 1 else "wrong", p.saw, p.expected, p.number) for p in parts]
+    checks = [Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}.", p.number) for p in parts]
     share = of.worth(parts, of.EXERCISE)
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""
@@ -90,6 +90,20 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     if isinstance(sure := record.get("sure"), int):
         message = f"{message} You were {sure} % sure of this cause.".strip()
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
+
+
+def said(part: of.Part) -> str:
+    """Return a part of a diagnosis as a sentence."""
+    given, _, also = part.saw.partition("; as right: ")
+    if part.name == "cause":
+        return f"You named “{given}”." + (f" As right: {also}." if also else "")
+    if part.name == "evidence" and given != of.NO_VIEW:
+        return f"You opened {given}."
+    if given.startswith(("line ", "step ", "no line", "no step")):
+        return f"You named {given}."
+    if part.name == "test" and (len(given) == 1 or given == "no test"):
+        return f"You chose {given if given == 'no test' else f'test {given}'}."
+    return f"{given[:1].upper()}{given[1:]}."
 
 
 def about(exercise: Exercise) -> tuple[object, ...]:

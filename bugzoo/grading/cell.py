@@ -1,7 +1,8 @@
 """Functions that an exercise's cells call: hints, the form, the two graded cells and the debrief.
 
-Another process computes the score and answers in JSON; a graded cell ends with a float. The repair is graded once the
-diagnosis is handed in, by the form or by `form.hand_in`. When nbgrader grades a class, it is graded in any case.
+Another process computes the score and answers in JSON; a graded cell ends with a float. The repair may be tried at any
+time. Until the diagnosis is complete the answer is which groups of checks fail, and nothing is earned or recorded. Then
+the same cell grades it and prints every check. When nbgrader grades a class, it is graded in any case.
 
 A notebook's kernel is not a security boundary: its owner can replace this module. `bugzoo grade` reads the notebook's
 cells and never runs them in a kernel; use it when points matter.
@@ -19,15 +20,11 @@ from typing import Any
 from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import fit, headless
+from bugzoo.grading.groups import in_groups, sealed
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
 
-FIRST = (
-    "not attempted: hand in your diagnosis first, right or wrong. Press Hand in above, or call "
-    "form.hand_in(...). Then the repair is graded."
-)
-
-
+OPENS = "Details open with your complete diagnosis, right or wrong. Then this cell grades the repair and prints every check."
 INCOMPLETE = (
     "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
     "then name the line and hand in."
@@ -68,8 +65,11 @@ def form(name: str) -> Any:
     ).show()
 
 
-def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = None) -> float:
-    """Print what the repaired program does and return its points. Without `program`: the notebook's own cells."""
+def repair(name: str, program: Any = None) -> float:
+    """Print what the repaired program does and return its points. Without `program`: the notebook's own cells.
+
+    Before the diagnosis is complete it prints which groups of checks fail, and returns 0.
+    """
     program = _of_notebook("program") if program is None else program
     if program is None:
         return _nothing_yet("You have not run any of the program's cells in this session.")
@@ -78,14 +78,13 @@ def repair(name: str, program: Any = None, diagnosis: dict[str, Any] | None = No
         ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if not (diagnosis or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
-        print(fit(FIRST))
-        return worth(0)
-    return _answer(name, {"kind": "repair", "source": source, "diagnosis": diagnosis or _record(ticket)})
+    if not (diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+        return _tried(name, source)
+    return _answer(name, {"kind": "repair", "source": source, "diagnosis": _record(ticket)})
 
 
-def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
-    """Print how the diagnosis was graded and return its points. Without `filled`: the first complete one.
+def diagnosis(name: str) -> float:
+    """Print how the first complete diagnosis was graded and return its points.
 
     A later one is practice: it is answered too, and does not change the points.
     """
@@ -94,12 +93,12 @@ def diagnosis(name: str, filled: dict[str, Any] | None = None) -> float:
     except UserError as error:
         return _nothing_yet(str(error))
     last = record.diagnosis(ticket)
-    first = filled or record.first_diagnosis(ticket)
+    first = record.first_diagnosis(ticket)
     if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
         print(fit(INCOMPLETE))
         return worth(0)
     points = _answer(name, {"kind": "diagnosis", "diagnosis": first or last})
-    if first and not filled and last and last["at"] > first["at"]:
+    if first and last and last["at"] > first["at"]:
         print("\nPractice: your latest diagnosis. The one above is your grade.")
         with contextlib.suppress(UserError):
             say(ask(name, {"kind": "diagnosis", "diagnosis": last}))
@@ -165,6 +164,20 @@ def _source(program: Any) -> str:
     return program.source
 
 
+def _tried(name: str, source: str) -> float:
+    """Print the groups of a repair before the diagnosis is complete. It earns nothing and is not recorded."""
+    try:
+        with at_work("repair"):
+            result = ask(name, {"kind": "try", "source": source})
+    except UserError as error:
+        print(fit(f"cannot be graded; this costs no attempt. {error}"))
+        return worth(0)
+    say(result, details=False)
+    if result.checks:
+        print(fit(OPENS))
+    return worth(0)
+
+
 def _answer(name: str, question: dict[str, Any]) -> float:
     try:
         with at_work(question["kind"]):
@@ -179,9 +192,17 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     return worth(result.points)
 
 
-def say(result: Result) -> None:
-    """Print a result, with a reminder if the program is unchanged, as an edited cell may not have been run."""
-    print(fit(str(result)))
+def say(result: Result, details: bool = True) -> None:
+    """Print a result, with a reminder if the program is unchanged, as an edited cell may not have been run.
+
+    Without `details`: the status and a line for each group, without numbers, points or names of instruments.
+    """
+    if not details:
+        result = sealed(result)
+        first = f"{result.status}: {result.message}" if result.message else f"{result.status}."
+        print(fit("\n".join([first, *([in_groups(result)] if result.checks else [])])))
+    else:
+        print(fit(str(result)))
     if result.message == UNCHANGED:
         print("A cell counts as last run. If you have changed a cell, run it first, then this one again.")
 

@@ -1,4 +1,4 @@
-"""Two groups of checks on one seed: vital signs and recovery. The third group is `integrity`."""
+"""Two kinds of checks on one seed: vital signs and recovery. The third kind is `integrity`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo.diagnostics import Verdict, instrument, measure_all, names
+from bugzoo.diagnostics import Verdict, instrument, measure_all, names, reruns
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import reference
 from bugzoo.grading.baseline import Baseline, trusted, untouched, weights
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.tasks import Score, TaskKind
-from bugzoo.grading.model import QUIET, Check
-from bugzoo.grading.symptoms import symptom
+from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.symptoms import passes, symptom
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 
@@ -26,14 +26,8 @@ AGREE = 0.97
 """Share of held-out inputs on which the model must predict the same as its weights in the reference model."""
 FALL, FALL_SHARE = 1.5, 0.1
 """How far above the twin's the training loss may end, both as shares of the first loss: factor, plus."""
-GONE = "it no longer shows"
-"""Expected result for a fault that was there."""
 SAME = 2e-3
 """Largest difference of two log-probabilities (nats), or of two predicted numbers, that counts as equal."""
-
-
-def verdict(name: str, good: bool, saw: str, expected: str, number: float | None = None) -> Check:
-    return Check(name, "passed" if good else "wrong", saw, expected, number)
 
 
 def measured(run: Run) -> dict[str, Reading]:
@@ -84,27 +78,36 @@ def vital(run: Run, ignore: tuple[str, ...] = ()) -> list[Check]:
     if run.outcome == "crashed":
         error = run.trace.error
         place = f" in line {error.get('line')}" if error.get("line") else ""
-        saw = f"{error.get('type', 'error')}{place}: {error.get('message', '')}"[:300]
-        wanted = "a run that finishes"
+        said = " ".join(str(error.get("message") or "").split())[:300].rstrip(".")
+        saw = f"The program was trained. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
+        wanted = "It should run to its end."
         if error.get("type") == "NameError":
-            wanted += "; only cells that begin with `%%program` are part of the program"
-        return [Check("run", "your code raised", saw, wanted)]
+            wanted += " Only cells that begin with `%%program` are part of the program."
+        return [Check("run", "your code raised", saw, wanted, group="runs")]
     finite = bool(len(losses)) and bool(np.isfinite(losses).all())
     good = run.outcome == "finished" and finite
+    ended = "finished" if run.outcome in ("finished", "non_finite") else f"ended as {run.outcome.replace('_', ' ')}"
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
-    shown = f"{run.outcome} after {len(losses)} steps{lost}"
-    checks = [verdict("run", good, shown, "a run that finishes, with finite losses", float(len(losses)))]
+    shown = f"The program was trained. It {ended} after {len(losses)} optimizer steps{lost}."
+    wanted = "It should finish, and every loss should be finite."
+    checks = [Check("run", state_of(good), shown, wanted, float(len(losses)), group="runs")]
     verdicts, spoilt = judged(run.readings)
     if spoilt:
-        saw = f"the numbers of {', '.join(spoilt)[:200]} cannot be read"
-        checks.append(Check("account", "wrong", saw, "what the instruments measure"))
+        saw = f"The numbers of the run were read. {len(spoilt)} of them are not readable: {', '.join(spoilt)[:200]}."
+        wanted = "They should be what the instruments measure."
+        checks.append(Check("account", "wrong", saw, wanted, group="runs"))
     for one in verdicts:
         if one.fired and one.instrument not in ignore:
             number = next(iter(one.numbers.values()), None)
-            saw = symptom(one.instrument, run.readings[one.instrument].numbers)
-            checks.append(Check(one.instrument, "wrong", saw, QUIET, number))
+            numbers = run.readings[one.instrument].numbers
+            saw = symptom(one.instrument, numbers)
+            wanted = passes(one.instrument, numbers)
+            # what compares several runs of the script says whether they are the same
+            group = "every_run" if reruns(one.instrument) else "gone"
+            checks.append(Check(one.instrument, "wrong", saw, wanted, number, group=group))
     if len(checks) == 1 and good:
-        checks.append(Check("instruments", "passed", "no instrument fires"))
+        saw = "The run was measured with all instruments. None of them raises an alarm."
+        checks.append(Check("instruments", "passed", saw, group="gone"))
     return checks
 
 
@@ -112,9 +115,12 @@ def fall(run: Run, twin: Baseline) -> Check:
     """Check that the training loss ends as low as the twin's, in any unit: both as shares of the first loss."""
     ours, usual = (_end(np.asarray(losses, dtype=np.float64)) for losses in (run.trace.loss, twin.losses))
     ceiling = FALL * usual + FALL_SHARE
-    saw = f"the training loss ends at {ours:.0%} of its first value (healthy: {usual:.0%})"
-    saw = saw if math.isfinite(ours) else "the training loss ends at a non-finite value"
-    return verdict("training loss", ours <= ceiling, saw, f"at most {ceiling:.0%}", ours)
+    end = (
+        f"{ours:.0%} of its first value (healthy: {usual:.0%})" if math.isfinite(ours) else "a value that is not finite"
+    )
+    saw = f"The first and the last losses of the training were compared. The training loss ends at {end}."
+    wanted = f"At most {ceiling:.0%} passes."
+    return Check("training loss", state_of(ours <= ceiling), saw, wanted, ours, group="runs")
 
 
 def _end(losses: np.ndarray) -> float:
@@ -128,22 +134,30 @@ def trained(run: Run, scenario: Scenario, twin: Baseline) -> Check:
     """Check that every parameter moved that moves in the twin, by the trace and against the initial weights."""
     with trusted:
         still = max(untouched(run), reference.never_moved(scenario, weights(run.arrays)))
-    saw = f"{still} parameter values never changed" if still else "all parameter values changed"
-    return verdict("training", still <= twin.untouched, saw, f"at most {twin.untouched}", float(still))
+    found = f"{still} parameter values never changed" if still else "All of them changed"
+    saw = f"The values of all parameters were compared before and after training. {found}."
+    wanted = f"At most {twin.untouched} may stay as they were, as in the healthy program."
+    return Check("training", state_of(still <= twin.untouched), saw, wanted, float(still), group="runs")
 
 
 def compared(name: str, run: Run) -> Check:
     """Check that an instrument that compares two runs had two runs."""
     reading = run.readings.get(name, Reading(why_not="there was no second run"))
-    return verdict("second run", reading.applies, reading.why_not or "both finished", "two runs to compare")
+    found = "Both finished" if reading.applies else f"They could not be compared: {reading.why_not}"
+    saw = f"The program was run a second time. {found}."
+    wanted = "Both runs should finish."
+    return Check("second run", state_of(reading.applies), saw, wanted, group="every_run")
 
 
 def illness(still: Sequence[Fault], run: Run) -> Check:
     """Check that the original fault is gone, by its own evidence. `still`: the faults that still show."""
     named = {parse(text).instrument for fault in still for text in fault.evidence}
     seen = [symptom(name, run.readings[name].numbers) for name in sorted(named) if name in run.readings]
-    told = f"the original fault still shows: {'; '.join(seen) or f'the run ended as {run.outcome}'}"
-    return verdict("symptom", not still, told if still else GONE, GONE)
+    told = " ".join(seen) or f"The run ended as {run.outcome}."
+    if not still:
+        told = "The numbers that showed a fault were measured again. They show none."
+    saw = f"The original fault still shows. {told}" if still else told
+    return Check("symptom", state_of(not still), saw, "It should no longer show.", group="gone")
 
 
 def recovery(
@@ -152,7 +166,9 @@ def recovery(
     """Check that the weights, in the reference model, do as well as the twin's on unseen data."""
     state, said = weights(run.arrays), run.arrays.get("predictions")
     if not state:
-        return [Check("model", "wrong", "there is no `model` with readable weights", "a torch module named model")]
+        saw = "The trained weights were read. The program has no `model` with readable weights."
+        wanted = "It should keep a torch module named `model`."
+        return [Check("model", "wrong", saw, wanted, group="new_data")]
     kind = task(scenario.program)
     with trusted:
         inputs, targets = reference.questions(scenario)
@@ -163,17 +179,23 @@ def recovery(
     checks = []
     if score is not None and own is not None and same_forward:
         gap = kind.difference(score.answers, own.answers)
-        saw = f"the model's outputs differ by {gap:.2g} nats from those of its weights in the reference model"
-        checks.append(verdict("forward pass", gap < SAME, saw, "the same outputs, whatever is masked or padded", gap))
+        saw = "New examples were passed to the model, and its weights were put into the healthy model. "
+        saw += f"The outputs of the two differ by up to {gap:.2g}{' nats' if kind.unit == 'nats' else ''}."
+        wanted = f"They should be equal, whatever is masked or padded; below {SAME:g} passes."
+        checks.append(Check("forward pass", state_of(gap < SAME), saw, wanted, gap, group="new_data"))
     if score is not None and own is not None and not same_forward and not own_forward:
         share = kind.agreement(score.answers, own.answers)
-        saw = f"on {share:.0%} of the held-out inputs the model predicts what its weights give in the reference model"
-        checks.append(verdict("answers", share >= AGREE, saw, f"at least {AGREE:.0%}", share))
+        saw = "New examples were passed to the model, and its weights were put into the healthy model. "
+        saw += f"The two models agree on {share:.0%} of the examples."
+        wanted = f"At least {AGREE:.0%} passes."
+        checks.append(Check("answers", state_of(share >= AGREE), saw, wanted, share, group="new_data"))
     judged = own if score is None or (own_forward and own is not None) else score
     if judged is own and own is not None and good(own, twin, kind, wide):
         checks.append(_lives_by_its_weights(run, own, asked, scenario))
     if judged is None:
-        return [Check("model", "wrong", "the model could not be called", "outputs for a batch of inputs")]
+        saw = "New examples were passed to the model. It could not be called with them."
+        wanted = "It should return outputs for a batch of inputs."
+        return [Check("model", "wrong", saw, wanted, group="new_data")]
     return checks + _in_band(judged.value, judged.loss, (twin,), kind, wide)
 
 
@@ -185,18 +207,21 @@ def _band(twins: Sequence[Baseline], kind: TaskKind, wide: float) -> tuple[float
 
 
 def _in_band(
-    value: float, loss: float, twins: Sequence[Baseline], kind: TaskKind, wide: float, where: str = ""
+    value: float, loss: float, twins: Sequence[Baseline], kind: TaskKind, wide: float, group: str = "new_data"
 ) -> list[Check]:
+    """Check metric and loss on held-out data; in the group "every_run" they are means over several seeds."""
     floor, ceiling = _band(twins, kind, wide)
-    on, name = f"on data it never saw{where}", kind.metric
     usual, usual_loss = (float(np.mean([getattr(twin, key) for twin in twins])) for key in ("value", "loss"))
-    saw, saw_loss = (
-        f"{what} {on} (healthy: {healthy:.3f})"
-        for what, healthy in ((f"{name} {value:.3f}", usual), (f"loss {loss:.3f} {kind.unit}", usual_loss))
-    )
+    done = "The trained model was tested on examples that the program never uses."
+    if group == "every_run":
+        done = f"The program was trained with {len(twins)} seeds, and each model was tested on new examples."
+    mean = " is on average" if group == "every_run" else " is"
+    saw = f"{done} The {kind.metric}{mean} {value:.3f} (healthy: {usual:.3f})."
+    saw_loss = f"{done} The loss{mean} {loss:.3f} {kind.unit} (healthy: {usual_loss:.3f})."
+    least, most = f"At least {floor:.3f} passes.", f"At most {ceiling:.3f} passes."
     return [
-        verdict(name, value >= floor, saw, f"at least {floor:.3f}", value),
-        verdict("loss", loss <= ceiling, saw_loss, f"at most {ceiling:.3f}", loss),
+        Check(kind.metric, state_of(value >= floor), saw, least, value, group=group),
+        Check("loss", state_of(loss <= ceiling), saw_loss, most, loss, group=group),
     ]
 
 
@@ -207,7 +232,7 @@ def on_average(seeds: Sequence[list[Check]], twins: Sequence[Baseline], program:
     if not all(isinstance(one.get(name), float) for one in found for name in (kind.metric, "loss")):
         return []
     value, loss = (float(np.mean([one[name] for one in found])) for name in (kind.metric, "loss"))
-    return _in_band(value, loss, twins, kind, room, f", mean of {len(found)} seeds")
+    return _in_band(value, loss, twins, kind, room, "every_run")
 
 
 def good(score: Score, twin: Baseline, kind: TaskKind, wide: float) -> bool:
@@ -222,6 +247,7 @@ def _lives_by_its_weights(run: Run, own: Score, targets: np.ndarray, scenario: S
     answers = np.asarray(account(run).get("control") or [])
     shuffled = kind.of_control(answers, targets) if answers.size == targets.size else own.value
     chance = max(kind.chance(targets), facts["chance"] if facts["metric"] == kind.metric else 0.0)
-    saw = f"with its weights shuffled the model still has {kind.metric} {shuffled:.2f}"
-    lost = shuffled < chance + 0.5 * (own.value - chance)
-    return verdict("weights", lost, saw, "a large drop: a trained model depends on its weights", shuffled)
+    saw = f"The weights of the trained model were shuffled. The {kind.metric} is then {shuffled:.2f}."
+    most = chance + 0.5 * (own.value - chance)
+    wanted = f"Below {most:.2f} passes, as a trained model depends on its weights."
+    return Check("weights", state_of(shuffled < most), saw, wanted, shuffled, group="new_data")

@@ -50,10 +50,12 @@ def put_off(job: Job, case: Scenario, run: Callable[[Job], Run]) -> list[Check]:
         for where, text in _texts(job.source, start, longer=start == first):
             found = run(replace(job, source=text, after=job.after if live else None, export=(), predict=()))
             if any(shows(fault, found.readings) for fault in faults):
-                saw = f"the original fault shows {where}: {_seen(named, found)}"
-                return [Check("later steps", "wrong", saw, "it is gone at every step", float(start))]
+                saw = f"The program was run again {where}. The original fault shows there. {_seen(named, found)}"
+                wanted = "It should be gone at every step."
+                return [Check("later steps", "wrong", saw, wanted, float(start), group="every_run")]
             if found.outcome == "finished" and len(found.trace.step):
-                passed = passed or Check("later steps", "passed", f"the original fault does not show {where}", "", 0.0)
+                saw = f"The program was run again {where}. The original fault does not show there."
+                passed = passed or Check("later steps", "passed", saw, "", 0.0, group="every_run")
                 break
     return [passed] if passed else []  # a program that ends after so many steps, or is written in another way
 
@@ -88,12 +90,12 @@ def _folded(node: ast.expr) -> float | None:
 
 def _seen(named: set[str], run: Run) -> str:
     read = sorted(name for name in named if name in run.readings and run.readings[name].applies)
-    return "; ".join(symptom(name, run.readings[name].numbers) for name in read) or f"it ended as {run.outcome}"
+    return " ".join(symptom(name, run.readings[name].numbers) for name in read) or f"The run ended as {run.outcome}."
 
 
 def _texts(source: str, first: int, longer: bool) -> Iterator[tuple[str, str]]:
     """Yield (description, text), the most informative first. `longer`: also a training of twice the length."""
-    behind = f"when the program counts from step {first} on"
+    behind = f"as if {first} steps had passed"
     try:
         for change in (("names", "lists", "loops"), ("names", "loops"), ("names",)):
             text = started_later(source, first, change)
@@ -104,7 +106,7 @@ def _texts(source: str, first: int, longer: bool) -> Iterator[tuple[str, str]]:
     try:
         settings = _budget(source) if longer else {}
         if settings:
-            yield "when the program trains for twice as long", _with(source, settings)
+            yield "for twice as long", _with(source, settings)
     except SyntaxError:
         return
 

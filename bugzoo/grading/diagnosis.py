@@ -19,6 +19,7 @@ from bugzoo.grading import parse_answers
 from bugzoo.syntax import source_lines
 from bugzoo.views.table import views_of
 
+NO_VIEW = "no view was opened"
 NEAR = 3
 """Lines by which a place may be off and still count."""
 
@@ -179,7 +180,7 @@ def _evidence(right: Right, given: Any, weights: Weights) -> Part:
     looked = seen_in(parse_answers.names(given))
     first, later = bool(looked) and looked[0] in right.evidence, any(name in right.evidence for name in looked)
     share = 1.0 if first else weights.later if later else weights.looked if looked else 0.0
-    saw = ", ".join(looked) or "no view was opened"
+    saw = ", ".join(looked) or NO_VIEW
     return Part("evidence", share, saw, "a view that shows it" + (", first" if weights.later < 1 else ""), share)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, delayed_fault, integrity, reference, second_run, speed
+from bugzoo.grading import checks, delayed_fault, groups, integrity, lines, reference, second_run, speed, symptoms
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
-from bugzoo.grading.model import QUIET, UNCHANGED, Check, Exercise, Result
+from bugzoo.grading.model import UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.partial_credit import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.grading.tolerances import tolerances
@@ -84,19 +84,20 @@ def grade(
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
             why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
             return Result("cannot be graded", message=why[:300], seconds=_since(started))
-        found = judged if seed == seeds[0] else _worse(found, judged, seed)
+        found = judged if seed == seeds[0] else _with_seed(found, judged, seed)
         each.append(judged), cases.append(case)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         clean &= not any(c.name in HONEST and not c.passed for c in judged)
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     if len(seeds) > 1 and all(check.passed for check in found):
-        found = _worse(found, checks.on_average(each, [twin(case) for case in cases], scenario.program, room))
+        found += _together(checks.on_average(each, [twin(case) for case in cases], scenario.program, room), seeds)
     status = _status(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
         share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
-    return Result(status, share, found, seconds=_since(started))
+    message = lines.hidden(found, scenario) if status == "wrong" else ""
+    return Result(status, share, found, message, seconds=_since(started))
 
 
 def _seeded(scenario: Scenario, seed: int) -> Scenario:
@@ -124,13 +125,26 @@ def grade_exercise(
         message = "The diagnosis is empty. First say what is wrong, if anything."
         return Result("not attempted", message=message, max_points=exercise.points[0])
     if exercise.trap and not says(named, exercise.about_fault[0].id):
-        blamed = f"the diagnosis says “{named}”, but the run does not show it"
-        blamed = Check("verdict", "wrong", blamed, "a diagnosis that the run confirms")
+        saw = f"Your diagnosis says “{named}”. The run does not show it."
+        wanted = "The run should confirm the diagnosis."
+        blamed = Check("verdict", "wrong", saw, wanted, group="unchanged")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # a healthy program may stay as it is
     usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds}
     result = grade(source, exercise.scenario, attempted=asked, **usual | options)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
+
+
+def try_exercise(name: str, source: str, **options: Any) -> Result:
+    """Run a repair before its diagnosis is complete: the status and the groups, no points. Raises UserError.
+
+    A change of a healthy program (a trap) is answered as one that does not find the fault.
+    """
+    exercise = load(name)
+    seeds = exercise.seeds[:1] if exercise.trap else exercise.seeds
+    usual: dict[str, Any] = {"seeds": seeds, "seconds": exercise.seconds, "attempted": False}
+    result = grade(source, exercise.scenario, **usual | options)
+    return groups.sealed(groups.of_a_trap(result) if exercise.trap else result)
 
 
 def handed_out(exercise: Exercise) -> str:
@@ -220,18 +234,28 @@ def _vital(run: Run, case: Scenario) -> list[Check]:
     return checks.vital(run, tolerances(case).ignore + checks.timed())
 
 
-def _worse(before: list[Check], now: list[Check], seed: int | None = None) -> list[Check]:
-    """Merge the checks of all seeds so far: a failed check replaces a passed one."""
-    told = "" if seed is None else f" (seed {seed})"
-    named = {check.name: check for check in before}
+def _with_seed(before: list[Check], now: list[Check], seed: int) -> list[Check]:
+    """Add the checks of a later seed: those that failed on no seed so far belong to the group of all runs."""
+    found, known = list(before), {check.name for check in before}
+    failed = {check.name for check in before if not check.passed}
     for check in now:
-        if not check.passed and named.get(check.name, check).passed:
-            named[check.name] = replace(check, saw=f"{check.saw}{told}") if check.name in named else check
-        else:
-            named.setdefault(check.name, check)
-    if any(not check.passed for check in named.values()):
-        named.pop("instruments", None) if any(c.expected == QUIET for c in now) else None
-    return list(named.values())
+        if not check.passed and check.name not in failed:
+            found.append(replace(check, saw=f"With seed {seed}: {check.saw}", group="every_run"))
+        elif check.passed and check.name not in known:
+            found.append(check)
+    if any(not check.passed and symptoms.title(check.name) for check in found):
+        found = [check for check in found if check.name != "instruments"]
+    return found
+
+
+def _together(means: list[Check], seeds: Sequence[int]) -> list[Check]:
+    """Return the means over the seeds that are outside their band; without any, that all seeds passed."""
+    if failed := [check for check in means if not check.passed]:
+        return failed
+    saw = (
+        f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))}). Every check passed with each."
+    )
+    return [Check("seeds", "passed", saw, group="every_run")]
 
 
 def _status(found: list[Check]) -> str:

@@ -1,4 +1,4 @@
-"""The third group of checks on one seed: what a repair must not change, and what cannot be graded at all."""
+"""The third kind of checks on one seed: what a repair must not change, and what cannot be graded at all."""
 
 import math
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ import numpy as np
 
 from bugzoo.grading import reference
 from bugzoo.grading.baseline import Baseline, reached, trusted, untouched, weights
-from bugzoo.grading.checks import SAME, account, verdict
+from bugzoo.grading.checks import SAME, account
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.tasks import Score, TaskKind
-from bugzoo.grading.model import Check
+from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
@@ -29,24 +29,23 @@ def out_of_sight(run: Run, scenario: Scenario) -> Check | None:
     if run.outcome not in ("finished", "non_finite") or "changed" not in note or note["changed"]:
         return None
     if not state:
-        saw = "after the run there is no torch module named `model`, so there are no weights to grade"
-        return (
-            Check("model", "cannot be graded", saw, "a torch module named `model`, as in the program handed out")
-            if steps
-            else None
-        )
+        saw = "After the run there is no torch module named `model`, so there are no weights to grade."
+        wanted = "The program should keep a torch module named `model`, as in the program handed out."
+        return Check("model", "cannot be graded", saw, wanted, group="runs") if steps else None
     with trusted:
         still = max(
             untouched(run), reference.never_moved(scenario, state)
         )  # with another shape, only the run itself can tell
         moved = still < sum(value.size for value in state.values()) / 2
     if not steps and moved:
-        saw = "the weights changed, but no step of a torch optimizer was seen"
-        return Check("run", "cannot be graded", saw, "steps of an optimizer from torch.optim")
+        saw = "The weights changed, but no step of a torch optimizer was seen."
+        wanted = "An optimizer from torch.optim should take the steps."
+        return Check("run", "cannot be graded", saw, wanted, group="runs")
     unseen = np.shape(run.trace.backwards) == (steps,) and not np.any(run.trace.backwards)
     if steps and moved and unseen and not np.isfinite(np.asarray(run.trace.loss, dtype=np.float64)).any():
-        saw = f"{steps} optimizer steps, but neither loss.backward() nor torch.autograd.grad() was seen"
-        return Check("run", "cannot be graded", saw, "gradients of the model's parameters from one of these")
+        saw = f"The optimizer took {steps} steps, but neither loss.backward() nor torch.autograd.grad() was seen."
+        wanted = "One of these should compute the gradients of the model's parameters."
+        return Check("run", "cannot be graded", saw, wanted, group="runs")
     return None
 
 
@@ -54,11 +53,19 @@ def integrity(run: Run, scenario: Scenario, twin: Baseline) -> list[Check]:
     """Check budget, model size, data, an honest report, and unmodified torch and bugzoo."""
     note = account(run)
     steps = len(run.trace.step)
-    checks = [verdict("budget", steps == twin.steps, f"{steps} optimizer steps", f"{twin.steps}", float(steps))]
+    saw = f"The optimizer steps were counted. The program took {steps} steps."
+    right = f"It should take {twin.steps}, as the program handed out."
+    checks = [Check("budget", state_of(steps == twin.steps), saw, right, float(steps), group="unchanged")]
     if changed := note.get("changed"):
-        checks.append(Check("tools", "wrong", f"changed: {', '.join(changed[:3])}", "unmodified torch and bugzoo"))
+        saw = f"The functions of torch and bugzoo were compared before and after the run. Changed: {', '.join(changed[:3])}."
+        right = "They should stay as they are installed."
+        checks.append(Check("tools", "wrong", saw, right, group="unchanged"))
     elif "changed" not in note:
-        checks.append(Check("tools", "wrong", "the run left no report on its tools", "unmodified torch and bugzoo"))
+        saw = (
+            "The functions of torch and bugzoo were compared before and after the run. The run left no report on them."
+        )
+        right = "They should stay as they are installed."
+        checks.append(Check("tools", "wrong", saw, right, group="unchanged"))
     state = weights(run.arrays)
     kind = task(scenario.program)
     with trusted:
@@ -72,13 +79,14 @@ def integrity(run: Run, scenario: Scenario, twin: Baseline) -> list[Check]:
     checks.append(_size({name: value.shape for name, value in state.items()}, wanted, tolerances(scenario).own_forward))
     batches = [batch for rank in run.ranks or [run] for batch in account(rank).get("batches") or []]
     seen, strange = foreign(batches, member)
-    saw = f"{strange} of {seen} inspected samples are not training samples with their labels"
-    if not strange:
-        saw = f"all {seen} inspected samples are training samples with their labels"
+    saw = f"{seen} examples of the training batches were inspected. "
+    saw += f"{strange} of them are not training examples" if strange else "All of them are training examples"
+    saw += " with their labels."
     if not seen:
-        saw = f"no training batch could be inspected ({note.get('problem') or 'none was kept'})"
+        saw = f"The training batches were inspected. None could be read ({note.get('problem') or 'none was kept'})."
+    right = "All of them should be; up to 5% others pass."
     good_data = strange <= 0.05 * seen and seen > 0
-    checks.append(verdict("data", good_data, saw, "all of them", float(strange)))
+    checks.append(Check("data", state_of(good_data), saw, right, float(strange), group="unchanged"))
     if honest is not None:
         checks.append(_report(run, kind, honest))
     return checks
@@ -95,7 +103,9 @@ def _size(found: Shapes, wanted: Shapes, own_forward: bool) -> Check:
             for one in (found, wanted)
         ]
         good = learnt[0] == learnt[1]
-    return verdict("model size", good, f"{size} parameter and buffer elements", f"{usual}", float(size))
+    saw = f"The numbers in the model's parameters and buffers were counted. The model has {size} of them."
+    right = f"It should have {usual}, as the healthy model."
+    return Check("model size", state_of(good), saw, right, float(size), group="unchanged")
 
 
 def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
@@ -105,9 +115,11 @@ def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
     off = [name for name, value in said.items() if value is None or not abs(value - real[name]) <= kind.reported[name]]
     name = off[0] if off else kind.metric
     claimed = said[name]
-    saw = f"it reports {name} {claimed:.3f}" if claimed is not None else f"it does not report {name}"
-    saw += "" if off else ", which is right on its validation data"
-    return verdict("report", not off, saw, f"{real[name]:.3f} on its validation data", claimed)
+    saw = "The trained model was tested again on the program's validation data. "
+    saw += f"The program reports {name} {claimed:.3f}" if claimed is not None else f"The program does not report {name}"
+    saw += "." if off else ", which is right."
+    right = f"It should report {real[name]:.3f}."
+    return Check("report", state_of(not off), saw, right, claimed, group="unchanged")
 
 
 def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
@@ -136,5 +148,7 @@ def unchanged(run: Run, scenario: Scenario, twin: Baseline) -> Check:
     ours = [twin.losses, reached(scenario, scenario.healthy().source).losses]
     gap = min(float(np.abs(losses[:first] - np.asarray(one[:first])).mean()) for one in ours) if first else math.inf
     gap /= max(float(np.abs(np.asarray(twin.losses[:first])).mean()), 1e-12) if first else 1.0
-    saw = f"the losses of the first {first} steps differ by {gap:.2g} (relative) from those of the reference run"
-    return verdict("agreement", gap < 1e-3, saw, "the same losses, up to rounding", gap)
+    saw = "Nothing is wrong in the program handed out, so its losses were compared with yours. "
+    saw += f"Those of the first {first} steps differ by {gap:.2g} (relative)."
+    wanted = "They should be the same, up to rounding."
+    return Check("agreement", state_of(gap < 1e-3), saw, wanted, gap, group="unchanged")

@@ -114,8 +114,11 @@ def show(name: str, reading: Reading) -> dict[str, Any]:
     return shown.seen(name, reading)
 
 
-def use(name: str, source: str, ranks: int, diagnosed: bool) -> dict[str, Any]:
-    """Run a tool on the program, print its numbers and what is kept back; return label -> value."""
+def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str, Any]:
+    """Run a tool on the program, print its numbers and what is kept back; return label -> value.
+
+    `diagnosed`: whether its conclusion is open; None where it stays closed.
+    """
     from bugzoo.diagnostics import instrument, reruns
 
     how: dict[str, Any] = {"names": [name], "most_reruns": reruns(name)}
@@ -132,6 +135,6 @@ def use(name: str, source: str, ranks: int, diagnosed: bool) -> dict[str, Any]:
     print("\n".join(f"  {label:{width}}  {number(value):>9}" for label, value in found.items()))
     if diagnosed:
         print(fit(f"  {instrument(name).judge(reading.numbers).message}"))
-    else:
+    elif diagnosed is not None:
         print("  What it concludes opens with your diagnosis.")
     return found

@@ -6,36 +6,46 @@ from functools import cached_property
 from typing import Any
 
 from bugzoo.faults.model import Fault
+from bugzoo.grading import lines
+from bugzoo.grading.groups import GROUPS
 from bugzoo.plain import plain
 from bugzoo.scenario import Scenario
 
 STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
 """Possible results of a check. "cannot be graded" is due to the machine or the file and costs no attempt."""
-
-
 UNCHANGED = "The program is unchanged."
-QUIET = "no alarm from this instrument"
-"""The expected result of an instrument that fires."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what was seen, what was expected, and the number."""
+    """One check. Raises ValueError for an unknown group."""
 
     name: str
+    """Its id in JSON: an instrument's for one that fires."""
     status: str
     saw: str
+    """What was done and what came out, in sentences."""
     expected: str = ""
+    """What would pass, in a sentence."""
     number: float | None = None
+    group: str = ""
+    """Its group, an id in `groups.GROUPS`. Every check of a repair has one; those of a diagnosis have none."""
+
+    def __post_init__(self) -> None:
+        if self.group and self.group not in GROUPS:
+            raise ValueError(f"{self.group!r} is not a group of checks; use one of {', '.join(GROUPS)}")
 
     @property
     def passed(self) -> bool:
         return self.status == "passed"
 
     def __str__(self) -> str:
-        if self.passed:
-            return f"ok  {self.name}: {self.saw}"
-        return f"NO  {self.name}: {self.saw}" + (f"; what passes: {self.expected}" if self.expected else "")
+        return lines.of_check(self)
+
+
+def state_of(good: bool) -> str:
+    """Return the status of a check that was made."""
+    return "passed" if good else "wrong"
 
 
 @dataclass
@@ -57,7 +67,14 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Return plain values for any JSON reader; non-finite numbers become text."""
         checks = [
-            {"name": c.name, "status": c.status, "saw": c.saw, "expected": c.expected, "number": plain(c.number)}
+            {
+                "name": c.name,
+                "group": c.group,
+                "status": c.status,
+                "saw": c.saw,
+                "expected": c.expected,
+                "number": plain(c.number),
+            }
             for c in self.checks
         ]
         return {
@@ -76,17 +93,7 @@ class Result:
         return cls(checks=[Check(**check) for check in found["checks"]], **values)
 
     def __str__(self) -> str:
-        first = f"{self.status}: {self.points:g} of {self.max_points:g} points" if self.max_points else self.status
-        lines = [first + (f". {self.message}" if self.message else ""), *map(str, self.checks)]
-        return "\n".join(lines + self._rest())
-
-    def _rest(self) -> list[str]:
-        """Return a note on which checks are not in the list."""
-        if self.status == "your code raised":
-            return ["Nothing else was graded, as the run did not finish."]
-        if any(check.expected == QUIET for check in self.checks):
-            return ["Instruments that are not listed did not fire, or had nothing to measure in this program."]
-        return []
+        return lines.of_result(self)
 
 
 @dataclass(frozen=True)

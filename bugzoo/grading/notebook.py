@@ -75,7 +75,7 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         for section, head in cell_heads(sections).items()
     ]
     cells = [
-        markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{_HOW}"),
+        markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own.get('how', _HOW)}"),
         code("setup", own["setup"]),
         *([code("program-text", own["program-text"], **FOLDED)] if "program-text" in own else []),
         markdown("look-text", _LOOK),
@@ -83,8 +83,8 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         code("numbers", "program.numbers()"),
         code("views", "program.views()"),
         code("look-first", 'numbers = program.look("loss_curve")'),
-        markdown("hypothesis-text", own.get("hypothesis-text", _HYPOTHESIS)),
-        code("hypothesis", own["hypothesis"]),
+        markdown("hypothesis-text", own.get("hypothesis-text", "")),
+        code("hypothesis", own.get("hypothesis", "")),
         markdown("code-text", _CODE),
         *program,
         markdown("more-text", _MORE),
@@ -100,7 +100,7 @@ def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about:
         markdown("debrief-text", _DEBRIEF),
         code("debrief", own.get("debrief", "")),
     ]
-    without = {one for one in ("hints", "debrief") if one not in own}
+    without = {one for one in ("hypothesis", "hints", "debrief") if one not in own}
     kept = [one for one in cells if one.id.removesuffix("-text") not in without]
     return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
 
@@ -123,11 +123,6 @@ _LOOK = (
     "records which views you open."
 )
 
-_HYPOTHESIS = (
-    "## What do you think?\n\nBefore you look further: what is wrong, and how sure are you? The notebook records your answer "
-    "with the evidence so far. Change it whenever the evidence changes your mind."
-)
-
 _CODE = (
     "## The program\n\nThe cells below hold its code, folded. Click a bar to open a cell. Running such a cell saves its "
     "text. `program.run()` above trains the program, always from the start."
@@ -141,10 +136,11 @@ _HINTS = (
 )
 
 GRADING = (
-    "## Repair\n\nHand in your diagnosis first, right or wrong. Change the program's cells above and run them; "
-    "`program.run()` shows the effect. Then the first cell below grades the repair on several seeds in its own process. It "
-    "checks the instruments, the result on unseen data, and that budget, data and model size are unchanged. Write the code "
-    "as you like, but keep three names: `seed`, `model` and `metrics`."
+    "## Repair\n\nChange the program's cells above and run them; `program.run()` shows the effect. The first cell below runs "
+    "the repair on several seeds in its own process. It asks five things: does it train, is what was wrong gone, does it hold "
+    "on new data, is all else unchanged, is it the same on every run? Before your diagnosis is complete, it only says which of "
+    "these fail. Afterward it prints every check and gives the points. Write the code as you like, but keep three names: "
+    "`seed`, `model` and `metrics`."
 )
 """Text above the graded cells."""
 

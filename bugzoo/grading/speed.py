@@ -5,8 +5,7 @@ Seconds alone say as much about the machine as about the program. Other load on 
 
 from dataclasses import replace
 
-from bugzoo.grading import checks
-from bugzoo.grading.model import Check
+from bugzoo.grading.model import Check, state_of
 from bugzoo.running import Job, Run, run_worker
 from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
@@ -36,8 +35,9 @@ def beside(job: Job, case: Scenario) -> Check:
         least = min(least, _ratio(ours, usual))
         if least <= SLOWER:
             break
-    saw = f"it takes {least:.2g} times as long as the reference that ran beside it"
-    return checks.verdict("speed", least <= SLOWER, saw, f"at most {SLOWER:g} times", least)
+    saw = f"The program ran at the same time as the healthy one. It takes {least:.2g} times as long."
+    wanted = f"At most {SLOWER:g} times passes."
+    return Check("speed", state_of(least <= SLOWER), saw, wanted, least, group="gone")
 
 
 def _ratio(ours: Run, usual: Run) -> float:

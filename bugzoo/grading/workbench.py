@@ -81,9 +81,17 @@ class Program:
         return join(self.sections, self.after)
 
     @property
+    def original(self) -> str:
+        """The program's text as handed out, whose lines a diagnosis names."""
+        return join(self._handed)
+
+    @property
     def diagnosed(self) -> bool:
-        """Whether a diagnosis of this ticket was handed in; if so, repairs are graded and verdicts open."""
-        return diagnosed(self.ticket)
+        """Whether a diagnosis of this ticket is complete; if so, repairs are graded and verdicts open.
+
+        Never in an assignment: its diagnosis can be changed until the notebook is collected.
+        """
+        return not self._forms and diagnosed(self.ticket)
 
     def run(self) -> Any:
         """Train the program in a fresh process, plotted live over the healthy run; return the view with a Stop button."""
@@ -130,7 +138,8 @@ class Program:
     def tool(self, name: str) -> dict[str, Any]:
         """Run one of the tools that `program.views()` lists, print what it measures and return it. Raises UserError."""
         looks.checked_tool(name)
-        return looks.use(name, self.source, self.ranks, self.diagnosed)
+        # never opened in an assignment, so nothing is said to open
+        return looks.use(name, self.source, self.ranks, None if self._forms else self.diagnosed)
 
     def instruments(self) -> None:
         """Raise a UserError: views have taken the place of instruments here."""
@@ -166,8 +175,8 @@ class Program:
 
     def __dir__(self) -> list[str]:
         return [
-            "after", "begin", "diagnosed", "hand_out", "lines", "look", "numbers", "ranks", "run", "sections", "source",
-            "ticket", "tool", "views",
+            "after", "begin", "diagnosed", "hand_out", "lines", "look", "numbers", "original", "ranks", "run", "sections",
+            "source", "ticket", "tool", "views",
         ]  # fmt: skip
 
     def __repr__(self) -> str:
@@ -175,8 +184,8 @@ class Program:
 
 
 def diagnosed(ticket: str) -> bool:
-    """Return whether the record has a complete diagnosis for a ticket, or for one of its forms."""
-    return any(record.first_diagnosis(one) for one in (ticket, *forms(ticket)))
+    """Return whether the record has a complete diagnosis for a ticket."""
+    return record.first_diagnosis(ticket) is not None
 
 
 def forms(ticket: str) -> tuple[str, ...]:

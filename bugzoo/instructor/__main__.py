@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bugzoo.errors import UserError
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
@@ -28,11 +29,9 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
 
 
 def without_key(question: dict[str, Any]) -> Result:
-    """Check without a key whether the program is healthy, all or nothing. The instructor grades the diagnosis."""
+    """Check without a key whether the program is healthy, all or nothing. Raises UserError for a diagnosis."""
     if question["kind"] == "diagnosis":
-        given = [record for record in question["records"] if record.get("cause")]
-        said = f"{len(given)} finding{'' if len(given) == 1 else 's'} saved. Your instructor grades the diagnosis."
-        return Result("not attempted", message=said)
+        raise UserError("A diagnosis is graded with the answer key. No folder at or above this one has it.")
     scenario = Scenario(question["program"])
     result = grade(question["source"], scenario, seeds=GRADING_SEEDS)
     return replace(result, points=result.share, max_points=1.0)

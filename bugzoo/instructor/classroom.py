@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
-from bugzoo.instructor import diagnosis_cell
+from bugzoo.instructor import diagnosis_cell, form_records
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
 from bugzoo.instructor.folder import FILE, FOLDER
@@ -90,7 +90,9 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
-        records, trouble = diagnosis_cell.records(one.answer, strict=strict)
+        given, odd = form_records.latest(one.forms, task.ticket(owner))
+        records, trouble = diagnosis_cell.records(one.answer, given, strict=strict)
+        record.notes += odd + diagnosis_cell.overridden(given, records)
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble

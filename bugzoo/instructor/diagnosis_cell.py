@@ -1,50 +1,66 @@
-"""The diagnosis cell of a submission, run in the sandbox with forms that only record what they are given."""
+"""The cell for typed calls of a submission, run in the sandbox with forms that only record what they are given.
+
+The forms begin with what their buttons handed in. A typed call overrides the fields that it gives.
+"""
 
 import json
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading.notebook import STUB
 from bugzoo.grading.parse_answers import number
+from bugzoo.instructor.form_records import FORMS
 from bugzoo.running import Job, Limits, run_worker, sandbox
 
-NAMES = ("first", "second", "third", "form")
+NAMES = (*FORMS, "form")
+ANSWER = '# Nothing to type: press Hand in above and save. Without buttons: first.hand_in(cause="...", place=57)'
+"""The stub of the cell for typed calls, in place of a solution. Also in `nbgrader_config.py`."""
 _MARK = "bugzoo-records:"
 
 _FRAME = """
 import json
 
 class _Form:
-    def __init__(self):
-        self.record = {}
+    def __init__(self, given):
+        self.record = given
 
     def hand_in(self, **fields):
         self.record.update(fields)
         return self
 
+    def withdraw(self):
+        self.record.clear()
+
     def show(self):
         return self
 
-_forms = {name: _Form() for name in %(names)r}
+_forms = {name: _Form(given) for name, given in %(given)r.items()}
 _problem = ""
 try:
     exec(compile(%(text)r, "diagnosis", "exec"), dict(_forms, hints=None))
 except BaseException as error:
     _problem = f"{type(error).__name__}: {error}"[:300]
-_said = {"records": [_forms[name].record for name in %(names)r], "problem": _problem}
+_said = {"records": [form.record for form in _forms.values()], "problem": _problem}
 print()
 print(%(mark)r + json.dumps(_said, default=str))
 """
 
 
-def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
-    """Return (one record for each form, why the cell failed or "").
+def records(
+    text: str, given: Sequence[Mapping[str, Any]] = (), strict: bool = True
+) -> tuple[list[dict[str, Any]], str]:
+    """Return (one record for each form, why the cell failed or ""). `given`: what each form's button handed in.
 
     Raises RuntimeError if the machine fails and, if `strict`, if it has no sandbox.
     """
-    if text.strip() in ("", STUB):
-        return [], ""
-    source = _FRAME % {"names": NAMES, "text": text, "mark": _MARK}
+    begun = [dict(one) for one in given]
+    if text.strip() in ("", STUB, ANSWER):
+        return [_plain(one) for one in begun], ""
+    source = _FRAME % {
+        "given": {name: one or {} for name, one in zip_longest(NAMES, begun)}, "text": text, "mark": _MARK
+    }  # fmt: skip
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
     run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=sandbox.needed(strict), watch=False))
     if run.trouble:
@@ -54,7 +70,17 @@ def records(text: str, strict: bool = True) -> tuple[list[dict[str, Any]], str]:
         said = json.loads(lines[-1].removeprefix(_MARK))
         return [_plain(record) for record in said["records"]], str(said["problem"])
     except (IndexError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [], f"the cell did not finish ({run.outcome})"
+        return [_plain(one) for one in begun], f"the cell did not finish ({run.outcome})"
+
+
+def overridden(given: Sequence[Mapping[str, Any]], graded: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a note on each form whose button said something else than what counts, as a typed call came after it."""
+    pairs = zip(given, graded, strict=False)  # `graded` also has an exercise's form
+    return [
+        f"finding {number} was handed in by the form and by a typed call; the typed call counts"
+        for number, (one, other) in enumerate(pairs, 1)
+        if one and _plain(dict(one)) != other
+    ]
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The written pages of an assignment's folder: the answer key, the proof, and what to type next."""
 
+import json
 import math
 from collections.abc import Sequence
 
-from bugzoo.grading.notebook import STUB
+from bugzoo.instructor.diagnosis_cell import ANSWER
+from bugzoo.instructor.form_records import LINE
 from bugzoo.instructor.key import Answer
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof
@@ -34,14 +36,24 @@ Do not give students anything from `instructor/`: it holds the answer key, the s
 ## Collect
 
 Use one folder per student, `submitted/<student>/{name}/{name}.ipynb` (nbgrader's layout), or one folder of
-`<student>.ipynb` files.
+`<student>.ipynb` files. A saved notebook is enough: Hand in writes the diagnosis into the output of the form's cell. Collect
+the notebooks with their outputs.
 
 ## Grade
 
 {commands(name)}
-`bugzoo grade` reads the notebooks and never runs them in a kernel. Each program runs in a sandbox without network, with
-limits on time, memory and processes. What it prints or patches does not affect its score. `nbgrader autograde` runs the
-whole notebook in a kernel, where a dishonest cell can do anything. Use it only if you trust the class.
+Use `bugzoo grade` first; it needs no configuration. It reads the notebooks and never runs them in a kernel. Each program
+runs in a sandbox without network, with limits on time, memory and processes. What it prints or patches does not affect its
+score. `nbgrader autograde` runs the whole notebook in a kernel, where a dishonest cell can do anything. Use it only if you
+trust the class.
+
+nbgrader clears the outputs before it runs, and the forms' diagnoses with them. The `nbgrader_config.py` here copies them
+into cells first. If you move the assignment to a course folder of your own, copy `instructor/` into it, as grading needs
+the key, and add this line to its `nbgrader_config.py`:
+
+```python
+{LINE}
+```
 """
 
 
@@ -64,7 +76,9 @@ def config(assignment: Assignment, proof: Proof) -> str:
         "c = get_config()  # noqa: F821\n"
         f'c.CourseDirectory.course_id = "{assignment.name}"\n'
         f"c.ExecutePreprocessor.timeout = {seconds}  # seconds per cell; graded cells train the program several times\n"
-        f'c.ClearSolutions.code_stub = {{"python": "{STUB}"}}  # a stub that does not raise next to a form\n'
+        "# a stub that does not raise next to a form\n"
+        f"c.ClearSolutions.code_stub = {json.dumps({'python': ANSWER})}\n"
+        f"# what the forms handed in is in the outputs, which nbgrader clears: this copies it into cells first\n{LINE}\n"
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
 from bugzoo.grading.grade import same_program, tidy
+from bugzoo.grading.lines import title
 from bugzoo.grading.model import Result
 from bugzoo.grading.partial_credit import without
 from bugzoo.grading.repairs import pretences, repairs
@@ -224,8 +225,8 @@ def problems(steps: Sequence[Step]) -> list[str]:
 
 
 def _failed(result: Result) -> str:
-    said = [f"{check.name}: {check.saw}" for check in result.checks if not check.passed]
-    return "; ".join(said)[:400] or result.message or "no check failed"
+    said = [f"{title(check.name)}: {check.saw}" for check in result.checks if not check.passed]
+    return " ".join(said)[:400] or result.message or "no check failed"
 
 
 def refuse(proof: Proof) -> None:

@@ -1,4 +1,4 @@
-"""A submission read as data: the program's cells, the diagnosis cell, and notes on what is odd about the file.
+"""A submission read as data: the program's cells, what its forms handed in, and notes on what is odd about the file.
 
 Nothing in it is run here. The grader's own cells are ignored, so editing them changes nothing.
 """
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.grading.program import cell_name
+from bugzoo.instructor import form_records
+from bugzoo.instructor.form_records import FormRecord
 
 MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
 GRADED = ("repair", "diagnosis")
@@ -32,7 +34,9 @@ class Submission:
     problem: str = ""
     sections: dict[str, str] = field(default_factory=dict)
     answer: str = ""
-    """Text of the diagnosis cell."""
+    """Text of the cell for typed calls."""
+    forms: tuple[FormRecord, ...] = ()
+    """What the forms' buttons handed in, of whatever ticket."""
     notes: tuple[str, ...] = ()
     tag: str = ""
     """The variant named in the notebook; empty without variants."""
@@ -106,8 +110,10 @@ def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
     try:
         data = _bytes(one.path)
         facts = {"digest": hashlib.sha256(data).hexdigest(), "timestamp": _when(one.path)}
-        sections, answer, notes, tag = _look(_notebook(data), original, name)
-        return Submission(one.student, one.path, "", sections, answer, tuple(notes), tag, **facts)
+        made = _notebook(data)
+        sections, answer, notes, tag = _look(made, original, name)
+        forms, odd = form_records.read(made)
+        return Submission(one.student, one.path, "", sections, answer, tuple(forms), (*notes, *odd), tag, **facts)
     except Unreadable as why:
         return Submission(one.student, one.path, str(why), **facts)
     except OSError as error:
@@ -128,7 +134,8 @@ def _bytes(path: Path) -> bytes:
         raise Unreadable("it is not a regular file")
     if found.st_size > MOST_BYTES:
         raise Unreadable(
-            f"the file has {found.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs"
+            f"the file has {found.st_size / 2**20:.0f} MiB, more than {MOST_BYTES // 2**20}; clear its outputs, run the "
+            "cells of the forms again, and save it"
         )
     return path.read_bytes()
 

@@ -40,6 +40,10 @@ class Gradable(Protocol):
         """Return (whose variant this is, a note if it is not the student's own)."""
         ...
 
+    def ticket(self, owner: str) -> str:
+        """Return the ticket of `owner`'s notebook, which a form's record must name; "" where only typed calls count."""
+        ...
+
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result: ...
@@ -70,6 +74,9 @@ class AssignmentTask:
         if not whose:
             return student, "its variant is not in the manifest"
         return whose[0], f"it is the variant of {whose[0]}"
+
+    def ticket(self, owner: str) -> str:
+        return str(self.key.students.get(owner, {}).get("ticket") or self.key.assignment.scenario.ticket)
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         mine, _ = self.key.of(owner)
@@ -102,6 +109,9 @@ class ExerciseTask:
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
         return student, ""
+
+    def ticket(self, owner: str) -> str:
+        return ""
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         return grade_exercise(self.name, source, _one(records), strict_isolation=strict)

@@ -1,4 +1,4 @@
-"""The interview: five minutes, a script that does not train as it should, and a price on every instrument."""
+"""The interview: five minutes, a script that does not train as it should, and a price on every view of its run."""
 
 import contextlib
 import random
@@ -33,10 +33,11 @@ def interview(
     """
     if not 0 < minutes <= LONGEST:
         raise UserError(f"--minutes {minutes:g} is not allowed. Give a number above 0, up to {LONGEST}.")
+    from bugzoo.interview import debrief
     from bugzoo.interview.deck import draw
     from bugzoo.interview.evidence import collect
     from bugzoo.interview.lines import Lines
-    from bugzoo.interview.play import Talk, debrief, edit
+    from bugzoo.interview.play import Talk, edit
     from bugzoo.interview.repair import grade
     from bugzoo.interview.session import Session, brief, open_folder
 
@@ -68,8 +69,15 @@ def interview(
             else:
                 result = session.close(status)
                 record.end_interview(number, status, result)
-    debrief(result, say)
+    debrief.show(result, say)
     return result
+
+
+def history() -> list[dict[str, Any]]:
+    """Return all interviews of the record, oldest first. Instruments in older reports are named by their views."""
+    from bugzoo.interview.debrief import current
+
+    return [row | {"result": current(row["result"])} for row in record.interviews()]
 
 
 def taken(folder: Path) -> UserError:

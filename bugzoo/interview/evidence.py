@@ -1,142 +1,153 @@
-"""The evidence that a candidate can buy: real numbers of one real run of the broken program."""
+"""The evidence that a candidate can buy: views of one real run of the broken program, and two requests besides."""
 
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from bugzoo import diagnostics
-from bugzoo.faults.evidence import parse
-from bugzoo.running import Reading, Run, run_worker
-from bugzoo.running.reading import to_json
+from bugzoo import views
+from bugzoo.errors import UserError
+from bugzoo.faults.evidence import Claim, parse
+from bugzoo.interview import measure, tables
+from bugzoo.interview.requests import ABOUT, BUDGET, PRINTED, RERUN, TWIN, Request
+from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
-
-PRICES = {0: 2, 1: 4}
-"""Cost class of an instrument (reads the run, calls the model) -> points of the budget."""
-RERUN = 6
-"""Points for each further run of the script that an instrument needs."""
-
-BUDGET = 30
-
-SCRIPT = "train.py"
-
-TWIN, PRINTED = "healthy_twin", "terminal"
-"""Two requests besides the instruments: the losses of a healthy run, and the script's output."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One line of the list: number, name and price."""
-
-    number: int
-    name: str
-    price: int
-    about: str
+from bugzoo.views.row import Row, number
+from bugzoo.views.table import views_of
 
 
 @dataclass
 class Evidence:
-    """The run's numbers, and which of them the candidate has seen."""
+    """One run of the broken program, its views, and which of them the candidate has seen."""
 
+    scenario: Scenario
+    run: Run
+    """With the readings of all instruments: they stay behind the debrief."""
     readings: dict[str, Reading]
-    losses: list[float]
+    """Each view's."""
     twin_losses: list[float]
-    printed: str
-    outcome: str
-    error: dict[str, Any]
     seen: list[str] = field(default_factory=list)
     spent: int = 0
+    _bought: dict[tuple[str, int | None], Reading] = field(default_factory=dict)
 
-    def requests(self) -> list[Request]:
-        """Return every request, in a fixed order that says nothing about the case."""
-        names = [(TWIN, 6), (PRINTED, 2)]
-        names += [(name, price(name)) for name in diagnostics.names()]
-        about = {TWIN: "the losses of a healthy run beside yours", PRINTED: "what the script printed, and how it ended"}
-        return [
-            Request(number, name, price, about.get(name) or _about(name))
-            for number, (name, price) in enumerate(names, start=1)
-        ]
+    @property
+    def outcome(self) -> str:
+        return self.run.outcome
 
-    def ask(self, request: Request) -> str:
-        """Return the numbers as text. Evidence seen before is free; evidence beyond the budget is refused."""
+    def ask(self, request: Request, step: int | None = None) -> str:
+        """Buy a request and return it as text. What was bought is free, and what exceeds the budget is refused.
+
+        A view that needs further runs makes them now. They are not charged where the script did not end by itself.
+        Raises UserError for a step that is not there: it costs nothing.
+        """
+        self._checked(request.name, step)
+        if (request.name, step) in self._bought:
+            return self.text(request.name, step)
+        cost = self.cost(request, step)
+        if self.spent + cost > BUDGET:
+            left = BUDGET - self.spent
+            return f"{request.name} costs {cost} points; {left} of {BUDGET} are left. Ask for less, or diagnose."
+        self._bought[request.name, step] = self._measured(request.name, step)
+        self.spent += cost - (RERUN if self._not_run_again(request.name) else 0)
         if request.name not in self.seen:
-            if self.spent + request.price > BUDGET:
-                left = BUDGET - self.spent
-                return f"{request.name} costs {request.price} points; {left} of {BUDGET} are left. Diagnose now."
-            self.spent += request.price
             self.seen.append(request.name)
-        return self.text(request.name)
+        return self.text(request.name, step)
 
-    def text(self, name: str) -> str:
-        """Return what one request shows: numbers without a verdict. The candidate judges them."""
+    def cost(self, request: Request, step: int | None = None) -> int:
+        """Return what a request costs now: a step of a view costs a further run, and the view itself only once."""
+        if (request.name, step) in self._bought or (step is None and request.name in self.seen):
+            return 0
+        return RERUN * (step is not None) + request.price * (request.name not in self.seen)
+
+    def bought(self, name: str, step: int | None = None) -> Reading | None:
+        """Return the reading of a view that was bought, None for any other."""
+        return self._bought.get((name, step)) if name not in ABOUT else None
+
+    def text(self, name: str, step: int | None = None) -> str:
+        """Return what one request shows: numbers beside usual ranges, no verdict. The candidate judges them."""
         if name == TWIN:
-            return f"your run   {curve(self.losses)}\nhealthy    {curve(self.twin_losses)}"
+            losses = [float(loss) for loss in self.run.trace.loss]
+            return f"your run   {tables.curve(losses)}\nhealthy    {tables.curve(self.twin_losses)}"
         if name == PRINTED:
+            error = self.run.trace.error
+            said = f"{error.get('type')}: {error.get('message')}" if error else ""
             ending = f"the run ended as: {self.outcome}"
-            said = f"{self.error['type']}: {self.error['message']}" if self.error else ""
-            return "\n".join(filter(None, [self.printed.strip()[-2000:], ending, said]))
-        reading = self.readings.get(name, Reading(why_not="it was not measured"))
-        if not reading.applies:
-            return f"{name}: no result here ({reading.why_not})"
-        return "\n".join(f"{name}.{key} = {value(number)}" for key, number in reading.numbers.items())
+            return "\n".join(filter(None, [self.run.stdout.strip()[-2000:], ending, said]))
+        return view_text(name, self._bought.get((name, step)) or self.readings[name])
 
-    def fired(self) -> list[str]:
-        """Return the instruments that fire on this run: those that a good candidate looks at."""
-        return [verdict.instrument for verdict in diagnostics.judge_all(self.readings) if verdict.fired]
+    def _checked(self, name: str, step: int | None) -> None:
+        if step is None:
+            return
+        if name in ABOUT or not measure.takes_step(name):
+            able = " or ".join(one for one in views.names() if measure.takes_step(one))
+            raise UserError(f"{name} takes no step. Only the view {able} shows a step that you choose.")
+        made = len(self.run.trace.step)
+        if isinstance(step, bool) or not isinstance(step, int) or not 1 <= step <= made:
+            raise UserError(f"step {step!r} is not an optimizer step of this run. Choose from 1 to {made}.")
+
+    def _measured(self, name: str, step: int | None) -> Reading:
+        if step is not None:
+            reading = measure.at_step(self.scenario, name, step)
+            if not reading.applies:
+                raise UserError(f"{name} has nothing to show at step {step}: {reading.why_not}.")
+            return reading
+        if name not in ABOUT and views.reruns(name):
+            self.readings[name] = measure.run_again(name, self.run, self.readings[name])
+        return self.readings.get(name, Reading())
+
+    def _not_run_again(self, name: str) -> bool:
+        return name not in ABOUT and views.reruns(name) > 0 and not measure.ended_by_itself(self.run)
+
+    # ---- which evidence speaks for or against a cause
+
+    def outside(self, name: str) -> list[Row]:
+        """Return the rows of a view whose number is outside its usual range; none for the other requests."""
+        return views.outside(name, self.readings[name].numbers) if name in self.readings else []
+
+    def unusual(self) -> bool:
+        """Return whether something that the candidate has seen is not as in a healthy run."""
+        ended = PRINTED in self.seen and self.outcome != "finished"
+        return ended or any(self.outside(name) for name in self.seen)
 
     def contradicts(self, claims: tuple[str, ...]) -> bool:
-        """Return whether evidence that the candidate has seen contradicts a cause with these claims."""
-        result = {"numbers": to_json(self.readings), "outcome": self.outcome, "metrics": {}}
-        for claim in map(parse, claims):
-            known = claim.instrument in self.seen or (claim.instrument == "outcome" and PRINTED in self.seen)
-            if known and not claim.holds(result):
-                return True
+        """Return whether a number that the candidate has seen contradicts a cause with these claims.
+
+        It was seen if the view in which it stands was bought.
+        """
+        return any(self._contradicted(claim) for claim in map(parse, claims))
+
+    def _contradicted(self, claim: Claim) -> bool:
+        if claim.left == "outcome":
+            told = PRINTED in self.seen or ("layers" in self.seen and claim.right in ("crashed", "out_of_memory"))
+            return told and self.outcome != claim.right
+        for name in views_of([claim.left]):
+            row = next((row for row in views.rows(name) if row.source == claim.left), None)
+            value = row.value(self.readings[name].numbers) if row and name in self.seen else None
+            if isinstance(value, int | float) and claim.right != "healthy":
+                instrument, _, key = claim.left.partition(".")
+                return not claim.holds({"numbers": {instrument: {key: value}}, "outcome": "", "metrics": {}})
         return False
 
 
-def _about(name: str) -> str:
-    return diagnostics.question(name).rstrip(".")
+def view_text(name: str, reading: Reading) -> str:
+    """Return a view's question, its rows in words, and the lines of its tables."""
+    lines = [f"{name}: {views.question(name)}"]
+    if not reading.applies:
+        return f"{lines[0]}\n  nothing to see: {reading.why_not}"
+    for row in views.rows(name):
+        if (value := row.value(reading.numbers)) is not None:
+            lines.append(f"  {row_text(row, value)}")
+    return "\n".join(lines + tables.text(name, reading.numbers))
 
 
-def price(name: str) -> int:
-    """Return an instrument's price, in points of the budget."""
-    return PRICES[diagnostics.instrument(name).COST] + RERUN * diagnostics.reruns(name)
-
-
-def value(number: Any) -> str:
-    """Return a number as people write it."""
-    if isinstance(number, float) and math.isfinite(number):
-        return f"{number:.4g}"
-    if isinstance(number, str) and len(number) > 200:
-        return number[:200] + " ..."
-    return str(number)
-
-
-def curve(losses: list[float], points: int = 12) -> str:
-    """Return a few losses along a run, with their steps."""
-    if not losses:
-        return "no step was taken"
-    last = len(losses) - 1
-    steps = sorted({round(last * i / (points - 1)) for i in range(points)})
-    return "  ".join(f"{step + 1}: {value(losses[step])}" for step in steps)
+def row_text(row: Row, value: Any) -> str:
+    """Return "label: number (usual: range)"."""
+    usual = row.usual_text()
+    return f"{row.label}: {number(value)}" + (f" (usual: {usual})" if usual else "")
 
 
 def collect(scenario: Scenario) -> Evidence:
-    """Run the broken program and its healthy twin once, each in a killable worker, under every instrument."""
-    job = scenario.job(after="bugzoo.diagnostics:measure_all", after_args={"max_cost": 1})
-    run = run_worker(replace(job, file=SCRIPT))  # the name of the candidate's file
+    """Run the broken program and its healthy twin once, each in a killable worker."""
+    run, readings = measure.collected(scenario)
     twin: Run = scenario.healthy().run("worker")
     if "stopped" in (run.outcome, twin.outcome):  # a worker that Ctrl-C ended returns what it had
         raise KeyboardInterrupt
-    for name in diagnostics.names():
-        if diagnostics.reruns(name):  # it runs the script again, which is pointless for an interrupted run
-            again = run.outcome in ("finished", "non_finite") and scenario.ranks == 1
-            ended = Reading(why_not=f"the run ended as {run.outcome}")
-            run.readings[name] = diagnostics.read(name, run) if again else ended
-    return Evidence(
-        readings=run.readings,
-        losses=[float(loss) for loss in run.trace.loss],
-        twin_losses=[float(loss) for loss in twin.trace.loss],
-        printed=run.stdout,
-        outcome=run.outcome,
-        error={key: run.trace.error.get(key) for key in ("type", "message")} if run.trace.error else {},
-    )
+    return Evidence(scenario, run, readings, [float(loss) for loss in twin.trace.loss])

@@ -8,6 +8,7 @@ With a front end it shows buttons and a form; without one, use method calls and 
 
 import os
 import random
+import re
 import textwrap
 import time
 from pathlib import Path
@@ -15,17 +16,24 @@ from types import SimpleNamespace
 from typing import Any
 
 from bugzoo import diagnostics, record
-from bugzoo.errors import UserError, unknown
-from bugzoo.interview import LONGEST
+from bugzoo.errors import UserError
+from bugzoo.interview import LONGEST, debrief, pages
 from bugzoo.interview.deck import draw
-from bugzoo.interview.evidence import BUDGET, collect
-from bugzoo.interview.play import debrief
+from bugzoo.interview.evidence import collect
 from bugzoo.interview.repair import grade
+from bugzoo.interview.requests import BUDGET, Request, find, listed
 from bugzoo.interview.session import GUESSES, Session, brief
-from bugzoo.lab import Timer, headless
+from bugzoo.lab import Timer, headless, picture
 from bugzoo.syntax import source_lines
+from bugzoo.views import show
 
 MAGIC = "repaired"
+
+WIDE = 96
+"""Characters of a line without a front end."""
+
+ROW = re.compile(r"  .{20}\S* +-?[\d.]+(/\d+)? ")
+"""A row of the rubric: name, points and reason."""
 
 OVER = "Your time is over: desk.close() shows the score."
 
@@ -72,15 +80,18 @@ class Interview:
         """Show the evidence and its prices."""
         if headless():
             print(f"{self.budget()} Ask with desk.ask(NUMBER) or desk.ask(NAME):")
-            print("\n".join(self._lines()))
+            parts = pages.groups(listed(), self._session.evidence.seen, WIDE)
+            print("\n".join(line for part in parts for line in part))
             return
         from bugzoo.interview import widgets
 
         widgets.picker(self)
 
-    def ask(self, which: int | str) -> None:
-        """Buy one piece of evidence, by its number or name, and show it."""
-        print(self.look(which))
+    def ask(self, which: int | str, step: int | None = None) -> None:
+        """Buy one piece of evidence, by its number or name, and show it. `step`: the step that `batch` shows."""
+        print(self.look(which, step))
+        if not headless() and (figure := self.figure(which, step)) is not None:
+            picture(figure)
         print(self.budget())
 
     def program(self) -> None:
@@ -145,7 +156,7 @@ class Interview:
             self._result = self._session.close(status)
             self.clock.stop()
             self._keep_end(status)
-        debrief(self._result, lambda text: print(wrapped(text)))
+        debrief.show(self._result, lambda text: print(wrapped(text)))
 
     @property
     def attempted(self) -> bool:
@@ -156,15 +167,22 @@ class Interview:
 
     # ---- shared by buttons and calls
 
-    def look(self, which: int | str) -> str:
+    def look(self, which: int | str, step: int | None = None) -> str:
         """Return the text of one piece of evidence. Raises UserError for an unknown one, or when time is over."""
         self._needs_time()
-        requests = self._session.evidence.requests()
-        found = [one for one in requests if which in (one.number, one.name, str(one.number))]
-        if not found:
-            raise unknown("piece of evidence", str(which), [one.name for one in requests], "desk.evidence()")
+        request = self._request(which)
+        before = time.monotonic()
+        text = self._session.ask(request, step)
+        self.clock.give(time.monotonic() - before)  # the machine's time, not the candidate's
         self._started()
-        return self._session.ask(found[0])
+        reading = self._session.evidence.bought(request.name, step)
+        return text if headless() or reading is None else show.text(request.name, reading)
+
+    def figure(self, which: int | str, step: int | None = None) -> Any:
+        """Return the picture of a view that was bought; None for anything else."""
+        name = self._request(which).name
+        reading = self._session.evidence.bought(name, step)
+        return None if reading is None else show.figure(name, reading)
 
     def budget(self) -> str:
         return f"{BUDGET - self._session.evidence.spent} of {BUDGET} points for evidence are left."
@@ -180,7 +198,7 @@ class Interview:
             raise UserError(f"There is no cause {cause}. Choose from 1 to {len(causes)}.")
         self._started()
         right = self._session.guess(causes[cause - 1])
-        names = [one.name for one in self._session.evidence.requests() if shows in (one.number, one.name)]
+        names = [one.name for one in listed() if shows in (one.number, one.name)]
         shown = names[0] if names and names[0] in self._session.evidence.seen else ""
         self._session.support(line, shown, "")
         return right
@@ -206,12 +224,8 @@ class Interview:
 
     # ---- inside
 
-    def _lines(self) -> list[str]:
-        seen = self._session.evidence.seen
-        return [
-            f"  {one.number:3}  {'seen' if one.name in seen else one.price:>4}  {one.name:22} {one.about}"
-            for one in self._session.evidence.requests()
-        ]
+    def _request(self, which: int | str) -> Request:
+        return find(str(which), "desk.evidence()")
 
     def _needs_time(self) -> None:
         if self._result is not None:
@@ -262,7 +276,8 @@ def wrapped(text: str, width: int = 100) -> str:
     """Return text wrapped between words at `width`; a row of the rubric continues under its reason."""
     lines = []
     for line in text.split("\n"):
-        indent = " " * (35 if line.startswith("  ") and len(line) > 35 else 0)
+        own = len(line) - len(line.lstrip())
+        indent = " " * (35 if ROW.match(line) else own + 2 if own else 0)
         broken = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         lines += broken if len(line) > width else [line]
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bugzoo.grading.lines import title
 from bugzoo.grading.quick import quick
 from bugzoo.interview.deck import Case
 
@@ -20,5 +21,5 @@ def grade(case: Case, source: str) -> dict[str, Any]:
     if not checks:
         checks = [{"check": "gradable", "passed": False, "saw": result.message}]
     failed = [check for check in checks if not check["passed"]]
-    why = "; ".join(f"{check['check']}: {check['saw']}" for check in failed) or "the repaired program is healthy"
+    why = " ".join(f"{title(check['check'])}: {check['saw']}" for check in failed) or "the repaired program is healthy"
     return {"share": result.share, "why": why, "checks": checks}

@@ -6,8 +6,8 @@ from typing import Any
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.repairs import repairs
 from bugzoo.interview.deck import Case
-from bugzoo.interview.evidence import PRINTED, Evidence
-from bugzoo.views.table import views_of
+from bugzoo.interview.evidence import Evidence
+from bugzoo.interview.requests import PRINTED
 
 CAUSE, PLACE, EVIDENCE, TEST = (getattr(of.INTERVIEW, name) for name in ("cause", "place", "evidence", "test"))
 REPAIR, TIME = 25, 5
@@ -43,15 +43,14 @@ class Diagnosis:
 
 
 def right(case: Case, seen: Evidence | None = None) -> of.Right:
-    """Return the right diagnosis of a case. Views of instruments that fired count as evidence; so does a printed crash."""
+    """Return the right diagnosis of a case, with the views that show its fault; so does the output of a crash."""
     [(fault, params)] = case.scenario.specs
     broken = case.scenario.source
     accepted = [case.scenario.base, *repairs(broken, fault, params).values()]
     found = of.right(fault, params, broken, accepted, case.tests)
-    more = [] if seen is None else views_of(seen.fired())
     if seen is not None and seen.outcome != "finished":  # a crash or a hang shows in the script's output
-        more.append(PRINTED)
-    return replace(found, evidence=tuple(dict.fromkeys([*found.evidence, *more])))
+        found = replace(found, evidence=(*found.evidence, PRINTED))
+    return found
 
 
 def lines(case: Case) -> list[tuple[int, int]]:

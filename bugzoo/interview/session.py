@@ -1,8 +1,9 @@
 """One interview: evidence, guesses and repair, against the clock. Independent of terminal and notebook."""
 
+import contextlib
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ from bugzoo import faults, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.model import Fault
 from bugzoo.files import write_atomic
-from bugzoo.interview import rubric, taken
+from bugzoo.interview import debrief, rubric, taken
+from bugzoo.interview.debrief import NOTHING
 from bugzoo.interview.deck import Case
-from bugzoo.interview.evidence import SCRIPT, Evidence, Request
+from bugzoo.interview.evidence import Evidence
+from bugzoo.interview.measure import SCRIPT
+from bugzoo.interview.requests import Request
 from bugzoo.interview.rubric import Diagnosis
 from bugzoo.scenario import fits
 
-NOTHING = "nothing is wrong"
 GUESSES = 3
 TICKET = "TICKET.md"
 
@@ -102,11 +105,13 @@ class Session:
         """Return the discriminating tests to choose from; empty if this case has no look-alike."""
         return list(self.case.tests.texts)
 
-    def ask(self, request: Request) -> str:
-        """Return the numbers of one request."""
+    def ask(self, request: Request, step: int | None = None) -> str:
+        """Return what one request shows; `step`: the optimizer step that a view shows. Raises UserError."""
         spent = self.evidence.spent
-        text = self.evidence.ask(request)
-        self._note("evidence", request=request.name, price=self.evidence.spent - spent, text=text)
+        with self._machine():
+            text = self.evidence.ask(request, step)
+        asked = {"request": request.name} | ({} if step is None else {"step": step})
+        self._note("evidence", **asked, price=self.evidence.spent - spent, text=text)
         return text
 
     def guess(self, cause: Fault | None) -> bool:
@@ -118,8 +123,8 @@ class Session:
         given = Diagnosis(cause.id if cause else NOTHING, seconds=self.seconds())
         given.right = self.case.fault.trap if cause is None else cause.id == self.case.fault.id
         if not given.right:
-            fired = [name for name in self.evidence.fired() if name in self.evidence.seen]
-            given.against = bool(fired) if cause is None else self.evidence.contradicts(cause.evidence)
+            seen = self.evidence
+            given.against = seen.unusual() if cause is None else seen.contradicts(cause.evidence)
         self.diagnoses.append(given)
         self._note("guess", cause=given.cause, right=given.right)
         return given.right
@@ -141,14 +146,9 @@ class Session:
             raise UserError(f"{file} is not UTF-8 text.") from None
         except ValueError as error:  # a zero byte in the name
             raise UserError(f"{str(file)!r} cannot be read: {error}.") from None
-        self.ended, before = self.seconds(), self._clock()
-        self.repair = self._grade(self.case, source)
-        waited = self._clock() - before  # the machine's time, not the candidate's
-        self._start, self.deadline, self._wall_end = (
-            self._start + waited,
-            self.deadline + waited,
-            self._wall_end + waited,
-        )
+        self.ended = self.seconds()
+        with self._machine():
+            self.repair = self._grade(self.case, source)
         self._note("repair", file=str(file), **self.repair)
         return self.repair
 
@@ -166,7 +166,6 @@ class Session:
         rows = rubric.score(
             self.case, self.evidence, self.diagnoses, self.before, self.repair, seconds or 0.0, self.limit
         )
-        fault, scenario = self.case.fault, self.case.scenario
         return {
             "status": status,
             "ticket": self.case.ticket,
@@ -175,22 +174,20 @@ class Session:
             "seconds": round(seconds or 0.0, 1),
             **rubric.total(rows),
             "evidence": {"seen": self.evidence.seen, "spent": self.evidence.spent},
-            "debrief": {
-                "cause": NOTHING if fault.trap else fault.id,
-                "case": fault.id,
-                "program": scenario.program,
-                "topic": self.case.topic,
-                "title": fault.title,
-                "why": fault.why,
-                "fix": fault.fix,
-                "shown_by": self.evidence.fired(),
-                "look_alikes": {
-                    one.other: f"{one.test} Here: {one.here} There: {one.there}" for one in fault.look_alikes
-                },
-                "diff": scenario.diff(),
-            },
+            "debrief": debrief.of(self.case, self.evidence),
             "events": self.events,
         }
+
+    @contextlib.contextmanager
+    def _machine(self) -> Iterator[None]:
+        """Stop the clock meanwhile: this is the machine's time, not the candidate's."""
+        before = self._clock()
+        try:
+            yield
+        finally:
+            waited = self._clock() - before
+            self._start, self.deadline = self._start + waited, self.deadline + waited
+            self._wall_end += waited
 
     def _note(self, kind: str, **what: Any) -> None:
         self.events.append({"seconds": round(self.seconds(), 1), "event": kind} | what)

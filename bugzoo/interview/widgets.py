@@ -1,12 +1,15 @@
 """Buttons and a form for an `Interview`; each calls one of its methods and shows the reply."""
 
 import html
+import io
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 from IPython.display import display
 
 from bugzoo.errors import UserError
+from bugzoo.interview.measure import takes_step
+from bugzoo.interview.requests import ABOUT, listed
 
 if TYPE_CHECKING:
     from bugzoo.interview.notebook import Interview
@@ -28,37 +31,62 @@ def _text(value: str, pre: bool = False) -> str:
 
 def picker(desk: "Interview") -> None:
     """Show the list of evidence with prices, and what was seen so far, the latest first."""
-    requests = desk._session.evidence.requests()
-    which = w.Dropdown(description="Evidence", layout=WIDE, style=STYLE, options=_options(desk), value=None)
+    requests, evidence = listed(), desk._session.evidence
+    which = w.Dropdown(description="Evidence", layout=WIDE, style=STYLE, options=_options(), value=None)
+    step = w.Text(description="Optimizer step", style=STYLE, placeholder="empty: the first kept batch")
     button = w.Button(description="Ask", icon="search", button_style="primary", disabled=True)
     left, seen = w.HTML(_text(desk.budget())), w.VBox([])
 
+    def asked() -> int | None:
+        text = step.value.strip() if step.layout.display is None else ""
+        if text and not (text.isascii() and text.isdigit() and len(text) <= 9):
+            raise UserError(f"{text!r} is not a step. Type a whole number, or nothing.")
+        return int(text) if text else None
+
     def chosen(_: Any) -> None:
         button.disabled = which.value is None
-        if which.value is not None:
-            paid = requests[which.value - 1].name in desk._session.evidence.seen
-            button.description = "Show again" if paid else f"Ask (costs {requests[which.value - 1].price})"
+        if which.value is None:
+            return
+        request = requests[which.value - 1]
+        step.layout.display = None if request.name not in ABOUT and takes_step(request.name) else "none"
+        try:
+            cost = evidence.cost(request, asked())
+        except UserError:
+            cost = evidence.cost(request)
+        button.description = f"Ask (costs {cost})" if cost else "Show again"
 
     def ask(_: Any) -> None:
+        request, pictures = requests[int(which.value or 0) - 1], []
+        button.disabled = True  # a further run takes some seconds
         try:
-            text = desk.look(int(which.value or 0))
+            at = asked()
+            text = desk.look(request.name, at)
+            if (figure := desk.figure(request.name, at)) is not None:
+                pictures.append(_image(figure))
         except UserError as error:
             text = str(error)
-        name = requests[int(which.value or 0) - 1].name
-        seen.children = (w.HTML(f"<b>{_text(name)}</b>" + _text(text, pre=True)), *seen.children)
+        head = "" if text.startswith(f"{request.name}: ") else f"<b>{_text(request.name)}</b>"
+        seen.children = (w.HTML(head + _text(text, pre=True)), *pictures, *seen.children)
         left.value = _text(desk.budget())
         chosen(None)
 
+    step.layout.display = "none"
     which.observe(chosen, "value")
+    step.observe(chosen, "value")
     button.on_click(ask)
-    box = w.VBox([which, w.HBox([button, left]), seen])
+    box = w.VBox([which, step, w.HBox([button, left]), seen])
     box.add_class("bugzoo-evidence")
     display(box)
 
 
-def _options(desk: "Interview") -> list[tuple[str, int]]:
-    rows = desk._session.evidence.requests()
-    return [(f"{one.price} points · {one.name}: {one.about}", one.number) for one in rows]
+def _image(figure: Any) -> w.Image:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, transparent=True)
+    return w.Image(value=buffer.getvalue(), format="png", layout={"max_width": "760px", "object_fit": "contain"})
+
+
+def _options() -> list[tuple[str, int]]:
+    return [(f"{one.heading} · {one.name} · {one.price} points: {one.about}", one.number) for one in listed()]
 
 
 def form(desk: "Interview") -> None:

@@ -7,31 +7,36 @@
 Without a front end (nbgrader, nbclient, nbval, a plain script) everything is shown as text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bugzoo import course
+from bugzoo.errors import UserError
+from bugzoo.lab.arrange import MatchQuestion, OrderQuestion
+from bugzoo.lab.choice import about as question_about
 from bugzoo.lab.diagnosis import Diagnosis, DiagnosisForm
+from bugzoo.lab.drawing import Drawing
 from bugzoo.lab.engine import stop_all
-from bugzoo.lab.frontend import headless, kernel, plain_errors, warm_up
+from bugzoo.lab.frontend import headless, kernel, one_thread, plain_errors, warm_up
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
-from bugzoo.lab.hypothesis import Hypothesis
+from bugzoo.lab.look import look
 from bugzoo.lab.panel import Panel
-from bugzoo.lab.quiz import Answer, Prediction, Question, QuickCheck
-from bugzoo.lab.quiz import about as question_about
+from bugzoo.lab.play import Play
+from bugzoo.lab.quiz import Prediction, QuickCheck, from_lesson
 from bugzoo.lab.timer import Timer
 from bugzoo.lab.tryout import try_out
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
-    "Curve", "Diagnosis", "DiagnosisForm", "Hints", "Hypothesis", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
-    "break_it", "case", "diagnose", "headless", "hints", "live", "picture", "predict", "quick_check", "quiz", "stop_all",
-    "timer", "try_out",
+    "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
+    "break_it", "case", "diagnose", "draw", "headless", "hints", "live", "look", "picture", "play", "predict", "quick_check",
+    "quiz", "stop_all", "timer", "try_out",
 ]  # fmt: skip
 
 plain_errors()
+one_thread()
 warm_up()  # only in a notebook's kernel: import in the background what the first run needs
 
 
@@ -42,8 +47,8 @@ def case(name: str) -> Scenario:
 
 
 def live(what: Scenario | str, **options: Any) -> LiveView:
-    """Show a run and start it. Options as in `LiveView`."""
-    return LiveView(what, **options).show().start()
+    """Show a run, which starts once it is on the screen. Options as in `LiveView`."""
+    return LiveView(what, **options).show().start_when_seen()
 
 
 def break_it(scenario: Scenario, **options: Any) -> Panel:
@@ -51,20 +56,33 @@ def break_it(scenario: Scenario, **options: Any) -> Panel:
     return Panel(scenario, **options).show()
 
 
+def play(call: Callable[..., Any], **ranges: tuple[float, float, float]) -> Play:
+    """Show sliders over a function of the notebook; `ranges`: name -> (lowest, highest, start). Details: `Play`."""
+    return Play(call, **ranges).show()
+
+
 def quick_check(name: str) -> QuickCheck:
     """Ask a lesson's question, such as `03/guess`."""
-    return QuickCheck(_question(name), key=name).show()
+    return QuickCheck(from_lesson(_asked(name), name), key=name).show()
 
 
 def predict(name: str) -> Prediction:
     """Ask what a run will show, before it runs; call `.reveal()` in the cell with the result."""
-    return Prediction(_question(name), key=name).show()
+    question = from_lesson(_asked(name), name)
+    if isinstance(question, MatchQuestion | OrderQuestion):
+        raise UserError(f"{name} asks for an arrangement, not for a prediction. Write `lab.quick_check({name!r})`.")
+    return Prediction(question, key=name).show()
 
 
-def _question(name: str) -> Question:
+def draw(name: str) -> Drawing:
+    """Ask for a curve, drawn through three points before the run; call `.reveal(x, y)` in the cell with the result."""
     number, _, key = name.partition("/")
-    asked = course.load(number).question(key)
-    return Question(asked.text, tuple(Answer(*one) for one in asked.answers))
+    return Drawing(course.load(number).drawing(key), key=name).show()
+
+
+def _asked(name: str) -> Any:
+    number, _, key = name.partition("/")
+    return course.load(number).question(key)
 
 
 def picture(figure: Any) -> None:

@@ -24,7 +24,7 @@ class Face:
         self.cause = choice([(cause, cause) for cause in form.causes], given.cause)
         question, texts = form.asked(given.cause)
         self.test = choice([(f"{LETTERS[i]}) {text}", LETTERS[i]) for i, text in enumerate(texts)], given.test)
-        self.place = self._place(given.place)
+        self.place = line_picker(form.text(), given.place)
         self.step = w.Text(
             value=str(given.step or ""), placeholder="1 where it is there from the start", layout={"width": "260px"}
         )
@@ -58,19 +58,6 @@ class Face:
         if form.handed_in:
             self.told.value = page.say("This is what was handed in: " + self._left_out())
         self._keep()
-
-    def _place(self, line: int | None) -> Any:
-        """Return a listing to pick from if the program's text is known, else a number field."""
-        text = self.form.text()
-        if not text:
-            box = w.Text(value=str(line or ""), placeholder="a number", layout={"width": "260px"})
-            box.add_class("bugzoo-number")
-            return box
-        lines = [(f"{number:4d}  {text}", number) for number, text in enumerate(source_lines(text), 1)]
-        known = line if line is not None and line <= len(lines) else None
-        listing = w.Select(options=[("   -  no line", None), *lines], value=known, rows=16, layout=WIDE)
-        listing.add_class("bugzoo-listing")
-        return listing
 
     def _tick(self, change: Any) -> None:
         name = change["owner"].description
@@ -141,6 +128,19 @@ def choice(options: list[tuple[str, str]], value: str) -> Any:
         return w.Textarea(value=value, placeholder="in words", layout=WIDE)
     known = value if value in [one for _, one in options] else None
     return w.RadioButtons(options=options, value=known, layout=WIDE)
+
+
+def line_picker(text: str, line: int | None) -> Any:
+    """Return a listing to pick a line from if the program's text is known, else a number field."""
+    if not text:
+        box = w.Text(value=str(line or ""), placeholder="a number", layout={"width": "260px"})
+        box.add_class("bugzoo-number")
+        return box
+    lines = [(f"{number:4d}  {text}", number) for number, text in enumerate(source_lines(text), 1)]
+    known = line if line is not None and line <= len(lines) else None
+    listing = w.Select(options=[("   -  no line", None), *lines], value=known, rows=16, layout=WIDE)
+    listing.add_class("bugzoo-listing")
+    return listing
 
 
 def _clock(seconds: float) -> str:

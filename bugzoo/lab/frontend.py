@@ -1,13 +1,14 @@
 """Early imports for a notebook with a front end; `bugzoo.frontend` decides whether there is one."""
 
 import importlib
+import os
 import threading
 from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.frontend import headless, kernel
 
-__all__ = ["headless", "kernel", "load", "plain_errors", "warm_up"]
+__all__ = ["headless", "kernel", "load", "one_thread", "plain_errors", "warm_up"]
 
 RUN = ("sklearn.datasets", "torch._dynamo")
 """Modules that a first run imports, and those that torch imports at the first optimizer step."""
@@ -36,6 +37,19 @@ def plain_errors() -> None:
         shell._showtraceback(kind, error, [f"{kind.__name__}: {error}"])
 
     running.shell.set_custom_exc((UserError,), tell)
+
+
+def one_thread() -> None:
+    """In a kernel, compute with one thread unless OMP_NUM_THREADS is set.
+
+    Sums depend on the number of threads, and the texts state what was measured with one. For models as small as ours
+    several threads are not faster, and on a busy machine they wait for each other (an LSTM: 75 s in place of 9 s).
+    """
+    if kernel() is None or os.environ.get("OMP_NUM_THREADS"):
+        return
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def warm_up() -> None:

@@ -83,7 +83,8 @@ def say(text: str) -> str:
     return f'<div class="bugzoo-status" role="status">{lines}</div>' if text else ""
 
 
-def keep(handle: Any, text: str) -> None:
-    """Set the text that stays in the saved notebook."""
+def keep(handle: Any, text: str, record: dict[str, Any] | None = None) -> None:
+    """Set what stays in the saved notebook: a text, and beside it a `record` for programs as MIME type -> JSON."""
     if handle is not None:  # there is none outside a kernel
-        handle.update({"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}, raw=True)
+        shown = {"text/plain": text, "text/html": f'<div class="bugzoo-static">{say(text)}</div>'}
+        handle.update(shown | (record or {}), raw=True)

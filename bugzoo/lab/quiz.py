@@ -1,107 +1,96 @@
-"""Quick checks and predictions: a question, several answers and an explanation for each. No answer is preselected.
+"""Quick checks and predictions: a question, and an explanation for each answer. No answer is preselected.
 
 A quick check says at once whether the answer is right. A prediction is asked before a run and only saved; the cell with
 the result reveals it: the learner's answer, the right answer, and why.
+
+`choice` asks for one of several answers, `number` for a number, `arrange` for lines to match or to order.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from bugzoo import choices, record
-from bugzoo.errors import UserError, unknown
-from bugzoo.lab.frontend import headless, kernel
-from bugzoo.lab.quiz_widgets import LETTERS, ask, inline, plain, status
-from bugzoo.scenario import Scenario
-
-ASKED = {"cause": "What is wrong with this run?", "test": "Which test tells it from its closest look-alike?"}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One choice; `why` is shown when it is chosen, right or wrong."""
-
-    text: str
-    why: str
-    right: bool = False
+from bugzoo import record
+from bugzoo.course import questions
+from bugzoo.errors import UserError
+from bugzoo.lab.arrange import MatchQuestion, OrderQuestion
+from bugzoo.lab.choice import Answer, Question
+from bugzoo.lab.frontend import headless
+from bugzoo.lab.number import NumberQuestion
+from bugzoo.lab.quiz_widgets import inline, show_lines, status
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question with exactly one right answer."""
+class Asked(Protocol):
+    """A question of any kind. `said` is an answer as it is kept: a letter, letters, or a number as text."""
 
-    text: str
-    answers: tuple[Answer, ...]
-
-    def __post_init__(self) -> None:
-        if sum(answer.right for answer in self.answers) != 1:
-            raise ValueError(f"a question needs exactly one right answer: {self.text}")
-
-    def index(self, letter: str) -> int:
-        """Return the index of the answer with this letter. Raises UserError for an unknown letter."""
-        found = LETTERS.find(letter.strip().lower() or "?")
-        if not 0 <= found < len(self.answers):
-            allowed = ", ".join(LETTERS[: len(self.answers)])
-            raise UserError(f"There is no answer {letter!r}. The answers are {allowed}.")
-        return found
-
-    def lines(self) -> str:
-        """Return the question with lettered answers, as text."""
-        listed = [f"  {LETTERS[i]}) {plain(answer.text)}" for i, answer in enumerate(self.answers)]
-        return "\n".join([plain(self.text), *listed])
+    @property
+    def text(self) -> str: ...
+    @property
+    def how(self) -> str: ...
+    def read(self, given: Any) -> str: ...
+    def right(self, said: str) -> bool: ...
+    def reply(self, said: str) -> str: ...
+    def lines(self) -> str: ...
+    def ask(self, chosen: Callable[[Any], str], said: str) -> Any: ...
 
 
-def about(scenario: Scenario, what: str = "cause") -> Question:
-    """Return a question on a broken run: its `cause`, or the `test` that confirms it. Answers come from look-alikes.
+def from_lesson(asked: questions.Question, key: str) -> Question | NumberQuestion | MatchQuestion | OrderQuestion:
+    """Return a lesson's question; its shuffled lines depend on `key`."""
+    if isinstance(asked, questions.Number):
+        return NumberQuestion(asked)
+    if isinstance(asked, questions.Match):
+        return MatchQuestion(asked, key)
+    if isinstance(asked, questions.Order):
+        return OrderQuestion(asked, key)
+    return Question(asked.text, tuple(Answer(*one) for one in asked.answers))
 
-    Raises UserError for another `what`, and for a run without a fault or without look-alikes.
-    """
-    if what not in ("cause", "test"):
-        raise unknown("question", what, ("cause", "test"), "help(bugzoo.lab.quiz)")
-    if not scenario.specs:
-        raise UserError("This scenario has no fault, so there is nothing to choose from.")
-    fault, params = scenario.specs[0]
-    key = scenario.ticket
-    drawn = choices.causes(fault, params, key) if what == "cause" else choices.choices(fault, key)
-    if not drawn.texts:
-        raise UserError('This fault has no look-alike, so it needs no test. Ask for "cause".')
-    right = choices.LETTERS.index(drawn.letter)
-    answers = (Answer(text, why, i == right) for i, (text, why) in enumerate(zip(drawn.texts, drawn.whys, strict=True)))
-    return Question(ASKED[what], tuple(answers))
+
+def _restored(question: Asked, said: list[Any]) -> list[str]:
+    """Return the kept answers that the question, which may have changed since, still understands."""
+    found = []
+    for one in said:
+        try:
+            found.append(question.read(one))
+        except UserError:
+            continue
+    return found
 
 
 @dataclass
 class QuickCheck:
-    """A question with a learner's answers. `tries`: letters chosen so far; `solved`: the right one was chosen."""
+    """A question with a learner's answers. `tries`: the answers so far, as kept; `solved`: one of them was right."""
 
-    question: Question
+    question: Asked
     key: str = ""
     tries: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        kept = record.kept("quick check", self.key) if self.key else None
+        self.tries = self.tries or _restored(self.question, (kept or {}).get("tries", []))
+
     @property
     def solved(self) -> bool:
-        return any(self.question.answers[LETTERS.index(letter)].right for letter in self.tries)
+        return any(self.question.right(one) for one in self.tries)
 
-    def answer(self, letter: str) -> str:
-        """Answer by letter; return the explanation. Raises UserError for an unknown letter."""
-        index = self.question.index(letter)
-        chosen = self.question.answers[index]
-        self.tries.append(LETTERS[index])
+    def answer(self, given: Any) -> str:
+        """Answer; return the reply. `given`: a letter, a number, or a letter for each line. Raises UserError."""
+        said = self.question.read(given)
+        self.tries.append(said)
         if self.key:
             record.keep("quick check", self.key, {"tries": self.tries, "solved": self.solved})
-        return f"{'Right' if chosen.right else 'Not quite'}: {chosen.why}"
+        return self.question.reply(said)
 
     def show(self) -> "QuickCheck":
-        """Show radio buttons, or the question as text without a front end."""
+        """Show the question's widgets, or its text without a front end."""
         if headless():
             print(self.text())
             return self
-        answers = [answer.text for answer in self.question.answers]
-        self.choice, self.told = ask(self.question.text, answers, lambda letter: inline(self.answer(letter)))
+        self.choice, self.told = self.question.ask(lambda given: inline(self.answer(given)), "")
         return self
 
     def text(self) -> str:
-        """Return the question with lettered answers."""
-        return self.question.lines() + '\n  answer with check.answer("a"), or another letter'
+        """Return the question, and what to type."""
+        return f"{self.question.lines()}\n  answer with check.answer{self.question.how}"
 
     def __repr__(self) -> str:
         return f"<QuickCheck {self.key or self.question.text[:30]!r}: {'solved' if self.solved else 'open'}>"
@@ -109,9 +98,9 @@ class QuickCheck:
 
 @dataclass
 class Prediction:
-    """What the learner expects of a run. `said`: a letter, empty before a choice; it may change until reveal()."""
+    """What the learner expects of a run. `said`: a letter or a number, empty at first; it may change until reveal()."""
 
-    question: Question
+    question: Question | NumberQuestion
     key: str = ""
     said: str = ""
     revealed: bool = False
@@ -119,16 +108,18 @@ class Prediction:
 
     def __post_init__(self) -> None:
         kept = record.kept("prediction", self.key) if self.key else None
-        self.said = self.said or (kept or {}).get("said", "")  # restored after a kernel restart
+        before = _restored(self.question, [(kept or {}).get("said") or "?"])  # after a kernel restart
+        self.said = self.said or "".join(before)
 
-    def say(self, letter: str) -> str:
-        """Save an answer, by letter; return the reply. Raises UserError for an unknown letter."""
-        index = self.question.index(letter)
+    def say(self, given: Any) -> str:
+        """Save an answer, a letter or a number; return the reply. Raises UserError for another one."""
+        said = self.question.read(given)
         if self.revealed:
             return "You have already seen the result. Your first answer stays."
-        self.said = LETTERS[index]
+        self.said = said
         self._keep()
-        return f"Saved: {self.said}). The cell with the result comes back to it."
+        shown = f"{said})." if isinstance(self.question, Question) else f"{said}."
+        return f"Saved: {shown} The cell with the result comes back to it."
 
     def reveal(self, saw: str = "") -> None:
         """Show the learner's answer, the right answer, and why; call it after the result. `saw`: this run's number."""
@@ -136,39 +127,29 @@ class Prediction:
         self._keep()
         if self.choice is not None:
             self.choice.disabled = True
-        if kernel() is None or headless():
-            print("\n".join(plain(line) for line in self._told(saw)))
-            return
-        from IPython.display import display
-
-        lines = self._told(saw)
-        shown = status("<br>".join(inline(line) for line in lines))
-        display({"text/html": shown, "text/plain": "\n".join(map(plain, lines))}, raw=True)
+        show_lines(self._told(saw))
 
     def _told(self, saw: str) -> list[str]:
-        answers = self.question.answers
-        right = next(i for i, answer in enumerate(answers) if answer.right)
-        was = f"**It was:** {LETTERS[right]}) {answers[right].text}" + (f" ({saw})" if saw else "")
+        right = self.question.answer
+        was = f"**It was:** {self.question.named(right)}" + (f" ({saw})" if saw else "")
         if not self.said:
-            return ["**You said** nothing before the run.", was, answers[right].why]
-        mine = LETTERS.index(self.said)
-        said = f"**You said:** {self.said}) {answers[mine].text}"
-        if mine == right:
-            return [said, was, answers[right].why]
-        return [said, answers[mine].why, was, answers[right].why]  # each reason below its answer
+            return ["**You said** nothing before the run.", was, self.question.why(right)]
+        said = f"**You said:** {self.question.named(self.said)}"
+        if self.question.right(self.said):
+            return [said, was, self.question.why(right)]
+        return [said, self.question.why(self.said), was, self.question.why(right)]  # each reason below its answer
 
     def _keep(self) -> None:
         if self.key:
-            right = bool(self.said) and self.question.answers[LETTERS.index(self.said)].right
+            right = bool(self.said) and self.question.right(self.said)
             record.keep("prediction", self.key, {"said": self.said, "revealed": self.revealed, "right": right})
 
     def show(self) -> "Prediction":
-        """Show radio buttons, or the question as text without a front end."""
+        """Show the question's widgets, or its text without a front end."""
         if headless():
-            print(self.question.lines() + '\n  call say("a"), or another letter, before you run the next cell')
+            print(f"{self.question.lines()}\n  call say{self.question.how}, before you run the next cell")
             return self
-        answers = [answer.text for answer in self.question.answers]
-        self.choice, told = ask(self.question.text, answers, lambda letter: inline(self.say(letter)), self.said)
+        self.choice, told = self.question.ask(lambda given: inline(self.say(given)), self.said)
         if self.said:
             told.value = status("This is your earlier answer.")
         return self

@@ -1,9 +1,12 @@
-"""The look of a question: radio buttons and the reply below them. `quiz` holds the logic."""
+"""The look of a question: radio buttons or a field for a number, and the reply below. `quiz` holds the logic."""
 
 import html
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.lab.frontend import headless, kernel
 
 LETTERS = "abcdefgh"
 
@@ -25,6 +28,17 @@ def status(text: str) -> str:
     return f'<div class="bugzoo-status">{text}</div>'
 
 
+def show_lines(lines: list[str]) -> None:
+    """Show sentences with Markdown's emphasis in the cell's output, or print them without a front end."""
+    if kernel() is None or headless():
+        print("\n".join(map(plain, lines)))
+        return
+    from IPython.display import display
+
+    shown = status("<br>".join(inline(line) for line in lines))
+    display({"text/html": shown, "text/plain": "\n".join(map(plain, lines))}, raw=True)
+
+
 def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: str = "") -> Any:
     """Show the question; `chosen(letter)` returns the reply as HTML. Return the radio buttons, with `.told` added."""
     import ipywidgets as w
@@ -44,3 +58,49 @@ def ask(text: str, answers: Sequence[str], chosen: Callable[[str], str], said: s
     box.add_class("bugzoo-check")
     page.keep(page.put(box), "\n".join([plain(text), *(name for name, _ in options), "Run this cell to answer."]))
     return choice, told
+
+
+def ask_number(text: str, chosen: Callable[[Any], str], said: str = "") -> Any:
+    """Show a field for a number and a button; `chosen(typed)` returns the reply as HTML. Return (controls, reply)."""
+    import ipywidgets as w
+
+    from bugzoo.lab import page
+
+    field = w.Text(value=said, placeholder="a number, such as 0.7 or 1e-3", layout={"width": "260px"})
+    button = w.Button(description="Answer", icon="check")
+    carried = page.Carried(button, number=field)
+    told = w.HTML()
+    button.on_click(lambda _: answering(chosen, str(carried.values()["number"]), told))
+    box = page.form([w.HTML(status(f"<b>{inline(text)}</b>")), w.HBox([field, button]), carried.box, told])
+    box.add_class("bugzoo-check")
+    page.keep(page.put(box), f"{plain(text)}\nRun this cell to answer.")
+    return Controls(field=field, button=button), told
+
+
+def answering(chosen: Callable[[Any], str], given: Any, told: Any) -> None:
+    """Write the reply to an answer; a mistake in it is a message, not an error on the page."""
+    try:
+        told.value = status(chosen(given))
+    except UserError as error:
+        told.value = status(html.escape(str(error)))
+
+
+class Controls:
+    """The widgets of one question, by name: single ones or lists of them. `disabled = True` locks all."""
+
+    def __init__(self, **widgets: Any) -> None:
+        self.__dict__.update(widgets)
+        self._all = [one for some in widgets.values() for one in (some if isinstance(some, list) else [some])]
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers: the names come from the question
+        raise AttributeError(name)
+
+    @property
+    def disabled(self) -> bool:
+        return all(getattr(one, "disabled", True) for one in self._all)
+
+    @disabled.setter
+    def disabled(self, to: bool) -> None:
+        for one in self._all:
+            if one.has_trait("disabled"):
+                one.disabled = to

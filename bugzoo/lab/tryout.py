@@ -3,9 +3,11 @@
 import functools
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from bugzoo import course, record
+from bugzoo.lab.versions import version
 
 FILE = "<judge of {}>"
 RAISED = "your code raised"
@@ -15,26 +17,43 @@ def try_out(name: str, answer: Any) -> Any:
     """Check `answer` for the lesson's task `name`, such as `03/hook`, and print the results.
 
     Returns it if all checks pass, else the solution, so that the cells below run in any case. An error in the learner's
-    code is reported, not raised.
+    code is reported, not raised. From the second version of the code that fails, the hint of a failed case is printed too.
     """
     number, _, key = name.partition("/")
     task = course.load(number).task(key)
     if isinstance(answer, Solution):  # this cell was run again without the cell of the learner's code
         answer = answer.beside
-    held, told, given = judged(task.judge, answer, name)
-    if held:
-        print("\n".join([*told, "All checks pass. The lesson continues with your code."]))
-    else:
-        if given and all(value is None for value in given):
-            told = [line for line in told if RAISED not in line]  # the judge's own errors on None
-            told = ["It returned None each time: the body is empty, or a `return` is missing.", *told]
-        print(
-            "\n".join(
-                [*told, "The lesson continues with the solution for now. Change your code and run both cells again."]
-            )
-        )
-    record.keep("task", name, {"held": held})
-    return answer if held else Solution(solution(task.solution, answer, key), answer)
+    found = verdict(task.judge, answer, name)
+    failed = list((record.kept("task", name) or {}).get("versions", []))
+    if not found.held and (code := version(answer)) not in (*failed, _stub(task.stub, answer, key)):
+        failed.append(code)
+    record.keep("task", name, {"held": found.held, "tries": len(failed), "versions": failed})
+    if found.held:
+        print("\n".join([*found.lines, "All checks pass. The lesson continues with your code."]))
+        return answer
+    print("\n".join(_failed(found, hinted=len(failed) > 1)))
+    return Solution(solution(task.solution, answer, key), answer)
+
+
+def _stub(text: str, answer: Any, key: str) -> str:
+    """Return the version of the unchanged stub, which is not a try; empty if it does not run without its notebook."""
+    try:
+        return version(solution(text, answer, key))
+    except Exception:
+        return ""
+
+
+def _failed(found: "Verdict", hinted: bool) -> list[str]:
+    """Return what a learner whose code fails reads: the failed cases, how many pass, and one hint at most."""
+    told = [line for good, line in zip(found.good, found.lines, strict=True) if not good]
+    if found.given and all(value is None for value in found.given):
+        told = [line for line in told if RAISED not in line]  # the judge's own errors on None
+        told = ["It returned None each time: the body is empty, or a `return` is missing.", *told]
+    if passed := sum(found.good):
+        told.append(f"  {passed} of {len(found.good)} checks pass.")
+    if hinted and found.hint:
+        told.append(f"Hint: {found.hint}")
+    return [*told, "The lesson continues with the solution for now. Change your code and run both cells again."]
 
 
 class Solution:
@@ -51,20 +70,44 @@ class Solution:
         return "<the solution, until your code passes>"
 
 
-def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], list[Any]]:
-    """Return (whether all checks pass, a line for each check, what the answer returned each time)."""
+@dataclass
+class Verdict:
+    """What a judge says: whether each check passes, a line for it, what the answer returned each time, and one hint."""
+
+    good: list[bool] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    given: list[Any] = field(default_factory=list)
+    hint: str = ""
+    """Of the first failed check that has one: the misconception behind it."""
+
+    @property
+    def held(self) -> bool:
+        return bool(self.good) and all(self.good)
+
+    def add(self, good: bool, saw: str, hint: str = "") -> None:
+        """Add a check: whether it passes, a sentence with a number, and a hint for when it does not."""
+        self.good.append(bool(good))
+        self.lines.append(f"  {'ok ' if good else 'NOT'}  {saw}")
+        self.hint = self.hint or ("" if good else hint)
+
+
+def verdict(judge: str, answer: Any, name: str = "") -> Verdict:
+    """Run a task's judge on an answer. What the answer raises is a check that does not pass."""
     names: dict[str, Any] = {"__name__": "judge"}
     exec(compile(judge, FILE.format(name), "exec"), names)
-    given: list[Any] = []
-    lines, held = [], True
+    found = Verdict()
     try:
-        for good, saw in names["judge"](_listening(answer, given)):
-            held = held and bool(good)
-            lines.append(f"  {'ok ' if good else 'NOT'}  {saw}")
+        for check in names["judge"](_listening(answer, found.given)):
+            found.add(*check)
     except Exception as error:
-        held = False
-        lines.append(f"  NOT  {_raised(error, FILE.format(name))}")
-    return held and bool(lines), lines, given
+        found.add(False, _raised(error, FILE.format(name)))
+    return found
+
+
+def judged(judge: str, answer: Any, name: str = "") -> tuple[bool, list[str], list[Any]]:
+    """Return (whether all checks pass, a line for each check, what the answer returned each time)."""
+    found = verdict(judge, answer, name)
+    return found.held, found.lines, found.given
 
 
 def solution(text: str, beside: Any, name: str) -> Any:

@@ -102,19 +102,26 @@ import numpy as np
 
 
 def judge(answer):
-    def tried(loss, norm, wanted, what):
+    def tried(loss, norm, wanted, what, hint):
         gave = answer(np.array(loss), np.array(norm))
-        return gave == wanted and gave is not True, f"{what}: step {wanted}, yours says {gave}"
+        if gave == wanted - 1:
+            hint = "steps count from 1, the rows of an array from 0."
+        return gave == wanted and gave is not True, f"{what}: step {wanted}, yours says {gave}", hint
 
     nan, inf = math.nan, math.inf
-    yield tried(
-        [2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "the gradient is lost one step before the loss"
+    late, either = (
+        "the loss can show a nan one step after the gradient.",
+        "one of the two is enough: join them with `or`.",
     )
-    yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "a loss is lost and comes back")
-    yield tried([2.0, 1.5, 1.2, 1.1], [1.0, 1.0, 1.0, inf], 4, "the gradient is infinite")
-    yield tried([nan, nan], [nan, nan], 1, "lost from the start")
+    yield tried(
+        [2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "the gradient is lost one step before the loss", late
+    )
+    yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "a loss is lost and comes back", either)
+    infinite = "inf is not nan: `isnan` misses it, `isfinite` does not."
+    yield tried([2.0, 1.5, 1.2, 1.1], [1.0, 1.0, 1.0, inf], 4, "the gradient is infinite", infinite)
+    yield tried([nan, nan], [nan, nan], 1, "lost from the start", either)
     gave = answer(np.array([2.0, 1.5]), np.array([1.0, 1.1]))
-    yield gave is None, f"all finite: None, yours says {gave}"
+    yield gave is None, f"all finite: None, yours says {gave}", "`argmax` of an array without a True is 0, not None."
 
 
 def by_hand(loss, grad_norm):
@@ -215,7 +222,7 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 #     was done there.
 # (x) Something on the way forward was not finite, and was hidden again before it reached the loss
 #     It is the more useful suspicion, too: it can be tested. What made the number, and what hid it?
-# ( ) The optimizer divided by zero
+# ( ) The optimizer divided by zero when it made this step
 #     The optimizer comes later: the gradient norm is measured before its step.
 
 # %% [markdown] hooks-text
@@ -308,8 +315,21 @@ def judge(answer):
         said = ", ".join(f"{name} puts out {'numbers' if value is None else value}" for name, value in values.items())
         run = f" (run in the order {', '.join(order)})" if order else ""
         told = "a layer, and its name is asked for" if isinstance(gave, nn.Module) else gave
-        yield gave == wanted, f"{said}{run}: {wanted}, yours says {told}"
-        yield (len(steps), left) == (1, 0), f"    steps made: 1, yours {len(steps)}; hooks left: 0, yours {left}"
+        yield gave == wanted, f"{said}{run}: {wanted}, yours says {told}", misread(gave, values.get(wanted), values)
+        count = f"steps made: 1, yours {len(steps)}; hooks left: 0, yours {left}"
+        stays = "a hook stays on its layer until `handle.remove()`." if left else ""
+        yield (len(steps), left) == (1, 0), f"    with {', '.join(values)}: {count}", stays
+
+
+def misread(gave, value, names):
+    """The misconception that a wrong answer shows; `value`: what the first layer to speak puts out."""
+    if isinstance(gave, nn.Module):
+        return "a hook gets the layer itself; the name comes from `named_children()`."
+    if value is not None and abs(value) == float("inf"):
+        return "inf and -inf are not nan: `isnan` misses them, `isfinite` does not."
+    if gave in names:
+        return "the layers after it report, too: return the first. And a closure looks its names up late."
+    return "the hooks are called only during `make_step()`, between registering and removing them."
 
 
 def by_dictionary(model, make_step):
@@ -682,7 +702,7 @@ assert repaired == healthy
 #
 # ( ) It recovers: the code is right now
 #     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
-# (x) It stays nan
+# (x) It stays nan in all later steps
 #     A repair does not heal weights: go back to a checkpoint from before the step, or start again.
 # ( ) It needs a few steps and then recovers
 #     Each update is computed from the weights. nan minus a small step is nan.
@@ -791,11 +811,19 @@ def judge(answer):
     gave = answer(x)
     wanted = [0.0, *x.detach()[1:].log().tolist()]
     for at, value, right in zip(x.tolist(), gave.tolist(), wanted, strict=True):
-        yield abs(value - right) <= 1e-4 * max(1, abs(right)), f"value at {at:g}: {right:.4g}, yours gives {value:.4g}"
+        saw = f"value at {at:g}: {right:.4g}, yours gives {value:.4g}"
+        hint = "log1p, log2 and log10 are other functions." if at else "an eps or a clamp moves log(0), but not to 0."
+        yield abs(value - right) <= 1e-4 * max(1, abs(right)), saw, hint
     (slopes,) = torch.autograd.grad(gave.sum(), x)
     for at, steep in zip(x.tolist(), slopes.tolist(), strict=True):
         right = 1 / at if at else 0.0
-        yield abs(steep - right) <= 1e-3 * max(1, right), f"slope at {at:g}: {right:.4g}, yours gives {steep:.4g}"
+        saw = f"slope at {at:g}: {right:.4g}, yours gives {steep:.4g}"
+        hint = (
+            "what `detach` or `clamp` cuts off has no slope."
+            if at
+            else "`where` after the logarithm mends only the value."
+        )
+        yield abs(steep - right) <= 1e-3 * max(1, right), saw, hint
 
 
 def by_index(x):
@@ -853,7 +881,7 @@ assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
 # %% [predict] eps_guess
 # The usual advice is to add a small eps inside the logarithm. With eps = 1e-9, what will the run do?
 #
-# ( ) The same, only later
+# ( ) The same: nan in every loss, only some steps later
 #     Not one nan in the whole run: log(1e-9) is {-20.7 = log_eps}, an ordinary number.
 # (x) Finish, with about the accuracy of the healthy run
 #     About {0.95 = accuracy}, like the healthy one. The logarithm is still there and nothing reports it any more. Whether that is a
@@ -1078,11 +1106,11 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # %% [check] recap_check
 # A colleague's loss is nan at step 4,000. What do you look at first?
 #
-# ( ) A smaller learning rate
+# ( ) A new run with a tenth of the learning rate
 #     it may hide the nan for a while, and it costs a run to try. First find the first non-finite number.
-# ( ) The loss function at step 4,000
+# ( ) The loss function, and what it was given at step 4,000
 #     the loss shows the nan, usually one step late.
-# (x) The step before: the first gradient or output that is not finite, and the operation that made it
+# (x) The step before: the first non-finite gradient or output, and its operation
 #     yes. With a replay of that one step you have file and line within seconds.
 
 # %% [markdown] recap

@@ -18,6 +18,7 @@ from pathlib import Path
 from IPython.display import Markdown
 
 from bugzoo.instructor import Assignment, Refused, grade_class, prove, tasks, write
+from bugzoo.instructor.diagnosis_cell import ANSWER
 
 desk = tempfile.TemporaryDirectory(prefix="bugzoo-class-")
 folder = Path(desk.name)
@@ -114,11 +115,14 @@ Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## 
 # ### What to tell students
 #
 # - The program has one fault or several. There are always three forms, however many faults there are.
-# - Hand in your diagnosis *before* you repair. A finding is a cause, a line, and a view that shows it.
+# - A finding is a cause, a line, and a view that shows it. Choose cause and line in the form, press Hand in, and save the
+#   notebook. The saved notebook is what is graded, and nothing has to be typed.
+# - You can change a diagnosis until the notebook is collected: press Hand in again, or Withdraw.
 # - A wrong finding costs half a finding, so three guesses are worth less than one finding with evidence.
 # - Any repair counts that makes the program behave as it should. The grader does not compare source text.
 # - Do not touch data, budget, model size or evaluation; the grader brings its own data and its own evaluation.
-# - The last two cells tell you whether the program is healthy, as often as you like. They do not have the answer key.
+# - The last two cells do not have the answer key. The first says which groups of checks pass, as often as you like, and never
+#   names a cause. The second prints what is handed in.
 #
 # To give each student their own variant, leave a parameter open and name the class:
 # `bugzoo assign ... --fault "numerics/log_at_step?step=40..60&eps=0" --students class.csv --secret course.secret week_4`.
@@ -128,7 +132,8 @@ Markdown((week / "instructor" / "key.md").read_text(encoding="utf-8").split("## 
 # ## A class hands in
 #
 # There are five students, and the cell below edits the notebook as they would. Ada repairs and diagnoses everything. Ben
-# finds one of two faults. Cem does nothing. Dot's file was cut off during copying. Eve wants the points without the work.
+# finds one of two faults, and types his finding, as his editor shows no buttons. Cem does nothing. Dot's file was cut off
+# during copying. Eve wants the points without the work.
 
 # %% class
 handed_out = (week / "student" / "week_3.ipynb").read_text(encoding="utf-8")
@@ -151,7 +156,7 @@ ben = changed(
     {
         "program-training": ("        loss.backward()", "        optimizer.zero_grad()\n        loss.backward()"),
         "diagnosis-answer": (
-            "# Here by code, where the form above is not enough: YOUR CODE HERE",
+            ANSWER,
             'first.hand_in(cause="gradients from earlier batches", place=54, evidence=["gradients"])',
         ),
     }
@@ -202,7 +207,8 @@ not_used = of["eve"].points < 5 and any("repair" in note for note in of["eve"].n
 # `nbgrader autograde` runs a whole notebook in one kernel. A student's cell controls that kernel: one line can replace the
 # grader. So `bugzoo grade` runs each program alone in a sandbox, without network and without write access to your files, with
 # limits on time, memory and processes. On a machine without the sandbox it refuses, unless you add `--trust`. nbgrader also
-# works on these folders, with the same points. Use it for a class that you trust.
+# works on these folders, with the same points. Use it for a class that you trust. In a course folder of your own, nbgrader
+# needs one more line, as it clears the outputs that hold the diagnoses: the folder's `README.md` shows it.
 #
 # The results keep every check of every student, with its result, the expected result and the number. Show them to a student
 # who asks:

@@ -10,14 +10,24 @@
 # look-alikes · a repair that works · time. A wrong guess costs points. It costs more if evidence that you have seen
 # contradicts it. Evidence has a price: you have {30 = budget} points for it. The first {12 = free} do not lower your score, and unspent
 # points are worth nothing. So choose evidence that could change your mind.
+#
+# **What you can look at.** {16 = looks} views of the run under {5 = headings} headings, as in the exercises, and two more: the losses
+# of a healthy run, and what the script printed. The list is the same in every interview. Most views cost {2 = cheap} or {4 = usual}
+# points. A view that runs the script again costs {10 = dear}.
 
 # %% setup
 from bugzoo.interview import notebook
 
 # %% [proof] prices
-from bugzoo.interview import evidence, rubric, session
+from bugzoo import views
+from bugzoo.interview import requests, rubric, session
 
-budget, free, three = evidence.BUDGET, rubric.FREE, session.GUESSES == 3
+budget, free, three = requests.BUDGET, rubric.FREE, session.GUESSES == 3
+rerun = requests.RERUN
+looks, headings = len(views.names()), len(views.HEADINGS)
+(cheap, usual), dear = requests.PRICES.values(), requests.price("repeat")
+assert len(requests.listed()) == looks + 2
+assert {requests.price(name) for name in views.names()} == {cheap, usual, dear}
 
 # %% [markdown] sit-text
 # ## Sit down
@@ -33,7 +43,9 @@ desk = notebook.sit(minutes=5)
 # ## Look
 #
 # First think of two causes that fit the ticket, and of the evidence that would tell them apart. Then ask for that evidence.
-# You get numbers without a verdict. The verdict is yours.
+# You get numbers beside their usual ranges, and a picture, without a verdict. The verdict is yours. The view `batch` also shows
+# the batch of one optimizer step, if you name the step. That takes a further run, and costs {6 = rerun} points more. Your clock
+# stops while the script runs.
 
 # %% evidence
 desk.evidence()
@@ -68,8 +80,9 @@ desk.hand_in()
 # %% [markdown] close-text
 # ## Score and debrief
 #
-# This shows the solution. Read the row where you lost most points, and the lines that begin with "Looks like": an interviewer
-# would ask about those next.
+# This shows the solution. Read the row where you lost most points, then the views that show the fault: did you open one? Below
+# them stands what `bugzoo checkup` would have said. Read the lines that begin with "Looks like" too: an interviewer would ask
+# about those next.
 
 # %% close
 desk.close()

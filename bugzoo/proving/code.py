@@ -26,6 +26,8 @@ TEXTS = frozenset(
     f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
 )
 """Code that builds the graded texts and names the causes; keys hold its results instead."""
+SAID = frozenset(f"bugzoo.grading.{one}" for one in ("lines", "symptoms", "alarms", "groups"))
+"""Code that only words a verdict. No grade depends on it."""
 SCREEN = (
     frozenset(
         f"bugzoo.{room}" for room in ("running", "watching", "rerun", "diagnostics", "plots", "views", "interview")
@@ -62,10 +64,10 @@ def grading() -> str:
     roots += [f"bugzoo.diagnostics.{name}:{part}" for name in diagnostics.names() for part in ("measure", "judge")]
     roots += [f"bugzoo.grading.evaluation.{name}" for name in _below("grading/evaluation")]
     claims = code_of("bugzoo.faults.evidence:parse", "bugzoo.faults.evidence:number")
-    return short(code_of(*roots, without=TEXTS), claims)
+    return short(code_of(*roots, without=TEXTS | SAID), claims)
 
 
-SHOWN = ("cell", "workbench", "looks", "healthy", "debrief")
+SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief")
 """Modules of grading whose output a learner sees."""
 
 

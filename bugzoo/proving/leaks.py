@@ -9,8 +9,11 @@ from typing import Any
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
+from bugzoo.grading.groups import GROUPS
+from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
+from bugzoo.grading.symptoms import ALARMS
 from bugzoo.proving.trials import generic
 
 _SMALL = set(
@@ -83,7 +86,10 @@ def in_files(exercise: Exercise) -> list[str]:
 
 
 def probe(exercise: Exercise) -> str:
-    """Return the student's notebook with a wrong repair, a wrong diagnosis and a curious learner's cells."""
+    """Return the student's notebook with a wrong repair, a wrong diagnosis and a curious learner's cells.
+
+    The repair is run twice: before the diagnosis, as the cell `tried`, and after it.
+    """
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     made = json.loads(build(exercise, source=wrong, answer=answer))
@@ -91,6 +97,7 @@ def probe(exercise: Exercise) -> str:
     for number, text in enumerate(_PROBES):
         cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         probes.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+    probes.insert(0, probes[0] | {"id": "tried", "source": f'_ = cell.repair("{exercise.name}")'})
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
     made["cells"][before:before] = probes[:-1]  # after the diagnosis a verdict may be shown
     made["cells"].append(probes[-1])  # it changes the program
@@ -141,6 +148,15 @@ def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:
     return found
 
 
+def in_groups(text: str) -> list[str]:
+    """Return sentences on what the output of a repair before the diagnosis tells besides its status and groups."""
+    found = [f"the repair before the diagnosis does not say {said!r}" for said in GROUPS.values() if said not in text]
+    found += [f"the repair before the diagnosis says the number {said}" for said in re.findall(r"\d[\d.]*", text)]
+    names = {title for instrument in ALARMS for title in (instrument, ALARMS[instrument][0])} | set(TITLES.values())
+    names -= {title for title in names if any(title in said for said in GROUPS.values())}
+    return found + [f"the repair before the diagnosis names {said!r}" for said in sorted(names) if said in text]
+
+
 def leaks(name: str) -> dict[str, Any]:
     """Return {"problems": sentences, "cells": number of outputs, "letters": their length} for one exercise."""
     exercise = load(name)
@@ -148,6 +164,7 @@ def leaks(name: str) -> dict[str, Any]:
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
     shown = {output["cell"]: output["text"] for output in outputs}
+    problems += in_groups(shown.get("tried", ""))
     if "wrong" not in shown.get("repair", ""):
         problems.append(f"the notebook with a wrong repair did not say so: {shown.get('repair', '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}

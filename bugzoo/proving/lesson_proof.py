@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 from unittest.mock import patch
 
-from bugzoo.course.source import PROSE, Cell, Lesson
+from bugzoo.course.cells import PROSE, REVEALED, Cell
+from bugzoo.course.source import Lesson
 from bugzoo.plain import plain
 from bugzoo.proving import ledger
 
@@ -38,7 +39,7 @@ def read_through(lesson: Lesson) -> list[str]:
             problems.append(f"{claim.where}: {claim.shown} is {claim.name}, which no proof cell measures")
     for cell in lesson.cells:
         if cell.kind in PROSE:
-            for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.text)):
+            for found in _MEASURED.findall(_NOT_PROSE.sub("", cell.claimed)):
                 problems.append(
                     f"{lesson.where(cell)}: {found} has no proof: write {{{found} = name}}, and measure `name` in a proof cell"
                 )
@@ -61,7 +62,7 @@ def _loose_ends(lesson: Lesson) -> list[str]:
     problems = []
     for number, cell in enumerate(lesson.cells):
         behind = "\n".join(one.text for one in lesson.cells[number:] if one.kind == "code")
-        if cell.kind == "predict" and not re.search(rf"\b{cell.name}\.reveal\(", behind):
+        if cell.kind in REVEALED and not re.search(rf"\b{cell.name}\.reveal\(", behind):
             problems.append(f"{lesson.where(cell)}: no later cell has {cell.name}.reveal()")
         if (
             cell.kind == "task"

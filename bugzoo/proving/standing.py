@@ -78,7 +78,7 @@ def _file_of(fault_id: str) -> str:
 @cache
 def _common() -> str:
     texts = [(name, programs.load(name).source, programs.load(name).facts) for name in programs.names()]
-    return code.short(code_of(*MAKING, without=MEASURING), texts)
+    return code.short(code_of(*MAKING, without=MEASURING | code.SAID), texts)
 
 
 def _said(fault_id: str) -> str:

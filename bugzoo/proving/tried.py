@@ -194,7 +194,7 @@ def made_key(scenario: Scenario) -> str:
 
 def _making() -> str:
     roots = ("bugzoo.proving.tried:_of_cell", "bugzoo.proving.trials:of_case", "bugzoo.proving.trials:verdict")
-    return code_of(*roots, "bugzoo.grading.repairs", "bugzoo.injection:change", without=JUDGING)
+    return code_of(*roots, "bugzoo.grading.repairs", "bugzoo.injection:change", without=JUDGING | code.SAID)
 
 
 def key_of(trial: "Trial", about: tuple[Any, ...]) -> str:

@@ -45,6 +45,7 @@ def measure(run: Run) -> dict[str, Any]:
     """Relative changes: of all parameters over the steps, and of each tensor in one step and over the run."""
     trace = run.trace
     step, ratio = column(trace.step), column(trace.update_ratio)
+    ratio = ratio if len(ratio) == len(step) else np.full(len(step), math.nan)  # a lost process measured none
     calls = float(trace.environment.get("backwards", np.nansum(column(trace.backwards))))
     numbers: dict[str, Any] = {"steps": float(len(step)), "backwards": calls}
     if calls:

@@ -51,7 +51,7 @@ def test_a_wrong_cause_a_right_one_and_a_second_hand_in(lab) -> None:
     lab.run_cell("diagnosis")
     second = " ".join(text(lab.outputs("diagnosis")).split())
     assert second.startswith(first), "the first complete diagnosis is the grade"
-    assert "Practice: your latest diagnosis" in second and f"ok cause: {wanted.causes[0]}" in second, second
-    assert "ok test: " in second and lab.errors() == []
+    assert "Practice: your latest diagnosis" in second and f"ok Cause: You named “{wanted.causes[0]}”" in second, second
+    assert "ok Test: " in second and lab.errors() == []
     lab.show("diagnosis")
     lab.picture("diagnosis_practice")

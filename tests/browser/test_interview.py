@@ -1,5 +1,7 @@
 """A short interview in JupyterLab in a browser: look, repair in the new cell, say what it is, read the score."""
 
+import re
+
 import pytest
 
 from tests.browser.test_exercise import text
@@ -15,6 +17,14 @@ REPAIR = """() => { const notebook = window.jupyterapp.shell.currentWidget.conte
     model.sharedModel.setSource(kept.join("\\n")); return [model.id, lines.length - kept.length]; }"""
 
 
+def choose(evidence, name: str) -> None:
+    """Choose a request by its name. ipywidgets writes the spaces of an option as hard ones."""
+    options = evidence.locator("select option")
+    assert until(lambda: options.count() > 1), evidence.inner_text()
+    labels = options.all_inner_texts()
+    evidence.locator("select").select_option(label=next(label for label in labels if f"·\xa0{name}\xa0·" in label))
+
+
 def test_an_interview_as_a_candidate(lab) -> None:
     lab.open("notebooks/interview.ipynb")
     for cell in ("setup", "sit", "evidence", "program", "diagnosis"):
@@ -26,12 +36,21 @@ def test_an_interview_as_a_candidate(lab) -> None:
     assert "Not attempted" in text(lab.outputs("close")) and "log_at_step" not in text(lab.outputs("close"))
 
     evidence = lab.show("evidence")
-    evidence.locator("select").select_option(label=next(
-        label for label in evidence.locator("select option").all_inner_texts() if "first_non_finite" in label
-    ))  # fmt: skip
-    press(evidence, "Ask (costs 2)")
-    assert until(lambda: "first_non_finite.step" in evidence.inner_text())
-    assert "28 of 30" in evidence.inner_text()
+    choose(evidence, "layers")
+    press(evidence, "Ask (costs 4)")
+    assert until(lambda: "steps whose loss or gradient is not finite" in evidence.inner_text())
+    assert "usual: 0" in evidence.inner_text() and "26 of 30" in evidence.inner_text()
+    picture = evidence.locator("img").first
+    assert until(lambda: picture.evaluate("image => image.complete && image.naturalWidth") >= 700)
+
+    # a step is asked for where a view takes one, and the clock stops for the further run
+    assert not evidence.locator("input[type=text]").first.is_visible()
+    choose(evidence, "batch")
+    evidence.locator("input[type=text]:visible").first.fill("50")
+    evidence.locator("input[type=text]:visible").first.press("Enter")
+    press(evidence, "Ask (costs 10)")
+    assert until(lambda: re.search(r"optimizer step of the batch shown\s+50\b", evidence.inner_text()))
+    assert "16 of 30" in evidence.inner_text() and evidence.locator("img").count() == 2
     lab.show("evidence")
     lab.picture("interview_evidence")
 
@@ -45,6 +64,7 @@ def test_an_interview_as_a_candidate(lab) -> None:
     causes = form.locator("select").first.locator("option").all_inner_texts()
     form.locator("select").first.select_option(label=next(one for one in causes if "log(0)" in one))
     form.locator("input[type=text]").first.fill("56")
+    form.locator("select").nth(1).select_option(label="layers")
     press(form, "Say it")
     assert until(lambda: "That is the cause" in form.inner_text())
     form.locator("input[type=radio]").first.check()
@@ -55,6 +75,7 @@ def test_an_interview_as_a_candidate(lab) -> None:
     assert "is healthy" in text(lab.outputs("hand-in")), text(lab.outputs("hand-in"))
     lab.run_cell("close")
     said = text(lab.outputs("close"))
+    assert "layers, opened" in said and "What `bugzoo checkup` would have said" in said
     assert "log_at_step" in said and "total" in said and "(finished)" in said, said
     lab.show("close")
     lab.picture("interview_debrief")

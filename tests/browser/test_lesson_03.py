@@ -97,7 +97,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     assert until(lambda: "paused" in status(cell))
     lab.picture("lesson_03_paused")
     step = status(cell)
-    assert until(lambda: points(cell) == int(step.split("step ")[1].split()[0]) * 2 + 432), "all of it is drawn"
+    assert until(lambda: points(cell) == int(step.split("step ")[1].split()[0]) * 4 + 864), "all of it is drawn"
     press(cell, "Resume")
     assert until(lambda: "running" in status(cell) and status(cell) != step)
     press(cell, "Stop")

@@ -13,6 +13,8 @@ import pytest
 from jupyter_client.manager import KernelManager
 
 from bugzoo import record
+from bugzoo.grading.exercises import load
+from bugzoo.proving import leaks
 from tests.exercises.course import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -86,7 +88,7 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert "not attempted" in kernel.run("diagnosis")
     kernel.run("setup")
     closed = kernel.run("repair")
-    assert closed.startswith("not attempted: hand in your diagnosis first") and closed.endswith("0.0")
+    assert closed.startswith("not attempted: The program is unchanged.") and closed.endswith("0.0")
     assert "opens once you have handed in your diagnosis" in kernel.run("debrief")
     kernel.run(GUESS)
     kernel.run("program.sections.pop('Head')")
@@ -100,6 +102,37 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     edited = kernel.run(kernel.cells["repair"].replace(NAME, "01_flat_los").replace('")', '", program="x = 1")'))
     assert FREE in edited and NAME in edited
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
+
+
+def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kernel: Kernel) -> None:
+    ticket = load(NAME).scenario.ticket
+    mended = kernel.cells["program-training"].replace("F.softmax(logits, dim=-1)", "logits")
+    kernel.run("setup")
+    kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
+    wrong = kernel.run("repair")
+    assert wrong.startswith("wrong.\n") and wrong.endswith("0.0"), wrong
+    told = wrong.removesuffix("0.0")
+    assert leaks.in_groups(told) == [] and "failed       What was wrong is gone" in told, wrong
+    assert "Details open with your complete diagnosis" in told
+    kernel.run("program-settings")
+    kernel.run("%%program Evaluation\nraise ValueError('a secret')")
+    crashed = kernel.run("repair")
+    assert crashed.startswith("your code raised: The program stopped with an error.") and "secret" not in crashed
+    kernel.run("program-evaluation")
+    kernel.run(mended)
+    kernel.run(f"from bugzoo.grading import cell\nform = cell.form('{NAME}')\nkept = form.keep('something else', 50)")
+    passed = kernel.run("repair")
+    assert passed.startswith("passed.\n") and passed.count("passed  ") == 5 and passed.endswith("0.0"), passed
+    assert record.standing() == {} and record.notes(ticket, "repair") == [] and record.first_diagnosis(ticket) is None
+    assert "opens once you have handed in your diagnosis" in kernel.run("debrief")
+    kernel.run(GUESS)
+    assert "opens once your repair passes" in kernel.run("debrief"), "what passed before is not on record"
+    graded = kernel.run("repair")
+    assert graded.startswith("passed: 5 of 5 points") and "ok  Loss on new data: " in graded, graded
+    assert record.standing()[NAME] == {"attempts": 1, "best": 5.0, "passed": True}
+    assert "Error" not in kernel.run("handed = form.hand_in(cause='double softmax', place=1)")
+    practice = kernel.run("diagnosis")
+    assert practice.startswith("wrong: 0 of 5 points") and "Practice: your latest diagnosis." in practice, practice
 
 
 @pytest.mark.sampled(0)
@@ -122,9 +155,10 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
     wrong = kernel.run("repair")
     assert wrong.startswith("wrong: 0 of 5 points") and "Grading" not in wrong and "run it first" not in wrong
-    listed = re.findall(r"^(ok |NO ) ([a-z_ ]+): ", wrong, re.MULTILINE)
+    listed = re.findall(r"^(ok |NO ) ([A-Z][A-Za-z_ ]+): ", wrong, re.MULTILINE)
     assert {mark for mark, _ in listed} == {"ok ", "NO "}, wrong
-    assert "; what passes: no alarm from this instrument" in wrong and "not listed did not fire" in wrong
+    assert "NO  Inputs of the loss: " in wrong and "More than 1 nat passes." in wrong
+    assert "not listed raised no alarm" in wrong
     assert record.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
     assert "opens once your repair passes. Or give up" in kernel.run("debrief")
     given_up = kernel.run(kernel.cells["debrief"].replace('")', '", give_up=True)'))

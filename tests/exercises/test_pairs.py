@@ -77,4 +77,4 @@ def test_the_answer_stands_before_the_certainty(monkeypatch: Any) -> None:
 
 def test_of_two_true_causes_the_other_is_said() -> None:
     first, second = right(load("03")).causes
-    assert f"ok  cause: {second}; as right: {first}" in str(grade_diagnosis("03", {"cause": second}))
+    assert f"ok  Cause: You named “{second}”. As right: {first}." in str(grade_diagnosis("03", {"cause": second}))

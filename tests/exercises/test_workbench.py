@@ -71,8 +71,12 @@ def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
     text = handed_out(load("02"))
     shell.program.hand_out("mlp", "Z-1", packed(text), seed=3)
     assert shell.program.source == text and not shell.program.diagnosed
-    record.note("Z-1/2", "diagnosis", {"cause": "a mask"})
-    assert shell.program.diagnosed and diagnosed("Z-1") and not diagnosed("Z-2")
+    assert shell.program.original == text
+    shell.magic("Settings", "seed = 7\n")
+    assert shell.program.original == text != shell.program.source, "lines are those of the text as handed out"
+    for ticket in ("Z-1", "Z-1/2"):  # it can be changed until the notebook is collected, so nothing opens
+        record.note(ticket, "diagnosis", {"cause": "a mask"})
+    assert not shell.program.diagnosed and diagnosed("Z-1") and not diagnosed("Z-2")
 
 
 def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import psutil
 
 import bugzoo.grading.grade as room
+from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.model import STATES, Result
 from bugzoo.running import Run
+from tests import voice
 from tests.grading.tricks import SCENARIO
 
 SECONDS = 12.0
@@ -24,8 +26,20 @@ def ran(source: str, seconds: float = SECONDS) -> Run:
     return room._run(room._job(source, SCENARIO, seconds, True))
 
 
+def well_said(result: Result) -> None:
+    """Each check of a repair says its group, and is told in short sentences, of which the last one says what passes."""
+    for check in result.checks:
+        assert check.group in GROUPS, check
+        told = [*voice.sentences(check.saw), *voice.sentences(check.expected)]
+        assert all(one[0].isupper() or one[0].isdigit() for one in told) and check.saw.endswith("."), check
+        assert check.passed or check.expected.endswith("."), check
+        if check.status != "your code raised":  # which holds torch's own message
+            assert not [one for one in told if list(voice.long_ones(one))], check
+
+
 def must_pass(source: str, **options) -> Result:
     result = attempt(source, **options)
+    well_said(result)
     assert result.passed and result.share == 1.0, str(result)
     return result
 
@@ -34,6 +48,7 @@ def must_fail(source: str, **options) -> Result:
     """Earns nothing, and says why: each check that failed names what it saw and what it expected."""
     result = attempt(source, **options)
     assert result.status in STATES and not result.passed and result.share == 0, str(result)
+    well_said(result)
     failed = [check for check in result.checks if not check.passed]
     assert failed and all(check.saw and check.expected for check in failed), str(result)
     return result

@@ -139,14 +139,12 @@ def test_every_part_is_worth_a_whole_point():
 
 def test_a_step_that_was_asked_for_is_not_called_unasked():
     told = str(grade_diagnosis("01", right("01_flat_loss") | {"step": 1}))
-    assert "it shows from the first step" in told and "no onset" not in told
+    assert "It shows from the first step" in told and "no onset" not in told
 
 
 def test_a_wrong_cause_is_told_that_one_can_go_on():
     result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a wrong learning rate"})
-    assert (
-        result.points == 0 and "Look further" in result.message and "what passes: the cause of this run" in str(result)
-    )
+    assert result.points == 0 and "Look further" in result.message and "Right is the cause of this run." in str(result)
 
 
 def test_a_program_of_one_process_is_offered_no_test_of_ranks():
@@ -162,3 +160,22 @@ def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
     fewer = {name: fault for at, (name, fault) in enumerate(faults.catalogue().items()) if at % 2 or name in kept}
     monkeypatch.setattr(faults, "catalogue", lambda: fewer)
     assert {exercise.name: offered(exercise).letter for exercise in exercises().values()} == known
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"cause": "something else"}, ["NO  Cause: You named “something else”. Right is the cause of this run."]),
+        ({"place": 3}, ["NO  Line: You named line 3. Right is the line to change, within 3 lines."]),
+        ({"place": None}, ["NO  Line: You named no line."]),
+        (
+            {"step": None, "test": "Q"},
+            ["NO  First step: You named no step.", "NO  Test: 'Q' is not one of the letters."],
+        ),
+        ({"evidence": []}, ["NO  Views: No view was opened. Right is a view that shows it."]),
+        ({"evidence": ["loss_curve"]}, ["Views: You opened loss_curve.", "ok  Test: You chose test "]),
+    ],
+)
+def test_each_part_is_told_in_a_sentence(answer, said):
+    text = str(grade_diagnosis("03_sudden_nan", right("03_sudden_nan") | answer))
+    assert all(one in text for one in said), text

@@ -8,6 +8,7 @@ import pytest
 from bugzoo import faults
 from bugzoo.grading import checks, grade
 from bugzoo.grading.grade import tidy
+from bugzoo.grading.groups import GROUPS, state
 from bugzoo.scenario import Scenario
 
 CASE = Scenario("mlp", ("loss/double_softmax",))
@@ -45,4 +46,9 @@ def test_one_that_is_ill_on_another_seed_is_refused() -> None:
         "# %% Training", "ill = lambda logits, labels: F.cross_entropy(logits.softmax(-1), labels)\n\n# %% Training", 1
     )
     result = grade.grade(source, CASE, seeds=(0, 1))
-    assert result.status == "wrong" and any("(seed 1)" in check.saw for check in result.checks), str(result)
+    failed = [check for check in result.checks if not check.passed]
+    assert result.status == "wrong" and {check.group for check in failed} == {"every_run"}, str(result)
+    assert all(check.saw.startswith("With seed 1: ") for check in failed) and "symptom" in {
+        check.name for check in failed
+    }
+    assert [state(result, group) for group in GROUPS] == ["passed", "passed", "passed", "passed", "failed"], str(result)

@@ -7,13 +7,17 @@ import pytest
 from bugzoo.diagnostics import instrument, names
 from bugzoo.diagnostics._causes import CAUSES
 from bugzoo.grading import checks
-from bugzoo.grading.symptoms import symptom
+from bugzoo.grading.lines import TITLES
+from bugzoo.grading.symptoms import ALARMS, PASSES, symptom, title, told
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 from bugzoo.watching.trace import Trace
+from tests import voice
 from tests.diagnostics.test_judges import HEALTHY, SICK
 
-SAID = {word.lower() for row in CAUSES.values() for word in (row.word, *row.also) if " " in word}
+THINGS = {"learning rate"}
+"""Words of the form that only name a thing."""
+SAID = {word.lower() for row in CAUSES.values() for word in (row.word, *row.also) if " " in word} - THINGS
 TELLING = {
     "softmax",
     "sigmoid",
@@ -33,17 +37,37 @@ TELLING = {
 def test_a_symptom_is_a_number_without_a_cause(name, change, cause):
     numbers = HEALTHY[name] | change
     assert instrument(name).judge(numbers).fired
-    text = symptom(name, numbers)
-    assert re.search(r"\d", text), text
-    assert not [word for word in SAID | TELLING if re.search(rf"\b{re.escape(word)}", text.lower())], (cause, text)
+    text, passes = told(name, numbers)
+    assert re.search(r"\d", text) and passes != PASSES, text
+    assert text.endswith(".") and not list(voice.long_ones(text)), text
+    assert passes.endswith(".") and not list(voice.long_ones(passes)), passes
+    assert not [word for word in SAID | TELLING if re.search(rf"\b{re.escape(word)}", f"{text} {passes}".lower())], (
+        cause,
+        text,
+    )
 
 
 def test_an_instrument_without_a_sentence_gives_its_numbers(monkeypatch):
-    from bugzoo.grading import symptoms
+    monkeypatch.delitem(ALARMS, "fresh_gradient")
+    text = symptom("fresh_gradient", HEALTHY["fresh_gradient"] | {"stale_share": 1.0})
+    assert "share of steps that begin with a gradient other than zero: 1 (usually 0)." in text
+    assert title("fresh_gradient") == "Fresh gradient" and "_" not in text and not list(voice.long_ones(text))
 
-    assert symptoms._SENTENCES.keys() <= set(names())
-    monkeypatch.setattr(symptoms, "_SENTENCES", {})
-    assert "stale share 1" in symptom("fresh_gradient", HEALTHY["fresh_gradient"] | {"stale_share": 1.0})
+
+@pytest.mark.parametrize("numbers", [{}, {"stale_share": "many"}, {"stale_share": 0.5, "empty_share": None}])
+def test_numbers_of_any_kind_are_told_without_an_error(numbers):
+    """A submission's process may return anything."""
+    for name in names():
+        assert all(text.endswith((".", "?")) for text in told(name, numbers)), name
+
+
+def test_every_instrument_that_accuses_has_a_title_and_sentences():
+    accusing = {name for name in names() if getattr(instrument(name), "ACCUSES", True)}
+    assert accusing == ALARMS.keys()
+    titles = [title(name) for name in ALARMS]
+    assert len(set(titles)) == len(titles) and not set(titles) & set(TITLES.values())
+    assert all("_" not in one and one[0].isupper() and len(one.split()) <= 8 for one in titles), titles
+    assert title("accuracy") == ""
 
 
 def test_the_checks_tell_it():
@@ -52,5 +76,6 @@ def test_the_checks_tell_it():
     (alarm,) = [check for check in checks.vital(run) if check.name == "double_normalisation"]
     [(fault, _)] = Scenario("mlp", ("loss/double_softmax",)).specs
     for check in (alarm, checks.illness([fault], run)):
-        assert not check.passed and "the rows that enter the loss sum to 1.00" in check.saw
+        assert not check.passed and check.group == "gone" and "Each sums to 1.00" in check.saw
+    assert str(alarm).startswith("NO  Inputs of the loss: ") and str(alarm).endswith(" More than 1 nat passes.")
     assert checks.illness([], run).passed

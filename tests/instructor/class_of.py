@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.grading.model import Result
-from bugzoo.instructor import Assignment
+from bugzoo.instructor import Assignment, key
+from bugzoo.instructor.form_records import FormRecord, output
 from bugzoo.instructor.proof import Proof, Step
 from bugzoo.instructor.visible import Sight
 
@@ -60,6 +61,23 @@ def hand_in(folder: Path, student: str, made: dict[str, Any] | str, name: str) -
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(made if isinstance(made, str) else json.dumps(made), encoding="utf-8")
     return path
+
+
+def by_buttons(week: Path, name: str) -> dict[str, Any]:
+    """The solution's program in a student's notebook whose only diagnosis is in the outputs of its form."""
+    made, solved = (
+        json.loads((week / path).read_text()) for path in (f"student/{name}.ipynb", "instructor/solution.ipynb")
+    )
+    for one in made["cells"]:
+        if one["id"].startswith("program-") and one["id"] != "program-text":
+            one["source"] = cell(solved, one["id"])["source"]
+    found = key.read(week)
+    for number, right in enumerate(found.answers, 1):
+        place = right.places[0][0]
+        kept = FormRecord(number, found.assignment.scenario.ticket, 1.0, right.cause, place, (right.evidence[0],))
+        data = {"text/plain": "Handed in.", **output(kept)}
+        cell(made, "form")["outputs"].append({"output_type": "display_data", "data": data, "metadata": {}})
+    return made
 
 
 def written_proof(draft: Assignment) -> Proof:

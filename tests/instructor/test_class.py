@@ -15,7 +15,7 @@ import pytest
 from bugzoo.errors import UserError
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.proving.attacks import attacks
-from tests.instructor.class_of import PATCH, cell, clear_gradients, hand_in, plain_loss, text
+from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, plain_loss, text
 
 NAME = "week_3"
 sandboxed = pytest.mark.usefixtures("sandboxed")
@@ -27,7 +27,10 @@ def made(week: Path, kind: str = "student") -> dict[str, Any]:
 
 
 def hand_in_class(week: Path, folder: Path) -> None:
-    """The solution, a half-repair, nothing done, no JSON, a dishonest one, one in disorder, and two files of one student."""
+    """The solution, a half-repair, nothing done, no JSON, a dishonest one, one in disorder, and two files of one student.
+
+    Hal pressed the button and saved. Ida did the same, and typed another finding beside it.
+    """
     hand_in(folder, "ada", made(week, "solution"), NAME)
     half = made(week)
     clear_gradients(half)
@@ -45,6 +48,10 @@ def hand_in_class(week: Path, folder: Path) -> None:
     hand_in(folder, "fay", disorder, NAME)
     hand_in(folder, "gus", made(week), NAME)
     (folder / "gus.ipynb").write_text(json.dumps(made(week)))
+    pressed = by_buttons(week, NAME)
+    hand_in(folder, "hal", pressed, NAME)
+    answer(pressed, "first.hand_in(cause='wrong data or wrong labels', place=1)")
+    hand_in(folder, "ida", pressed, NAME)
 
 
 def grade(*arguments: object, **own: Any) -> subprocess.Popen:
@@ -84,7 +91,7 @@ def test_class(week: Path, tmp_path: Path) -> None:
     second = grade(*given, env=env)
     out, said = second.communicate(timeout=600)
     assert second.returncode == 0, said
-    assert "graded: 8 of 8" in said or "graded: 7 of 7" in said
+    assert "graded: 9 of 9" in said
     # what could be graded before was not graded again
     found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
     for name, when in done.items():
@@ -99,14 +106,18 @@ def test_class(week: Path, tmp_path: Path) -> None:
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
     assert {name: one["state"] for name, one in found.items()} == {
         "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "wrong",
-        "fay": "passed", "gus": "cannot be graded", "zed": "not handed in",
+        "fay": "passed", "gus": "cannot be graded", "hal": "passed", "ida": "passed", "zed": "not handed in",
     }  # fmt: skip
     assert {name: one["points"] for name, one in found.items()} == {
-        "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": 0.0, "fay": 7.0, "gus": None, "zed": 0.0
+        "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": 0.0, "fay": 7.0, "gus": None,
+        "hal": 10.0, "ida": 7.75, "zed": 0.0,
     }  # fmt: skip
     assert "not valid JSON" in found["dot"]["message"] and "keep the one that counts" in found["gus"]["message"]
     assert any("'repair' was changed" in note for note in found["eve"]["notes"])
     assert any("out of order" in note for note in found["fay"]["notes"])
+    assert found["hal"]["notes"] == [] and found["ida"]["notes"] == [
+        "finding 1 was handed in by the form and by a typed call; the typed call counts"
+    ]
     assert found["ada"]["diagnosis"]["points"] == 3.0 and found["ada"]["repair"]["points"] == 7.0
 
 

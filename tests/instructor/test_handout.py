@@ -1,11 +1,14 @@
 """The student's notebook says nothing about what is wrong; the check that says so can fail."""
 
 import json
+import re
 
 import pytest
 
-from bugzoo import faults
+from bugzoo import diagnostics, faults
+from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
+from bugzoo.grading.groups import GROUPS
 from bugzoo.instructor import Assignment, handout, key
 from bugzoo.proving.leaks import run_notebook
 from tests.instructor.class_of import answer, cell, clear_gradients
@@ -83,9 +86,23 @@ def test_three_kinds(student: str, draft: Assignment) -> None:
     assert different == {"diagnosis-answer"}
 
 
+def test_nothing_is_asked_that_is_not_graded(student: str) -> None:
+    """No test, no step, no certainty and no guess before: cause, line and views are what earns points."""
+    made = json.loads(student)
+    assert not [one["id"] for one in made["cells"] if "hypothesis" in one["id"]]
+    asked = "\n".join("".join(one["source"]) for one in made["cells"] if not one["id"].startswith("program"))
+    for word in ("how sure", "hypothesis", "test=", "step=", "may also be healthy"):
+        assert word not in asked, word
+    # the placeholder tells the truth: the button is enough
+    assert "".join(cell(made, "diagnosis-answer")["source"]).startswith("# Nothing to type: press Hand in above")
+
+
 @pytest.mark.slow
 def test_what_it_shows_when_it_runs(small: Assignment) -> None:
-    """Executed with a half-repair, a wrong finding and curious cells: no output names a fault."""
+    """Executed with a half-repair, a wrong finding and curious cells: no output names a fault.
+
+    The repair is answered by groups, after the hand-in too, as the diagnosis can still be changed.
+    """
     made = json.loads(handout.build(small, "student", key.answers(small)))
     clear_gradients(made)
     answer(made, 'first.hand_in(cause="wrong data or wrong labels", place=3, evidence=["loss_curve"])')
@@ -93,6 +110,11 @@ def test_what_it_shows_when_it_runs(small: Assignment) -> None:
         one = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         made["cells"].append(one | {"metadata": {"tags": ["raises-exception"]}, "source": text})
     shown = {output["cell"]: output["text"] for output in run_notebook(json.dumps(made))}
-    assert "wrong" in shown["repair"] and "1 finding saved" in shown["diagnosis"]
+    repair = shown["repair"].lower()
+    assert "wrong" in repair and "failed" in repair and GROUPS["gone"].lower() in repair, repair
+    named = [name for name in diagnostics.names() if re.search(rf"\b{name}\b", repair)]
+    assert named == [] and not [word for word in words() if word in repair], repair
+    assert "finding 1: wrong data or wrong labels, line 3, view loss_curve" in shown["diagnosis"]
+    assert "finding 2: nothing" in shown["diagnosis"] and "ok" not in shown["diagnosis"].split()
     said = "\n".join(shown.values()).lower()
     assert len(said) > 500 and [name for name in spellings() if name in said] == []

@@ -10,6 +10,8 @@ import pytest
 
 from bugzoo.errors import UserError
 from bugzoo.instructor import Assignment, Refused, key, write
+from bugzoo.instructor.diagnosis_cell import ANSWER
+from bugzoo.instructor.form_records import LINE
 from bugzoo.instructor.layout import check_place
 from tests.instructor.class_of import written_proof
 
@@ -63,6 +65,23 @@ def test_pages_say_it(written: Path, draft: Assignment) -> None:
         assert fault in page and fault in proof
     assert "+    loss = F.cross_entropy(F.softmax(" in page and "2.1 for repairing only fault 1" in page
     assert "| everything repaired | passed | 7 |" in proof and "| as handed out | wrong | 0 |" in proof
+
+
+def test_nbgrader_is_told_to_read_the_forms(written: Path) -> None:
+    """The configuration runs as nbgrader runs it, and puts our step before the one that clears the outputs."""
+    from nbgrader.converters import Autograde
+    from traitlets.config import Config
+
+    config = Config()
+    text = (written / "nbgrader_config.py").read_text()
+    exec(compile(text, "nbgrader_config.py", "exec"), {"get_config": lambda: config})
+    steps = Autograde(config=config).sanitize_preprocessors
+    assert steps[0] == "bugzoo.instructor.autograde.FormRecords" and [one.__name__ for one in steps[1:2]] == [
+        "ClearOutput"
+    ]
+    assert config.ClearSolutions.code_stub == {"python": ANSWER}
+    page = (written / "README.md").read_text()
+    assert LINE in text and LINE in page and page.index("bugzoo grade submitted") < page.index("nbgrader autograde")
 
 
 @pytest.mark.parametrize("spoil", ["missing", "JSON", "format", "program"])

@@ -9,6 +9,7 @@ import pytest
 
 from bugzoo.grading.program import SECTIONS, join
 from bugzoo.instructor import Assignment, handout, key
+from bugzoo.instructor.diagnosis_cell import ANSWER
 from bugzoo.instructor.submission import MOST_BYTES, Submission, find, once_each, read
 from tests.instructor.class_of import cell, hand_in
 
@@ -30,7 +31,7 @@ def look(folder: Path, text: str, made: dict[str, Any] | str | bytes, student: s
 def test_as_handed_out(tmp_path: Path, text: str, draft: Assignment) -> None:
     one = look(tmp_path, text, text)
     assert (one.problem, one.notes, one.student) == ("", (), "ada")
-    assert join(one.sections) == draft.source and "YOUR CODE HERE" in one.answer
+    assert join(one.sections) == draft.source and one.answer == ANSWER and one.forms == ()
     assert len(one.digest) == 64 and one.timestamp.startswith("20")
 
 

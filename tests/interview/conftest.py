@@ -1,5 +1,7 @@
 """A case, evidence of a real run, and a session on a clock that the test winds."""
 
+from dataclasses import replace
+
 import pytest
 
 from bugzoo.interview.deck import draw
@@ -27,14 +29,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def evidence(collected) -> Evidence:
-    return Evidence(
-        collected.readings,
-        collected.losses,
-        collected.twin_losses,
-        collected.printed,
-        collected.outcome,
-        collected.error,
-    )
+    run = replace(collected.run, readings=dict(collected.run.readings))
+    return Evidence(collected.scenario, run, dict(collected.readings), collected.twin_losses)
 
 
 def passing(case, source):

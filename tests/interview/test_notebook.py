@@ -41,13 +41,18 @@ def test_nothing_done_ends_nothing_and_tells_nothing(desk, capsys):
 
 
 def test_a_whole_visit_by_calls(desk, clock, capsys):
-    desk.ask("fresh_gradient")
-    assert "stale_share" in capsys.readouterr().out and desk.budget().startswith("28 of 30")
-    with pytest.raises(UserError, match="Did you mean fresh_gradient"):
-        desk.ask("fresh_gradients")
+    desk.ask("gradients")
+    said = capsys.readouterr().out
+    assert "begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in said and "layer1.weight" in said
+    assert desk.budget().startswith("26 of 30")
+    with pytest.raises(UserError, match="Did you mean gradients"):
+        desk.ask("gradient")
+    with pytest.raises(UserError, match="'fresh_gradient' stands in the view 'gradients'"):
+        desk.ask("fresh_gradient")
+    assert desk.budget().startswith("26 of 30"), "a wrong name costs nothing"
     clock.now += 60
     line = rubric.lines(desk._case)[0][0]
-    assert desk.diagnose(right(desk), line=line, shows="fresh_gradient")
+    assert desk.diagnose(right(desk), line=line, shows="gradients")
     assert "That is the cause" in capsys.readouterr().out
     tests = desk.tests()
     desk.tell(next(i for i, text in enumerate(tests, 1) if text in {one.test for one in desk._case.fault.look_alikes}))
@@ -87,31 +92,61 @@ def test_a_wrong_guess_costs_and_a_wrong_number_does_not(desk, capsys):
     assert desk.tests() == []
 
 
+def test_a_step_is_shown_and_costs_a_further_run(desk, capsys):
+    """The batch of step 7 is none that a run keeps by itself: it comes of a run that keeps it."""
+    desk.ask("batch", step=7)
+    said = capsys.readouterr().out
+    assert "optimizer step of the batch shown: 7\n" in said and "20 of 30 points" in said
+    desk.ask("batch")
+    said = capsys.readouterr().out
+    assert "optimizer step of the batch shown: 1\n" in said and "20 of 30 points" in said, "the view itself was bought"
+    for step, message in ((217, "Choose from 1 to 216"), (0, "Choose from 1"), ("x", "is not an optimizer step")):
+        with pytest.raises(UserError, match=message):
+            desk.ask("batch", step=step)
+    with pytest.raises(UserError, match="gradients takes no step"):
+        desk.ask("gradients", step=5)
+    assert desk.budget().startswith("20 of 30"), "bad input costs nothing"
+
+
 def test_buttons_do_what_the_calls_do(desk, monkeypatch):
     shown = []
     monkeypatch.setattr(widgets, "display", shown.append)
+    monkeypatch.setattr(notebook, "headless", lambda: False)
     widgets.picker(desk)
-    which, (ask, left), seen = shown[0].children[0], shown[0].children[1].children, shown[0].children[2]
-    assert which.value is None and ask.disabled
-    which.value = next(number for text, number in which.options if "fresh_gradient" in text)
-    assert "costs 2" in ask.description
+    which, step, row, seen = shown[0].children
+    ask, left = row.children
+    assert which.value is None and ask.disabled and step.layout.display == "none"
+    which.value = next(number for text, number in which.options if " gradients · " in text)
+    assert "costs 4" in ask.description and step.layout.display == "none"
     ask.click()
-    assert "stale_share" in seen.children[0].value and "28 of 30" in left.value and ask.description == "Show again"
+    text, picture = seen.children
+    assert text.value.count("usual: 0 to 0.1") and bytes(picture.value).startswith(b"\x89PNG"), (
+        "the picture of an exercise"
+    )
+    assert "26 of 30" in left.value and ask.description == "Show again"
+
+    which.value = next(number for text, number in which.options if " batch · " in text)
+    assert "costs 4" in ask.description and step.layout.display is None
+    step.value = "50"
+    assert "costs 10" in ask.description
+    step.value = "fifty"
+    ask.click()
+    assert "fifty&#x27; is not a step" in seen.children[0].value and "26 of 30" in left.value
 
     widgets.form(desk)
     cause, line, shows, say, told, asked = shown[1].children
     say.click()
     assert "Choose a cause" in told.value and not desk._session.diagnoses
-    shows.value = "fresh_gradient"
+    shows.value = "gradients"
     cause.value, line.value = right(desk), "somewhere"
-    assert shows.value == "fresh_gradient"
+    assert shows.value == "gradients"
     say.click()
     assert "not a line number" in told.value and not desk._session.diagnoses
     line.value = "60"
     say.click()
     assert "That is the cause" in told.value and say.disabled
     given = desk._session.diagnoses[-1]
-    assert (given.line, given.evidence, given.test) == (60, "fresh_gradient", ""), "no test is chosen beforehand"
+    assert (given.line, given.evidence, given.test) == (60, "gradients", ""), "no test is chosen beforehand"
     asked.children[1].index = 0
     assert desk._session.diagnoses[-1].test == desk.tests()[0]
 
@@ -120,6 +155,8 @@ def test_long_lines_are_broken_between_words():
     row = f"  {'evidence before guess':20} {10:>5g}/15  " + "looked at this and that " * 8
     lines = notebook.wrapped(row.rstrip() + "\n+    code stays as it is").split("\n")
     assert all(len(line) <= 100 for line in lines) and lines[1].startswith(" " * 35)
+    reason = notebook.wrapped("  1. `loop/x`, line 3: " + "it was seen here and there " * 6).split("\n")
+    assert len(reason) == 2 and len(reason[1]) - len(reason[1].lstrip()) == 4, "below its number"
     assert " ".join(" ".join(lines[:-1]).split()) == " ".join(row.split()) and lines[-1] == "+    code stays as it is"
 
 
@@ -127,7 +164,7 @@ def test_long_lines_are_broken_between_words():
 def test_a_real_visit(capsys):
     """Nothing replaced: a drawn case, its evidence, a half-hearted and then a real repair, graded."""
     desk = notebook.Interview(5, SEED)
-    desk.ask("fresh_gradient")
+    desk.ask("gradients")
     desk._keep("", desk._handed_out.replace("learning_rate = 1e-3", "learning_rate = 1e-4"))
     desk.hand_in()
     assert "Not healthy yet" in capsys.readouterr().out
@@ -141,7 +178,7 @@ def test_a_real_visit(capsys):
 def test_a_record_that_cannot_be_used_is_a_remark(desk, capsys, tmp_path, monkeypatch):
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "a file"))
-    desk.ask("fresh_gradient")
+    desk.ask("gradients")
     desk.close()
     said = capsys.readouterr().out
     assert said.count("Your progress is not saved") == 1 and "points" in said

@@ -13,6 +13,7 @@ import pytest
 from bugzoo import faults, record
 from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
+from bugzoo.interview.requests import find
 from bugzoo.scenario import fits
 from tests.interview.seeds import first_seed
 
@@ -33,12 +34,6 @@ def rows(folder: Path) -> list[dict]:
         return record.interviews()
 
 
-def numbers(text: str) -> dict[str, int]:
-    """Name -> number of every line `  12   4  name ...` that was shown."""
-    words = [line.split() for line in text.splitlines()]
-    return {word[2]: int(word[0]) for word in words if len(word) > 2 and word[0].isdigit()}
-
-
 def cause_number(session_case) -> int:
     fitting = [f for f in faults.catalogue().values() if not f.trap and session_case.scenario.program in fits(f)]
     return [f.id for f in sorted(fitting, key=lambda f: f.title)].index(session_case.fault.id) + 1
@@ -48,11 +43,9 @@ def cause_number(session_case) -> int:
 def test_a_whole_session_from_a_file(tmp_path):
     case = draw(SEED)
     (tmp_path / "repaired.py").write_text(case.scenario.base)
-    from bugzoo import diagnostics
-
-    evidence = diagnostics.names().index("fresh_gradient") + 3
     line = rubric.lines(case)[0][0]
-    answers = [str(evidence), "nonsense", "999", "diagnose", str(cause_number(case)), str(line), str(evidence), "1"]
+    answers = ["gradients", "nonsense", "999", "fresh_gradient", "look batch fifty", "look gradints", "more gradients"]
+    answers += ["diagnose", str(cause_number(case)), str(line), str(find("gradients").number), "1"]
     answers += ["submit nowhere.py", "submit repaired.py", "done"]
     talk = start(tmp_path, "--minutes", "5", "--json")
     out, err = talk.communicate("\n".join(answers) + "\n", timeout=200)
@@ -64,6 +57,13 @@ def test_a_whole_session_from_a_file(tmp_path):
     assert got["evidence before guess"] == rubric.EVIDENCE
     assert got["repair"] == rubric.REPAIR, result["rows"]
     assert "nowhere.py cannot be read" in err and "no evidence 999" in err and "'nonsense' is not a command" in err
+    assert "share of steps that begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in err
+    assert "'fresh_gradient' stands in the view 'gradients'" in err and "'fifty' is not a step" in err
+    assert "Did you mean gradients" in err and "gradients has no more lines" in err, "a pipe gets all at once"
+    assert "Enter: page" not in err and err.count(f"Ticket {case.ticket}: ") == 2, (
+        "above the list, and above the causes"
+    )
+    assert "gradients, opened" in err and "What `bugzoo checkup` would have said" in err
     before = err[: err.index("The case: ")]
     for secret in (case.fault.id, "stale_gradients"):
         assert secret not in before, "nothing names the fault before the debrief"
@@ -82,14 +82,16 @@ def test_the_broken_file_handed_in_again_is_no_repair(tmp_path):
     got = {row["name"]: row["points"] for row in json.loads(out)["rows"]}
     assert got["repair"] < rubric.REPAIR, err
     assert "Not healthy yet" in err
-    assert "fresh_gradient" not in err[err.index("Not healthy yet") : err.index("cause  ")], "evidence has its price"
+    assert "gradient other than 0" not in err[err.index("Not healthy yet") : err.index("cause  ")], (
+        "evidence has its price"
+    )
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_input_that_ends_is_abandoned(tmp_path):
     talk = start(tmp_path)
-    out, err = talk.communicate("1\n", timeout=200)
+    out, err = talk.communicate("healthy_twin\n", timeout=200)
     assert talk.returncode == 0, err
     assert "No more input" in out and "Traceback" not in err
     (row,) = rows(tmp_path)

@@ -7,47 +7,46 @@ import pytest
 
 from bugzoo import faults
 from bugzoo.errors import UserError
-from bugzoo.grading.diagnosis import NEAR
-from bugzoo.interview import rubric
+from bugzoo.grading.diagnosis import NEAR, telling
+from bugzoo.interview import measure, rubric
 from bugzoo.interview.deck import draw
-from bugzoo.interview.evidence import BUDGET
 from bugzoo.interview.play import counted
+from bugzoo.interview.requests import BUDGET, find, listed
 from bugzoo.interview.session import GUESSES, Session, open_folder
 
 RIGHT = "loop/stale_gradients"
 
 
 def ask(session, *names):
-    requests = {request.name: request for request in session.evidence.requests()}
-    return [session.ask(requests[name]) for name in names]
+    return [session.ask(find(name)) for name in names]
 
 
 def points(result):
     return {row["name"]: row["points"] for row in result["rows"]}
 
 
-def test_evidence_is_real_and_has_a_price(session):
-    (text,) = ask(session, "fresh_gradient")
-    share = float(next(line for line in text.splitlines() if "stale_share" in line).split("=")[1])
-    assert share > 0.5
-    spent = session.evidence.spent
-    assert spent > 0
-    ask(session, "fresh_gradient")
-    assert session.evidence.spent == spent, "what was seen is free"
-
-
 def test_the_budget_is_a_budget(session):
-    answers = ask(session, *[request.name for request in session.evidence.requests()])
+    answers = ask(session, *[request.name for request in listed() if request.name != "repeat"])
     assert session.evidence.spent <= BUDGET
-    assert any(f"of {BUDGET} are left" in answer for answer in answers)
+    refused = [answer for answer in answers if f"of {BUDGET} are left" in answer]
+    assert refused and len(session.evidence.seen) == len(answers) - len(refused)
+    before = session.evidence.spent
+    ask(session, session.evidence.seen[0])
+    assert session.evidence.spent == before, "what was seen is free"
+
+
+def test_about_seven_requests_are_in_the_budget():
+    """As many as when instruments were for sale, whose median price was 4, too."""
+    prices = sorted(request.price for request in listed())
+    assert prices[len(prices) // 2] == 4 and 7 <= BUDGET / (sum(prices) / len(prices)) <= 8
 
 
 def test_a_perfect_session_gets_everything(session, clock):
-    ask(session, "fresh_gradient")
+    ask(session, "gradients")
     clock.now += 30
     assert session.guess(faults.load(RIGHT))
     line = rubric.lines(session.case)[0][0]
-    session.support(line, "fresh_gradient", session.case.fault.look_alikes[0].test)
+    session.support(line, "gradients", session.case.fault.look_alikes[0].test)
     session.script.write_text(session.case.scenario.base)
     session.submit()
     result = session.close("finished")
@@ -74,16 +73,41 @@ def test_guessing_against_what_was_seen_costs_more(session, evidence, clock, tmp
     early = points(session.close("finished"))["wrong guess"]
     case = session.case
     second = Session(case, evidence, open_folder(case, tmp_path / "two", 5), 5, session._grade, clock)
-    ask(second, "parameter_audit")  # shows that nothing is frozen
+    ask(second, "weights")  # shows that nothing is frozen
     second.guess(wrong)
     late = points(second.close("finished"))["wrong guess"]
     assert late < early < 0
 
 
 def test_saying_that_nothing_is_wrong_against_an_alarm(session):
-    ask(session, "fresh_gradient")
+    ask(session, "gradients")
     assert not session.guess(None)
     assert session.diagnoses[0].against
+
+
+def test_saying_that_nothing_is_wrong_after_looking_elsewhere(session):
+    ask(session, "modes", "memory")
+    assert not session.guess(None)
+    assert not session.diagnoses[0].against, "these views show nothing unusual"
+
+
+@pytest.mark.parametrize(("name", "share"), [("gradients", 1.0), ("modes", 1 / 3)])
+def test_the_view_that_shows_it_gives_the_points(session, name, share):
+    """loop/stale_gradients shows in `gradients` by its evidence; `modes` has none of its numbers."""
+    ask(session, name)
+    session.guess(faults.load(RIGHT))
+    session.support(None, name, "")
+    result = session.close("finished")
+    assert points(result)["evidence before guess"] == round(rubric.EVIDENCE * share, 1)
+    (shown,) = [one for one in result["debrief"]["shown_by"] if one["view"] == "gradients"]
+    assert shown["opened"] == (name == "gradients")
+    assert "share of steps that begin with a gradient other than 0: 1 (usual: 0 to 0.1)" in shown["outside"]
+    assert any(RIGHT in line for line in result["debrief"]["checkup"]), "checkup would have named it"
+
+
+def test_the_table_says_which_views_count(session):
+    """The same function as in exercises and assignments."""
+    assert rubric.right(session.case, session.evidence).evidence == telling(session.case.fault)
 
 
 def test_guesses_run_out(session):
@@ -97,9 +121,9 @@ def test_a_healthy_case_wants_to_be_left_alone(evidence, clock, tmp_path):
     case = draw(1, "traps/accumulation_on_purpose", "mlp")
     script = open_folder(case, tmp_path / "trap", 5)
     session = Session(case, evidence, script, 5, lambda case, source: {"share": 1.0, "why": "healthy"}, clock)
-    ask(session, "gradient_health")
+    ask(session, "gradients")
     assert session.guess(None)
-    session.support(None, "gradient_health", "")
+    session.support(None, "gradients", "")
     got = points(session.close("finished"))
     assert got["cause"] == rubric.CAUSE and got["place"] == rubric.PLACE and got["repair"] == rubric.REPAIR
 
@@ -116,6 +140,19 @@ def test_time_counts_and_grading_does_not(session, clock):
     session.submit()
     assert session.left() == pytest.approx(240)
     assert session.close("finished")["seconds"] == 60
+
+
+def test_a_further_run_is_not_the_candidate_s_time(session, clock, monkeypatch):
+    reading = session.evidence.readings["batch"]
+
+    def slow(scenario, name, step):
+        clock.now += 1000
+        return reading
+
+    monkeypatch.setattr(measure, "at_step", slow)
+    clock.now += 60
+    session.ask(find("batch"), 50)
+    assert session.left() == pytest.approx(240)
 
 
 def test_a_file_saved_in_time_counts_when_time_is_over(session, clock):

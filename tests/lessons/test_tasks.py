@@ -1,6 +1,9 @@
 """What learners write is judged by what it does: any right way passes, a lazy one fails, an unfilled stub stops nothing."""
 
 import json
+import os
+import subprocess
+import sys
 import types
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 from bugzoo import course, lab, record
 from bugzoo.course.source import read
 from bugzoo.errors import UserError
-from bugzoo.lab import tryout
+from bugzoo.lab import tryout, versions
 
 TASKS = [(name, task) for name in course.files() for task in course.load(name).tasks]
 
@@ -53,7 +56,8 @@ def test_a_stub_is_told_so_and_the_lesson_goes_on(lesson: str, name: str, capsys
     assert "continues with the solution" in said and used is not stub
     assert tryout.judged(task.judge, used, name)[0]
     kept = record.kept("task", f"{number}/{name}")
-    assert kept == {"held": False}
+    assert kept == {"held": False, "tries": 0, "versions": []}, "the unchanged stub is not a try"
+    assert "Hint:" not in said
     again = lab.try_out(f"{number}/{name}", used)  # the same cell again: the stub is judged, not what stands in for it
     assert "continues with the solution" in capsys.readouterr().out and tryout.judged(task.judge, again, name)[0]
 
@@ -182,3 +186,114 @@ def test_a_prediction_that_was_right_or_never_made(small, capsys: pytest.Capture
     assert capsys.readouterr().out.splitlines()[-3:] == ["You said: b) Two", "It was: b) Two", "yes, two."]
     with pytest.raises(UserError, match="The answers are a, b"):
         lab.predict("07/how_many").say("c")
+
+
+HINTED = SMALL.replace(
+    """def judge(half):
+    yield half(3) == 1.5, f"half of 3: yours says {half(3)}"
+""",
+    """def judge(half):
+    yield half(0) == 0, f"half of 0: yours says {half(0)}"
+    yield half(3) == 1.5, f"half of 3: yours says {half(3)}", "// rounds down to a whole number."
+    yield half(-3) == -1.5, f"half of -3: yours says {half(-3)}", "another hint."
+""",
+)
+
+
+@pytest.fixture
+def hinted(small, tmp_path: Path) -> None:
+    (tmp_path / "07_small.py").write_text(HINTED)
+
+
+def rounded_down(x):
+    return x // 2
+
+
+def doubled(x):
+    return 2 * x
+
+
+def whole(x):
+    return int(x / 2)
+
+
+def tried(answer, capsys: pytest.CaptureFixture) -> list[str]:
+    capsys.readouterr()
+    lab.try_out("07/half", answer)
+    return capsys.readouterr().out.splitlines()
+
+
+LAST = "The lesson continues with the solution for now. Change your code and run both cells again."
+
+
+def test_a_first_failed_try_shows_what_failed_and_the_second_a_hint(hinted, capsys: pytest.CaptureFixture) -> None:
+    first = ["  NOT  half of 3: yours says 1", "  NOT  half of -3: yours says -2", "  1 of 3 checks pass.", LAST]
+    assert tried(rounded_down, capsys) == first
+    assert tried(rounded_down, capsys) == first, "the same code is the same try"
+    assert record.kept("task", "07/half")["tries"] == 1
+    second = tried(whole, capsys)
+    assert second[-2:] == ["Hint: // rounds down to a whole number.", LAST], "of the first failed case, and one line"
+    assert sum("Hint" in line for line in second) == 1 and not any("half of 0" in line for line in second)
+    assert record.kept("task", "07/half")["tries"] == 2
+    assert "Hint: // rounds down to a whole number." in tried(rounded_down, capsys), "and so it stays"
+    assert tried(lambda x: x / 2, capsys) == [
+        "  ok   half of 0: yours says 0.0", "  ok   half of 3: yours says 1.5", "  ok   half of -3: yours says -1.5",
+        "All checks pass. The lesson continues with your code.",
+    ]  # fmt: skip
+    kept = record.kept("task", "07/half")
+    assert kept["held"] is True and kept["tries"] == 2
+
+
+def test_tries_are_counted_over_restarts_and_old_records_are_read(hinted, capsys: pytest.CaptureFixture) -> None:
+    record.keep("task", "07/half", {"held": False})  # of an earlier version
+    assert not any("Hint" in line for line in tried(doubled, capsys))
+    names: dict = {}
+    exec("def half(x):\n    # a comment is no other code\n    return 2 * x\n", names)
+    assert not any("Hint" in line for line in tried(names["half"], capsys)), "defined again, with the same code"
+    exec("def half(x):\n    return 3 * x\n", names)
+    assert any("Hint" in line for line in tried(names["half"], capsys))
+
+
+def test_changed_code_in_a_helper_is_another_version() -> None:
+    def version(text: str) -> str:
+        names: dict = {"__name__": "__main__"}
+        exec(text, names)
+        return versions.version(names["half"])
+
+    helper = "def by(x):\n    return {}\ndef half(x):\n    return by(x)\n"
+    assert version(helper.format("x // 2")) == version("import math\n" + helper.format("x // 2"))
+    assert version(helper.format("x // 2")) != version(helper.format("x // 3"))
+    assert version("def half(x, by=2): return x // by") != version("def half(x, by=3): return x // by")
+    assert version("def half(x): return half(x)") == version("def half(x): return half(x)")
+    assert version("half = None") != version("def half(x): return None")
+
+
+def test_a_version_is_the_same_in_every_process() -> None:
+    text = (
+        "from bugzoo.lab.versions import version\n"
+        "def half(x):\n    return [y for y in x if y in {'a', 'b', 'c', 'd'}] or (lambda: 'e')()\n"
+        "print(version(half))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", text], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(said) == 1
+
+
+def test_code_that_raises_gets_a_hint_of_its_failed_case_or_none(hinted, capsys: pytest.CaptureFixture) -> None:
+    tried(doubled, capsys)
+    said = tried(lambda x: x / 0, capsys)
+    assert "raised ZeroDivisionError" in said[0] and len(said) == 2, "no case of the judge failed, so it has no hint"
+
+
+@pytest.mark.parametrize(("lesson", "name"), TASKS)
+def test_every_task_has_hints_of_one_line(lesson: str, name: str) -> None:
+    task, names, _ = of(lesson, name)
+    hints = {way: tryout.verdict(task.judge, answer, name).hint for way, answer in names["LAZY"].items()}
+    assert all(hints.values()), f"no hint for {[way for way, hint in hints.items() if not hint]}"
+    assert len(set(hints.values())) >= 3, "a hint names the misconception, and those differ"
+    assert all("\n" not in hint and len(hint.split()) <= 25 for hint in hints.values())

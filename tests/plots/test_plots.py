@@ -147,7 +147,12 @@ def test_a_broken_run_is_shaded_where_it_has_no_loss_and_marked_where_something_
     steps = range(1, 241)
     run = {"losses": [1.0 if step < 50 else math.nan for step in steps], "grad_norms": [1.0 for _ in steps]}
     twin = {"losses": [1.0 + step % 2 for step in steps], "grad_norms": [1.0 for _ in steps]}
-    numbers = {"broken": run, "healthy": twin, "first_non_finite": {"step": 50, "op": "log"}, "marks": [(30, "repaired")]}
+    numbers = {
+        "broken": run,
+        "healthy": twin,
+        "first_non_finite": {"step": 50, "op": "log"},
+        "marks": [(30, "repaired")],
+    }
     upper, lower = comparison.picture(numbers).axes
     (band,) = [patch for patch in upper.patches if patch.get_width() > 1]
     assert (band.get_x(), band.get_x() + band.get_width()) == (49.5, 240.5)
@@ -155,6 +160,9 @@ def test_a_broken_run_is_shaded_where_it_has_no_loss_and_marked_where_something_
         "step 30: repaired", "step 50: first non-finite number\nlog", "  no finite loss",
     ]  # fmt: skip
     named = [line for line in upper.lines if not line.get_label().startswith("_")]
-    assert [line.get_label() for line in named] == ["healthy (mean of the last 10 steps)", "broken (mean of the last 10 steps)"]
+    assert [line.get_label() for line in named] == [
+        "healthy (mean of the last 10 steps)",
+        "broken (mean of the last 10 steps)",
+    ]
     assert len({line.get_linewidth() for line in named}) == 1, "the twin is no thicker than the run"
     assert not lower.patches

@@ -149,7 +149,12 @@ REWORDED = (
     ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
     ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
     ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
-    ("grading/checks.py", "with its weights shuffled the model", "the model with shuffled weights"),
+    ("grading/checks.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),
+    ("grading/checks.py", "None of them raises an alarm", "No alarm was raised"),
+    ("grading/integrity.py", "The optimizer steps were counted", "All optimizer steps were counted"),
+    ("grading/alarms/updates.py", "The gradients were read when", "All gradients were read when"),
+    ("grading/lines.py", "Instruments that are not listed", "All other instruments"),
+    ("grading/groups.py", "It runs and trains", "The program runs and trains"),
     ("running/worker.py", "The worker ended without a result", "A worker left no result"),
 )
 """File, what stands in a text that it says, and what might."""

@@ -1,0 +1,111 @@
+"""The look of a drawn prediction: a plot with a line through three points, and a slider for each of them."""
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+import plotly.graph_objects as go
+
+from bugzoo.course.drawings import Axis
+from bugzoo.lab import page
+from bugzoo.lab.chart import CLEAR, Sheet
+from bugzoo.lab.quiz_widgets import answering, inline, status
+from bugzoo.plots.comparison import BROKEN
+
+if TYPE_CHECKING:
+    from bugzoo.lab.drawing import Drawing
+
+HEIGHT = 230
+"""Pixels of the plot. With question, sliders and button it stays below 420."""
+STEPS = 100
+"""Steps of a slider from one end to the other."""
+
+
+class Face:
+    """The widgets, shown on creation."""
+
+    def __init__(self, drawing: "Drawing") -> None:
+        self.drawing, asked = drawing, drawing.asked
+        start = drawing.said or (_middle(asked.y),) * len(asked.points)
+        self.sliders = [_slider(asked.y, value, f"at {drawing.places(place)}") for place, value in enumerate(start)]
+        line = go.Scatter(
+            x=list(asked.points), y=list(start), name="your guess", mode="lines+markers", showlegend=False,
+            line={"color": BROKEN, "width": 2}, marker={"size": 10}, hovertemplate="%{y:.3g}<extra></extra>",
+        )  # fmt: skip
+        layout = go.Layout(
+            height=HEIGHT, autosize=True, margin={"l": 84, "r": 16, "t": 8, "b": 44}, template="none",
+            paper_bgcolor=CLEAR, plot_bgcolor=CLEAR, font={"size": 13}, xaxis=_axis(asked.x), yaxis=_axis(asked.y),
+        )  # fmt: skip
+        self.figure: Any = Sheet([line], layout)
+        self.figure._config = self.figure._config | {"responsive": True, "displayModeBar": False}
+        self.figure.on_msg(self._asked)
+        self.button = w.Button(description="This is my guess", icon="check", layout={"width": "180px"})
+        self.carried = page.Carried(self.button, **{f"at{place}": one for place, one in enumerate(self.sliders)})
+        self.told = w.HTML()
+        for one in self.sliders:
+            one.observe(self._moved, "value")
+        self.button.on_click(self._pressed)
+        rows = [w.HTML(status(f"<b>{inline(asked.text)}</b>")), self.figure, *self.sliders]
+        self.box = page.form([*rows, w.HBox([self.button, self.told]), self.carried.box])
+        for name in ("bugzoo-check", "bugzoo-live"):  # the second colors the plot
+            self.box.add_class(name)
+        self.handle = page.put(self.box)
+        if drawing.said:
+            self.told.value = status("This is what you drew before.")
+        if drawing.revealed:
+            self.lock()
+        self._stays()
+
+    def values(self) -> tuple[float, ...]:
+        """Return the y-values of the sliders, to three digits, as they are shown beside them."""
+        return tuple(_rounded(one, self.drawing.asked.y) for one in (slider.value for slider in self.sliders))
+
+    def lock(self) -> None:
+        """Allow no further change: the result was seen."""
+        for one in (*self.sliders, self.button):
+            one.disabled = True
+
+    def _moved(self, _: Any) -> None:
+        with self.figure.batch_update():
+            self.figure.data[0].y = self.values()
+
+    def _pressed(self, _: Any) -> None:
+        given = [_rounded(float(one), self.drawing.asked.y) for one in self.carried.values().values()]
+        answering(lambda values: html.escape(self.drawing.say(*values)), given, self.told)
+        self._stays()
+
+    def _stays(self) -> None:
+        drawn = ", ".join(f"{one:.3g}" for one in self.drawing.said)
+        text = f"You drew {drawn} at {self.drawing.places()}." if drawn else "You drew nothing yet."
+        page.keep(self.handle, f"{self.drawing.asked.text}\n{text}\nRun this cell to draw.")
+
+    def _asked(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict) and content.get("ready"):
+            self.figure.again(axes=False)
+
+
+def _middle(axis: Axis) -> float:
+    return math.sqrt(axis.low * axis.high) if axis.log else (axis.low + axis.high) / 2
+
+
+def _rounded(value: float, axis: Axis) -> float:
+    return min(max(float(f"{value:.3g}"), axis.low), axis.high)
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    """Return an axis with fixed ends, and room for the markers on them."""
+    low, high = (math.log10(axis.low), math.log10(axis.high)) if axis.log else (axis.low, axis.high)
+    room = 0.04 * (high - low)
+    style: dict[str, Any] = {"title": {"text": axis.label}, "range": [low - room, high + room], "fixedrange": True}
+    return style | {"type": "log" if axis.log else "linear", "zeroline": False, "tickformat": "~g", "nticks": 6}
+
+
+def _slider(axis: Axis, value: float, label: str) -> Any:
+    """Return a slider along an axis, logarithmic where it is."""
+    look: dict[str, Any] = {"description": label, "readout_format": ".3g", "continuous_update": True}
+    look |= {"style": {"description_width": "120px"}, "layout": {"width": "min(100%, 560px)"}}
+    if axis.log:
+        low, high = math.log10(axis.low), math.log10(axis.high)
+        return w.FloatLogSlider(value=value, base=10, min=low, max=high, step=(high - low) / STEPS, **look)
+    return w.FloatSlider(value=value, min=axis.low, max=axis.high, step=(axis.high - axis.low) / STEPS, **look)

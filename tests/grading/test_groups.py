@@ -1,0 +1,220 @@
+"""Before the diagnosis a repair is told by its groups: what they say, and that they say nothing else."""
+
+import ast
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bugzoo import grading
+from bugzoo.grading import lines
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.grade import handed_out, healthy_text, try_exercise
+from bugzoo.grading.groups import GROUPS, in_groups, of_a_trap, sealed, state
+from bugzoo.grading.model import UNCHANGED, Check, Result
+from bugzoo.grading.repairs import pretences
+from bugzoo.proving import leaks
+from bugzoo.scenario import Scenario
+from tests.exercises.course import ROOT
+from tests.grading.attempt import attempt, must_fail, must_pass
+from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
+
+TRAP = "07_second_opinion"
+FOLDER = Path(grading.__file__).parent
+DIAGNOSIS = {"answers.py"}
+"""Graders of a diagnosis, whose checks have no group."""
+
+
+def states(result: Result) -> list[str]:
+    return [state(result, group) for group in GROUPS]
+
+
+def made(status: str, **failed: str) -> Result:
+    """A result with a passed check of the first four groups, and a failed one for each `name=group`."""
+    passed = [("run", "runs"), ("symptom", "gone"), ("loss", "new_data"), ("budget", "unchanged")]
+    checks = [Check(name, "passed", "It passed.", group=group) for name, group in passed if name not in failed]
+    wrong = [
+        Check(name, "wrong", "It was done. It is 0.31.", "0 passes.", group=group) for name, group in failed.items()
+    ]
+    return Result(status, checks=[*checks, *wrong])
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
+def test_each_check_of_a_repair_says_its_group(file):
+    if file.name in DIAGNOSIS:
+        return
+    calls = [
+        node
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Check"
+        if all(word.arg for word in node.keywords)  # not one that is read from JSON
+    ]
+    for call in calls:
+        given = [word.value for word in call.keywords if word.arg == "group"]
+        assert given, f"{file.name}:{call.lineno}: this check has no group"
+        assert not isinstance(given[0], ast.Constant) or given[0].value in GROUPS
+
+
+def test_a_group_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="'news' is not a group of checks; use one of runs, gone"):
+        Check("loss", "wrong", "too high", group="news")
+
+
+def test_results_of_before_are_still_read():
+    old = {"name": "loss", "status": "wrong", "saw": "too high", "expected": "less", "number": 1.0}
+    whole = {"status": "wrong", "share": 0, "message": "", "seconds": 1, "points": 0, "max_points": 5, "checks": [old]}
+    assert Result.from_json(whole).checks == [Check("loss", "wrong", "too high", "less", 1.0)]
+    assert "NO  Loss on new data: too high; what passes: less" in str(Result.from_json(whole))
+
+
+def test_a_right_repair_passes_every_group():
+    assert states(must_pass(MENDED, seeds=(0, 1))) == ["passed"] * 5
+    assert states(must_pass(MENDED)) == ["passed"] * 4 + ["not asked"], "with one seed"
+
+
+def test_a_crash_reaches_no_further_group():
+    result = must_fail(SINGLE["an error at the end"][1](BROKEN))
+    assert states(result) == ["failed", *["not reached"] * 4]
+    assert "program.numbers() prints the error" in sealed(result).message and "line" not in sealed(result).message
+
+
+def test_the_broken_program_fails_where_it_is_broken_and_not_elsewhere():
+    result = must_fail(LAZY["as it was"](BROKEN))
+    assert states(result) == ["failed", "failed", "failed", "passed", "not reached"] and not result.message
+
+
+def test_a_program_that_is_unchanged_reaches_none():
+    result = attempt(BROKEN, attempted=False)
+    assert sealed(result).message == UNCHANGED and states(result) == ["not reached"] * 5
+
+
+def test_what_a_learner_is_told_is_in_order_and_says_no_more():
+    told = in_groups(made("wrong", loss="new_data", clip_rate="gone"))
+    assert told.splitlines() == [
+        "passed       It runs and trains",
+        "failed       What was wrong is gone",
+        "failed       It holds on new data",
+        "passed       Nothing else was changed",
+        "not reached  The same on every run",
+    ]
+
+
+def test_what_is_sealed_holds_nothing_but_the_groups():
+    full = replace(
+        made("wrong", clip_rate="gone"), share=0.3, points=1.5, max_points=5.0, message="The symptom is gone."
+    )
+    left = sealed(full)
+    assert states(left) == states(full) and sealed(left) == left
+    said = json.dumps(left.to_json())
+    assert "clip" not in said and "0.31" not in said and "symptom" not in said and (left.share, left.points) == (0, 0)
+    unseen = Result(
+        "cannot be graded", checks=[Check("model", "cannot be graded", "No model.", "Keep it.", group="runs")]
+    )
+    assert sealed(unseen).message == "No model. Keep it.", "this is about the file, and the learner needs it"
+
+
+@pytest.mark.parametrize("name", exercises())
+def test_no_submission_of_a_proof_says_a_cause_a_name_or_a_number(name):
+    """Every submission in the ledger, also each pretence of the fault: with the checks that failed on it."""
+    tried = json.loads((ROOT / "proofs" / "exercises" / f"{name}.json").read_text(encoding="utf-8"))["trials"]
+    forbidden = " ".join(leaks.names(load(name)))
+    entries = [entry for kind in tried.values() for entry in kind.values() if entry.get("failed")]
+    assert len(entries) > 20
+    for entry in entries:
+        failed = [Check(one, "wrong", f"{forbidden} 0.31", forbidden, 0.31, "gone") for one in entry["failed"]]
+        told = sealed(Result("wrong", checks=[*failed, *made("").checks], message=forbidden))
+        said = f"{told.status} {told.message}\n{in_groups(told)}"
+        assert leaks.in_groups(said) == [] and not [one for one in leaks.names(load(name)) if one in said.lower()]
+
+
+def test_the_search_for_numbers_and_names_can_fail():
+    told = in_groups(made("wrong"))
+    assert leaks.in_groups(told) == []
+    assert leaks.in_groups(told.replace("It holds on new data", "")) != []
+    for more in ("0.31", "clip_rate", "Limit of the gradients", "Training loss"):
+        assert len(leaks.in_groups(f"{told}\n{more}")) == 1, more
+
+
+def test_a_changed_trap_looks_like_a_fault_that_was_not_found():
+    changed, harmless = made("wrong", agreement="unchanged"), made("passed")
+    broken = made("wrong", symptom="gone")
+    for result in (changed, harmless):
+        assert states(of_a_trap(result)) == states(broken) and of_a_trap(result).status == "wrong"
+    crashed = Result("your code raised", checks=[Check("run", "your code raised", "", group="runs")])
+    assert of_a_trap(crashed) == crashed
+
+
+@pytest.mark.slow
+def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
+    trap, other = load(TRAP), load("01_flat_loss")
+    for exercise in (trap, other):
+        assert sealed(try_exercise(exercise.name, handed_out(exercise))).message == UNCHANGED
+    more = "\nunused = 1\n"
+    tried = [try_exercise(exercise.name, handed_out(exercise) + more, seconds=30) for exercise in (trap, other)]
+    assert [one.status for one in tried] == ["wrong", "wrong"]
+    assert all(state(one, "gone") == "failed" and state(one, "every_run") == "not reached" for one in tried)
+    assert try_exercise(TRAP, healthy_text(trap)).status == "wrong", "removing what does no harm"
+
+
+@pytest.mark.slow
+def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
+    right = try_exercise("01_flat_loss", healthy_text(load("01_flat_loss")))
+    assert (
+        right.passed and states(right) == ["passed"] * 5 and (right.points, right.max_points, right.share) == (0, 0, 0)
+    )
+    assert not any(check.saw or check.number is not None for check in right.checks)
+
+
+@pytest.mark.slow
+def test_a_repair_that_hides_the_symptom_is_told_so():
+    from bugzoo.grading.grade import grade_exercise
+
+    exercise = load("03_sudden_nan")
+    hiding = pretences(handed_out(exercise), *exercise.about_fault)["an eps"]
+    result = grade_exercise(exercise.name, hiding)
+    assert result.message.startswith(
+        "No NaN or infinity is left, but the cause is not: the program still computes something else"
+    )
+    assert result.message.split(". ", 1)[1] in next(check.saw for check in result.checks if check.name == "loss")
+    assert states(result) == ["failed", "failed", "failed", "passed", "not reached"]
+
+
+CASE, NAN, HEALTHY = (
+    Scenario("mlp", ("loop/stale_gradients",)),
+    Scenario("digits_cnn", ("numerics/log_at_step?step=44",)),
+    Scenario("mlp", ("traps/log_softmax_first",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "failed", "said"),
+    [
+        (
+            CASE,
+            {"loss": "new_data"},
+            "The symptom is gone, but the cause is not: the program still computes something else",
+        ),
+        (NAN, {"loss": "new_data"}, "No NaN or infinity is left, but the cause is not: "),
+        (CASE, {"training loss": "runs"}, "The symptom is gone, but the cause is not: "),
+        (CASE, {"clip_rate": "gone"}, "The symptom is gone, but the cause is not: "),
+        (
+            CASE,
+            {"budget": "unchanged"},
+            "The symptom is gone, but the repair also changed what has to stay as it was. It is",
+        ),
+        (
+            CASE,
+            {"later steps": "every_run"},
+            "The fault is gone in the first run, but the repair does not pass in every run.",
+        ),
+        (CASE, {"symptom": "gone", "loss": "new_data"}, ""),  # it still shows
+        (CASE, {"run": "runs", "loss": "new_data"}, ""),  # nothing was measured
+        (HEALTHY, {"agreement": "unchanged"}, ""),  # there was nothing to hide
+        (Scenario("mlp"), {"loss": "new_data"}, ""),
+    ],
+)
+def test_what_is_said_of_a_hidden_symptom_follows_from_the_groups(case, failed, said):
+    told = lines.hidden(made("wrong", **failed).checks, case)
+    assert told.startswith(said) and bool(told) == bool(said)
+    assert not [one for one in told.split(": ") if len(one.split()) > 25]
