@@ -21,7 +21,7 @@ from platformdirs import user_data_path
 
 from bugzoo.errors import RENAMED, UserError
 
-VERSION = 2
+VERSION = 3
 """Version of the tables, stored in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
 
 NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
@@ -40,6 +40,13 @@ create table interviews (id integer primary key, started real not null, minutes 
 
 _NOTES = "create table notes (at real not null, ticket text not null, kind text not null, value text not null)"
 """Since version 2."""
+
+MOVED = {
+    "01_flat_loss": "04_flat_loss", "02_restless_loss": "10_restless_loss", "03_sudden_nan": "07_sudden_nan",
+    "04_no_progress": "35_no_progress", "05_mixed_lengths": "28_mixed_lengths", "06_slow_learner": "31_slow_learner",
+    "07_second_opinion": "17_second_opinion",
+}  # fmt: skip
+"""Names of exercises until 26 November 2026 -> names by the lesson that they belong to. Since version 3."""
 
 _INTERVIEW = "started, minutes, ticket, seed, folder, status, points, possible, result"
 
@@ -289,6 +296,11 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         connection.execute(_NOTES)
         connection.execute("insert into notes select at, key, 'diagnosis', value from kept where kind = 'diagnosis'")
         connection.execute("delete from kept where kind = 'diagnosis'")
+    if found < 3:
+        for old, new in MOVED.items():
+            connection.execute("update attempts set exercise = ? where exercise = ?", (new, old))
+            ours = "kind = 'started' and json_extract(value, '$.exercise') = ?"
+            connection.execute(f"update notes set value = json_set(value, '$.exercise', ?) where {ours}", (new, old))
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 

@@ -75,6 +75,19 @@ def test_what_was_done_on_a_ticket_is_kept_in_its_order(monkeypatch):
     assert record.diagnosis("X-3") is None
 
 
+def test_an_exercise_keeps_its_record_under_its_new_name(data):
+    record.attempt("01_flat_loss", "repair", "passed", 5.0, 5.0)
+    record.attempt("97_not_of_ours", "repair", "wrong", 0.0, 5.0)
+    record.note("Z-1", "started", {"exercise": "04_no_progress", "program": "amp_transformer"})
+    with contextlib.closing(sqlite3.connect(data / "record.sqlite")) as one:
+        one.execute("pragma user_version = 2")
+        one.commit()
+    assert set(record.standing()) == {"04_flat_loss", "97_not_of_ours"}
+    assert record.opened() == [{"exercise": "35_no_progress", "program": "amp_transformer"}]
+    assert record.attempt("04_flat_loss", "repair", "wrong", 0.0, 5.0)
+    assert record.standing()["04_flat_loss"] == {"attempts": 2, "best": 5.0, "passed": True}
+
+
 def test_a_diagnosis_of_the_first_version_is_taken_over(data):
     data.mkdir()
     with contextlib.closing(sqlite3.connect(record.path())) as one, one:
@@ -168,7 +181,7 @@ def _old(folder: Path) -> None:
     folder.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(folder / "exercises.sqlite")) as one, one:
         one.execute("create table tried (at real, exercise text, kind text, status text, points real, most real)")
-        one.execute("insert into tried values (1.0, '01_flat_loss', 'repair', 'passed', 7.0, 7.0)")
+        one.execute("insert into tried values (1.0, '04_flat_loss', 'repair', 'passed', 7.0, 7.0)")
     with contextlib.closing(sqlite3.connect(folder / "lessons.sqlite")) as one, one:
         one.execute("create table kept (kind text, key text, at real, value text, primary key (kind, key))")
         one.execute("insert into kept values ('hints', 'X-1', 1.0, ?)", (json.dumps({"opened": 2}),))
@@ -189,10 +202,10 @@ def test_what_the_old_files_hold_is_taken_over_once(data, tmp_path, monkeypatch,
         monkeypatch.setenv("BUGZOO_EXERCISES", str(tmp_path / "mine" / "exercises.sqlite"))
         monkeypatch.setenv("BUGZOO_PROGRESS", str(tmp_path / "mine" / "lessons.sqlite"))
     for _ in range(2):
-        assert record.standing() == {"01_flat_loss": {"attempts": 1, "best": 7.0, "passed": True}}
+        assert record.standing() == {"04_flat_loss": {"attempts": 1, "best": 7.0, "passed": True}}
         assert record.kept("hints", "X-1") == {"opened": 2} and record.interviews() == []
         record.attempt("02", "repair", "not attempted", 0, 7)
-    record.forget("01_flat_loss")
+    record.forget("04_flat_loss")
     assert record.standing() == {}, "what was forgotten does not come back from the old file"
 
 

@@ -40,7 +40,7 @@ def check(
     Examples:
 
     - `bugzoo check`
-    - `bugzoo check 03 05_mixed_lengths`
+    - `bugzoo check 07 28_mixed_lengths`
     - `bugzoo check --json proof.json`
     """
     from bugzoo.grading.exercises import load
@@ -117,7 +117,7 @@ def instructor(
         return
     for path in written:
         print(f"written: {path}")
-    print(f"Next, in {folder}: nbgrader generate_assignment 01_flat_loss --create")
+    print(f"Next, in {folder}: nbgrader generate_assignment 04_flat_loss --create")
 
 
 @group.command()
@@ -128,7 +128,7 @@ def reset(
 ) -> None:
     """Reset an exercise to its original notebook. Your version is kept next to it, as NAME.before.ipynb.
 
-    Example: `bugzoo exercises reset 03`
+    Example: `bugzoo exercises reset 07`
     """
     from bugzoo.grading.exercises import load
 

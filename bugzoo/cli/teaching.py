@@ -144,7 +144,7 @@ def grade(
     ],
     assignment: Annotated[
         str,
-        typer.Option(metavar="FOLDER|EXERCISE", help="The folder from `bugzoo assign`, or an exercise: 01_flat_loss."),
+        typer.Option(metavar="FOLDER|EXERCISE", help="The folder from `bugzoo assign`, or an exercise: 04_flat_loss."),
     ],
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", parser=place, help="Write a gradebook in nbgrader's export format.")
@@ -179,7 +179,7 @@ def grade(
 
     - `bugzoo grade submitted --assignment week_3 --csv gradebook.csv`
     - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
-    - `bugzoo grade submitted --assignment 01_flat_loss`
+    - `bugzoo grade submitted --assignment 04_flat_loss`
     """
     if portable() and not trust and not executor:
         raise UserError(NO_SANDBOX)

@@ -1,7 +1,7 @@
 """Grading by behavior: a repaired program is run and graded by what it does, never by its text.
 
     grade(source, Scenario("mlp", faults=("loop/stale_gradients",)))   ->  Result
-    grade_exercise("01_flat_loss", source, diagnosis)                  ->  Result
+    grade_exercise("04_flat_loss", source, diagnosis)                  ->  Result
 
 Who sees what. The submission trains in a sandboxed worker with limits, without network and without the targets of the
 held-out data. It returns only numbers: its weights, its predictions for unlabeled inputs, and the instruments' readings.

@@ -1,7 +1,7 @@
 """`program` and `%%program Section` in a notebook: a cell is saved as text, and `program.run()` runs it.
 
 %load_ext bugzoo.grading.workbench
-program.begin("01_flat_loss")        # the program as handed out
+program.begin("04_flat_loss")        # the program as handed out
 view = program.run()                 # a fresh process, a live plot
 
 %%program Training

@@ -99,7 +99,7 @@ class Assignment:
 def ungradable(fault: Fault) -> str:
     """Return why repairs of this fault cannot be graded for a class; empty if they can."""
     if fault.trap:
-        return "it is a trap: nothing is wrong, so there is nothing to repair (exercise 07_second_opinion has one)"
+        return "it is a trap: nothing is wrong, so there is nothing to repair (exercise 17_second_opinion has one)"
     if replace(fault.needs, ranks=1):  # the program sets the ranks
         return f"it shows only under conditions that the grader's sandbox cannot provide ({fault.needs})"
     if not fault.evidence:

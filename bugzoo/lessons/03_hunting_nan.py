@@ -1126,5 +1126,5 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the
 #    eps underflows in the dtype, or when the checkpoint is from after the step.
 #
-# **Next:** repair one yourself, in [exercise 03, *sudden nan*](../exercises/03_sudden_nan.ipynb). It is graded by what your program does.
+# **Next:** repair one yourself, in [exercise 07, *sudden nan*](../exercises/07_sudden_nan.ipynb). It is graded by what your program does.
 # The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.

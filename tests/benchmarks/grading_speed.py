@@ -80,7 +80,7 @@ def rate(count: int, seconds: float, points: float) -> dict[str, Any]:
 
 def main() -> None:
     parser: argparse.ArgumentParser = report.parser(__doc__)
-    parser.add_argument("--exercise", default="02_restless_loss")
+    parser.add_argument("--exercise", default="10_restless_loss")
     parser.add_argument("--students", type=int, default=40, help="in the class that bugzoo grades")
     parser.add_argument("--nbgrader", type=int, default=4, help="how many of them nbgrader grades, too")
     options = parser.parse_args()

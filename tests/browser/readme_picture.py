@@ -6,7 +6,7 @@ import pytest
 from tests.browser.conftest import ROOT
 
 pytestmark = [pytest.mark.browser]
-EXERCISE = "02_restless_loss"
+EXERCISE = "10_restless_loss"
 KEPT = ("title", "setup", "look", "hypothesis")
 """Its first cells, without what stands between the plot and the form."""
 

@@ -8,7 +8,7 @@ from tests.browser.test_exercise import text
 from tests.browser.test_lesson_03 import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-NOTEBOOK, NAME = "exercises/01_flat_loss.ipynb", "01_flat_loss"
+NOTEBOOK, NAME = "exercises/04_flat_loss.ipynb", "04_flat_loss"
 WRONG = "wrong data or wrong labels"
 
 

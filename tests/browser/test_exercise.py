@@ -5,7 +5,7 @@ import re
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-NOTEBOOK, NAME = "exercises/03_sudden_nan.ipynb", "03_sudden_nan"
+NOTEBOOK, NAME = "exercises/07_sudden_nan.ipynb", "07_sudden_nan"
 
 
 def text(outputs: list[dict]) -> str:

@@ -79,9 +79,9 @@ def test_the_source_of_an_open_exercise_asks_first(bugzoo):
     from bugzoo.grading.workbench import Program
 
     program = Program()
-    program.begin("01")
+    program.begin("04")
     refused = bugzoo("source", "mlp")
-    assert refused.code == 2 and "01_flat_loss" in refused.err and "--yes" in refused.err and not refused.out
+    assert refused.code == 2 and "04_flat_loss" in refused.err and "--yes" in refused.err and not refused.out
     assert bugzoo("source", "digits_cnn").code == 0 and bugzoo("source", "mlp", "--yes").code == 0
     record.note(program.ticket, "diagnosis", {"cause": "a mask"})
     assert bugzoo("source", "mlp").code == 0

@@ -18,7 +18,7 @@ from bugzoo.grading.files import build
 from bugzoo.proving.check import CheckReport, Proof
 
 Bugzoo = Callable[..., Any]
-NAME = "03_sudden_nan"
+NAME = "07_sudden_nan"
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_reset_keeps_every_version_and_says_so(bugzoo: Bugzoo, tmp_path: Path) -
     handed_out = file.read_text()
     for number, mine in enumerate(("my first try", "my second try")):
         file.write_text(mine)
-        called = bugzoo("exercises", "reset", "03", "--folder", str(tmp_path))
+        called = bugzoo("exercises", "reset", "07", "--folder", str(tmp_path))
         kept = file.with_suffix(f".before{number + 1 if number else ''}.ipynb")
         assert called.code == 0 and f"your version: {kept}" in called.out
         assert file.read_text() == handed_out and kept.read_text() == mine
@@ -51,7 +51,7 @@ def test_progress_is_kept_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Pat
         "best": 7.0,
         "passed": True,
     }
-    assert rows["01_flat_loss"]["attempts"] == 0
+    assert rows["04_flat_loss"]["attempts"] == 0
     assert "passed" in bugzoo("exercises", "progress").out
     bugzoo("exercises", "reset", NAME, "--folder", str(tmp_path))
     assert record.standing() == {}
@@ -60,8 +60,8 @@ def test_progress_is_kept_and_forgotten_at_a_reset(bugzoo: Bugzoo, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("reset", "03_suden_nan"), "Did you mean 03_sudden_nan"),
-        (("reset", "03", "--folder", "no/such/place"), "--folder DIR"),
+        (("reset", "03_suden_nan"), "Did you mean 07_sudden_nan"),
+        (("reset", "07", "--folder", "no/such/place"), "--folder DIR"),
         (("instructor", "file/course"), "is not a folder"),
     ],
 )
@@ -101,7 +101,7 @@ def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None
 
 def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
     called = bugzoo("check", "03_suden_nan")
-    assert called.code == 2 and "03_sudden_nan" in called.err
+    assert called.code == 2 and "07_sudden_nan" in called.err
 
 
 @pytest.mark.serial
@@ -109,7 +109,7 @@ def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
 def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:
     places = {name: str(tmp_path / name.lower()) for name in ("TMPDIR", "BUGZOO_CACHE")}
     Path(places["TMPDIR"]).mkdir()
-    command = [sys.executable, "-m", "bugzoo", "check", "07"]
+    command = [sys.executable, "-m", "bugzoo", "check", "17"]
     with subprocess.Popen(command, env=os.environ | places, stderr=subprocess.PIPE, text=True) as checking:
         end = time.monotonic() + 120
         while not list(Path(places["TMPDIR"]).glob("bugzoo-*")) and time.monotonic() < end:

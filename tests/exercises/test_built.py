@@ -12,9 +12,10 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from bugzoo import diagnostics, views
 from bugzoo.grading import files
-from bugzoo.grading.exercises import exercises
+from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.notebook import KINDS, build
 from bugzoo.grading.workbench import Program
+from bugzoo.record import MOVED
 from bugzoo.views.table import TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,7 @@ def test_the_symptom_comes_first_and_the_code_is_folded(name: str) -> None:
 
 
 def test_a_cell_lists_the_views_when_it_is_run(capsys: Any) -> None:
-    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["01_flat_loss"]))["cells"]}
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(exercises()["04_flat_loss"]))["cells"]}
     exec(cells["views"], {"program": Program()})
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line[0] != " "] == [*views.HEADINGS, "tools, as in program.tool(name)"]
@@ -98,3 +99,8 @@ def test_a_cell_lists_the_views_when_it_is_run(capsys: Any) -> None:
     assert named == [*views.names(), *TOOLS]
     assert max(map(len, lines)) <= 100, "a longer one is cut within a word"
     assert not [name for name in diagnostics.names() if name in cells["look-text"]], "an instrument gives causes away"
+
+
+def test_an_older_notebook_finds_its_exercise_under_the_new_name() -> None:
+    assert MOVED and all(load(old).name == new for old, new in MOVED.items())
+    assert load("04").name == "04_flat_loss", "a number is today's"

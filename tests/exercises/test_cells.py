@@ -18,10 +18,10 @@ from bugzoo.proving import leaks
 from tests.exercises.course import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-NAME = "01_flat_loss"
+NAME = "04_flat_loss"
 FREE = "costs no attempt"
 GUESS = """from bugzoo.grading import cell
-form = cell.form('01_flat_loss')
+form = cell.form('04_flat_loss')
 handed = form.hand_in(cause='something else', place=1)"""
 
 
@@ -99,7 +99,7 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert FREE in (other := kernel.run("repair")) and "a value of type int" in other
     kernel.run("form = None")
     assert "wrong" in kernel.run("diagnosis"), "what was handed in is on record, whatever became of the form"
-    edited = kernel.run(kernel.cells["repair"].replace(NAME, "01_flat_los").replace('")', '", program="x = 1")'))
+    edited = kernel.run(kernel.cells["repair"].replace(NAME, "04_flat_los").replace('")', '", program="x = 1")'))
     assert FREE in edited and NAME in edited
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
 
@@ -162,7 +162,7 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     assert record.standing()[NAME] == {"attempts": 1, "best": 0.0, "passed": False}
     assert "opens once your repair passes. Or give up" in kernel.run("debrief")
     given_up = kernel.run(kernel.cells["debrief"].replace('")', '", give_up=True)'))
-    assert "### Look-alikes" in given_up and "02_restless_loss" in given_up
+    assert "### Look-alikes" in given_up and "10_restless_loss" in given_up
 
 
 def test_a_slip_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel: Kernel) -> None:

@@ -16,7 +16,7 @@ def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_guesses_are_laid_beside_what_is_true() -> None:
-    exercise = load("01")
+    exercise = load("04")
     assert "What you said" not in debrief.text(exercise)
     ticket = exercise.scenario.ticket
     record.note(ticket, "hypothesis", {"cause": "a wrong learning rate", "sure": 80, "after": ["loss_curve"]})
@@ -52,12 +52,12 @@ def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch:
     monkeypatch.setattr("IPython.display.display", lambda *what, **_: shown.extend(what))
     monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
     monkeypatch.setattr(debrief.would_say, "text", lambda exercise: "### What `checkup` would have said")
-    debrief.show(load("01"))
+    debrief.show(load("04"))
     assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
     assert "**Repair.**" in shown[0].data and "`checkup`" in shown[3].data and "### Next" in shown[4].data
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "said"), [("01", "1. `loss/double_softmax`, line "), ("07", "Nothing found")])
+@pytest.mark.parametrize(("name", "said"), [("04", "1. `loss/double_softmax`, line "), ("17", "Nothing found")])
 def test_what_checkup_would_have_said(name: str, said: str) -> None:
     assert said in would_say.text(load(name))

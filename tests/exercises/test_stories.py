@@ -45,7 +45,7 @@ def test_a_number_that_no_run_prints_is_noticed() -> None:
 
 @pytest.mark.sampled(0)
 def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -> None:
-    exercise = load("03")
+    exercise = load("07")
     case, losses = exercise.scenario, run_here(handed_out(exercise)).trace.loss
     epoch = math.ceil(1150 / 32)
     first = int(np.flatnonzero(~np.isfinite(losses))[0]) + 1
@@ -60,7 +60,7 @@ def test_the_third_sets_in_where_its_story_says_and_is_no_case_of_the_lesson() -
 @pytest.mark.sampled(0)
 def test_what_ends_the_nan_of_the_third_is_not_yet_a_repair() -> None:
     """The advice in the catalogue: eps and clamp leave a finite loss, a worse one, and samples that see each other."""
-    exercise = load("03")
+    exercise = load("07")
     run = run_here(pretences(handed_out(exercise), *exercise.about_fault)["an eps"])
     assert np.isfinite(run.trace.loss).all() and dependency.judge(dependency.measure(run)).fired
     quiet = run_here(healthy_text(exercise))

@@ -18,7 +18,7 @@ from bugzoo.grading.workbench import Program
 from bugzoo.views import show
 from tests.sampling import only_in_prove
 
-QUICKEST = "01_flat_loss"
+QUICKEST = "04_flat_loss"
 
 
 @cache
@@ -121,7 +121,7 @@ def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
 
 
 def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
-    wanted = right(load("03"))
+    wanted = right(load("07"))
     assert wanted.causes == (
         "a function outside its domain, such as log or sqrt",
         "a dtype with too little range or precision",

@@ -39,20 +39,20 @@ def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 
 def test_a_cell_is_kept_and_trains_nothing(shell: Shell, capsys: Any) -> None:
-    shell.program.begin("01")
-    assert shell.program.source == handed_out(load("01")), "it can be run before its cells were"
+    shell.program.begin("04")
+    assert shell.program.source == handed_out(load("04")), "it can be run before its cells were"
     assert "the program as handed out. Run the next cells" in capsys.readouterr().out
-    shell.magic("Training", split(handed_out(load("01")))["Training"])
+    shell.magic("Training", split(handed_out(load("04")))["Training"])
     assert capsys.readouterr().out == "Training: saved. Run it with program.run()\n"
     shell.magic("Training", "raise SystemExit\n")
     assert "saved, with your change" in capsys.readouterr().out
     assert "raise SystemExit" in shell.program.source
-    shell.program.begin("01")  # the first cell again: what was changed stays
+    shell.program.begin("04")  # the first cell again: what was changed stays
     assert "raise SystemExit" in shell.program.source
 
 
 def test_a_slip_is_shown_once_and_fails_the_cell(shell: Shell) -> None:
-    shell.program.begin("01")
+    shell.program.begin("04")
     with pytest.raises(SyntaxError) as caught:
         shell.magic("Settings", "seed = = 1\n")
     shell._showtraceback(SyntaxError, caught.value, [])
@@ -68,7 +68,7 @@ def test_another_section_is_kept_where_it_stands(shell: Shell) -> None:
 
 
 def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
-    text = handed_out(load("02"))
+    text = handed_out(load("10"))
     shell.program.hand_out("mlp", "Z-1", packed(text), seed=3)
     assert shell.program.source == text and not shell.program.diagnosed
     assert shell.program.original == text
@@ -80,8 +80,8 @@ def test_an_assignment_brings_its_own_text(shell: Shell) -> None:
 
 
 def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
-    shell.program.begin("01")
-    assert record.opened() == [{"exercise": "01_flat_loss", "program": "mlp"}]
+    shell.program.begin("04")
+    assert record.opened() == [{"exercise": "04_flat_loss", "program": "mlp"}]
     record.note(shell.program.ticket, "diagnosis", {"cause": "a mask", "complete": False})
     assert len(record.opened()) == 1 and not shell.program.diagnosed, "its line is missing"
     record.note(shell.program.ticket, "diagnosis", {"cause": "a mask"})
@@ -91,7 +91,7 @@ def test_what_was_begun_is_open_until_its_diagnosis(shell: Shell) -> None:
 def test_looks_are_noted_and_an_unknown_view_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from bugzoo.running import Reading
 
-    shell.program.begin("01")
+    shell.program.begin("04")
     monkeypatch.setattr(looks, "measured", lambda names, *_: dict.fromkeys(names, Reading(why_not="nothing")))
     for name in ("loss_curve", "time", "loss_curve"):
         shell.program.look(name)
@@ -135,8 +135,8 @@ def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path
     """Recorded on this machine, in a process like the learner's: whoever repairs it lies on the curve."""
     from bugzoo.grading.grade import healthy_text
 
-    twin = healthy.Twin("01_flat_loss").curve()
+    twin = healthy.Twin("04_flat_loss").curve()
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
-    repaired = healthy.recorded(healthy_text(load("01")))
+    repaired = healthy.recorded(healthy_text(load("04")))
     assert repaired.points == twin.points and len(twin.steps) == 216
-    assert "cross_entropy" not in repr(vars(healthy.Twin("01_flat_loss")))
+    assert "cross_entropy" not in repr(vars(healthy.Twin("04_flat_loss")))

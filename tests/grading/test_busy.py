@@ -38,7 +38,7 @@ def busy():
 
 @pytest.mark.slow
 def test_six_model_solutions_at_once_beside_other_work_all_pass(busy, sandboxed):
-    exercise = replace(load("02_restless_loss"), seconds=60.0)
+    exercise = replace(load("10_restless_loss"), seconds=60.0)
     scenario = exercise.scenario
     with ThreadPoolExecutor(6) as pool:
         results = list(pool.map(lambda _: room.grade(MENDED, scenario, seeds=(0, 1, 2)), range(6)))

@@ -41,7 +41,7 @@ def test_spaces_capitals_quotes_and_brackets_cost_nothing(name):
 
 
 def test_what_is_wrong_stays_wrong():
-    name = "01_flat_loss"
+    name = "04_flat_loss"
     said = right(name)
     other = next(letter for letter in "ABCD" if letter != said["test"])
     wrong = {
@@ -69,30 +69,30 @@ def test_a_wrong_cause_is_not_told_the_right_one(name):
 
 @pytest.mark.parametrize("line", ["%matplotlib inline", "!nvidia-smi"])
 def test_what_only_a_notebook_understands_is_named(line):
-    name = "01_flat_loss"
+    name = "04_flat_loss"
     result = grade_exercise(name, f"{handed_out(load(name))}{line}\n")
     assert result.status == "cannot be graded" and line in result.message and "its own cell" in result.message
 
 
 def test_what_is_no_cause_costs_nothing_and_is_told_the_list():
-    result = grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "gremlins"})
+    result = grade_diagnosis("04_flat_loss", right("04_flat_loss") | {"cause": "gremlins"})
     assert result.status == "not attempted" and not result.checks
     assert "'gremlins' is not a known cause" in result.message and all(word in result.message for word in words())
 
 
 def test_words_that_people_use_and_every_cause_that_is_true_count():
-    assert grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"cause": "double softmax"}).passed
-    assert len(right_of(load("03")).causes) == 2
+    assert grade_diagnosis("04_flat_loss", right("04_flat_loss") | {"cause": "double softmax"}).passed
+    assert len(right_of(load("07")).causes) == 2
     for cause in ("a function outside its domain, such as log or sqrt", "a dtype with too little range or precision"):
-        assert grade_diagnosis("03_sudden_nan", right("03_sudden_nan") | {"cause": cause}).passed
+        assert grade_diagnosis("07_sudden_nan", right("07_sudden_nan") | {"cause": cause}).passed
 
 
 def test_a_line_that_some_accepted_repair_changes_is_a_place():
-    lines = handed_out(load("01")).splitlines()
+    lines = handed_out(load("04")).splitlines()
     by_hand = next(number for number, line in enumerate(lines, 1) if "return self.head" in line)
-    assert "return F.log_softmax(self.head" in accepted(load("01"))["the model gives log-probabilities"]
+    assert "return F.log_softmax(self.head" in accepted(load("04"))["the model gives log-probabilities"]
     for place, good in ((by_hand, True), (by_hand - NEAR, True), (by_hand - NEAR - 6, False)):
-        assert grade_diagnosis("01_flat_loss", right("01_flat_loss") | {"place": place}).passed == good
+        assert grade_diagnosis("04_flat_loss", right("04_flat_loss") | {"place": place}).passed == good
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,26 +124,26 @@ def test_one_grader_weighs_the_same_parts_three_ways():
 
 
 def test_a_step_counted_from_zero_is_accepted_and_said():
-    said = right("03_sudden_nan")
-    from_zero = grade_diagnosis("03", said | {"step": said["step"] - 1})
+    said = right("07_sudden_nan")
+    from_zero = grade_diagnosis("07", said | {"step": said["step"] - 1})
     assert from_zero.passed and "counted from 0; optimizer steps are counted from 1 here" in str(from_zero)
-    assert not grade_diagnosis("03", said | {"step": said["step"] - 2}).passed
+    assert not grade_diagnosis("07", said | {"step": said["step"] - 2}).passed
 
 
 def test_every_part_is_worth_a_whole_point():
-    said = right("03_sudden_nan")
-    assert grade_diagnosis("03", said).points == 5.0
+    said = right("07_sudden_nan")
+    assert grade_diagnosis("07", said).points == 5.0
     for part in ("place", "step", "evidence", "test"):
-        assert grade_diagnosis("03", said | {part: None}).points == 4.0, part
+        assert grade_diagnosis("07", said | {part: None}).points == 4.0, part
 
 
 def test_a_step_that_was_asked_for_is_not_called_unasked():
-    told = str(grade_diagnosis("01", right("01_flat_loss") | {"step": 1}))
+    told = str(grade_diagnosis("04", right("04_flat_loss") | {"step": 1}))
     assert "It shows from the first step" in told and "no onset" not in told
 
 
 def test_a_wrong_cause_is_told_that_one_can_go_on():
-    result = grade_diagnosis("01", right("01_flat_loss") | {"cause": "a wrong learning rate"})
+    result = grade_diagnosis("04", right("04_flat_loss") | {"cause": "a wrong learning rate"})
     assert result.points == 0 and "Look further" in result.message and "Right is the cause of this run." in str(result)
 
 
@@ -177,5 +177,5 @@ def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
     ],
 )
 def test_each_part_is_told_in_a_sentence(answer, said):
-    text = str(grade_diagnosis("03_sudden_nan", right("03_sudden_nan") | answer))
+    text = str(grade_diagnosis("07_sudden_nan", right("07_sudden_nan") | answer))
     assert all(one in text for one in said), text

@@ -20,7 +20,7 @@ from tests.exercises.course import ROOT
 from tests.grading.attempt import attempt, must_fail, must_pass
 from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
 
-TRAP = "07_second_opinion"
+TRAP = "17_second_opinion"
 FOLDER = Path(grading.__file__).parent
 DIAGNOSIS = {"answers.py"}
 """Graders of a diagnosis, whose checks have no group."""
@@ -147,7 +147,7 @@ def test_a_changed_trap_looks_like_a_fault_that_was_not_found():
 
 @pytest.mark.slow
 def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
-    trap, other = load(TRAP), load("01_flat_loss")
+    trap, other = load(TRAP), load("04_flat_loss")
     for exercise in (trap, other):
         assert sealed(try_exercise(exercise.name, handed_out(exercise))).message == UNCHANGED
     more = "\nunused = 1\n"
@@ -159,7 +159,7 @@ def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
 
 @pytest.mark.slow
 def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
-    right = try_exercise("01_flat_loss", healthy_text(load("01_flat_loss")))
+    right = try_exercise("04_flat_loss", healthy_text(load("04_flat_loss")))
     assert (
         right.passed and states(right) == ["passed"] * 5 and (right.points, right.max_points, right.share) == (0, 0, 0)
     )
@@ -170,7 +170,7 @@ def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
 def test_a_repair_that_hides_the_symptom_is_told_so():
     from bugzoo.grading.grade import grade_exercise
 
-    exercise = load("03_sudden_nan")
+    exercise = load("07_sudden_nan")
     hiding = pretences(handed_out(exercise), *exercise.about_fault)["an eps"]
     result = grade_exercise(exercise.name, hiding)
     assert result.message.startswith(

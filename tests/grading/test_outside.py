@@ -96,7 +96,7 @@ def test_the_seed_may_have_a_type_but_no_other_name():
 
 
 def test_a_softmax_in_other_words_is_still_one():
-    result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
+    result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert failed(result) == {"training loss", "overfit_one_batch"} and result.points == 0
 
 
@@ -112,7 +112,7 @@ def test_a_softmax_in_other_words_is_still_one():
     ],
 )
 def test_a_loss_may_be_written_in_many_ways(loss):
-    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", loss), seeds=(0, 1))
+    result = hand_in("04_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", loss), seeds=(0, 1))
     assert result.passed, str(result)
 
 
@@ -120,10 +120,10 @@ def test_a_loss_may_be_written_in_many_ways(loss):
 def test_probabilities_as_targets_are_read_as_classes():
     """Another loss is judged by what it does, not called foreign data."""
     square = "(F.softmax(logits, -1) - F.one_hot(targets, 10)).square().sum()"
-    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
+    result = hand_in("04_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
     assert "data" not in failed(result)
     square = "F.mse_loss(F.softmax(logits, -1), F.one_hot(targets, 10).float())"
-    result = hand_in("01_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
+    result = hand_in("04_flat_loss", ("F.cross_entropy(F.softmax(logits, dim=-1), targets)", square))
     assert "data" not in failed(result)
 
 
@@ -160,7 +160,7 @@ def test_layers_may_have_other_names():
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_moved():
-    name = "06_slow_learner"
+    name = "31_slow_learner"
     text = room.healthy_text(load(name))
     pairs = "TensorDataset(images[train], labels[train])"
     kept_back = hand_in(name, (pairs, pairs.replace("train", "-1150:")), source=text)
@@ -171,7 +171,7 @@ def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_move
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_language_model_reports_what_it_reaches():
-    name = "04_no_progress"
+    name = "35_no_progress"
     text = room.healthy_text(load(name))
     lied = hand_in(name, ("print(metrics)", 'metrics = {"loss": 1.0, "accuracy": 0.9}'), source=text)
     assert failed(lied) == {"report", "reported_metric"}, str(lied)
@@ -186,7 +186,7 @@ LOOKING = """        losses.append(loss.item())
 
 
 def test_to_look_at_the_validation_data_changes_no_behaviour():
-    name, line = "07_second_opinion", "        losses.append(loss.item())\n"
+    name, line = "17_second_opinion", "        losses.append(loss.item())\n"
     assert hand_in(name, (line, LOOKING)).passed
     clip = "        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)\n"
     assert failed(hand_in(name, (line, LOOKING), (STEP, clip + STEP))) == {"agreement"}
@@ -195,7 +195,7 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(room.checks, "FALL", 100.0)
     monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
-    result = hand_in("01_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
+    result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert result.passed and replace(result, checks=[]).points == 5
 
 
@@ -236,5 +236,5 @@ class Net(nn.Module):"""
 @pytest.mark.slow
 def test_another_attention_with_other_names_is_judged_by_its_own_answers_also_with_two_classes():
     """Half of the answers are right by chance there: a model that lost its skill still has those."""
-    result = hand_in("05_mixed_lengths", ("class Net(nn.Module):", TORCHS_OWN.strip()), seeds=(0, 1))
+    result = hand_in("28_mixed_lengths", ("class Net(nn.Module):", TORCHS_OWN.strip()), seeds=(0, 1))
     assert result.passed, str(result)

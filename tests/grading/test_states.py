@@ -78,7 +78,7 @@ def test_one_bad_seed_is_enough():
 
 
 def test_a_healthy_case_needs_the_right_verdict():
-    name = "07_second_opinion"
+    name = "17_second_opinion"
     text = room.handed_out(room.load(name))
     assert grade_exercise(name, text).status == "not attempted"
     blamed = grade_exercise(name, text, {"cause": "a learning rate that is too high"})

@@ -12,7 +12,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.running.account import Account
 
-EXERCISE = load("02_restless_loss")
+EXERCISE = load("10_restless_loss")
 SCENARIO = EXERCISE.scenario
 BROKEN = handed_out(EXERCISE)
 

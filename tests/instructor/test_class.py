@@ -138,14 +138,14 @@ def check_csv(path: Path) -> None:
 @sandboxed
 @pytest.mark.slow
 def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
-    """`--assignment 01_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
+    """`--assignment 04_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
     from bugzoo.grading.notebook import build
     from bugzoo.grading.program import SECTIONS, split
 
-    task = tasks.load("01_flat_loss")
-    exercise = load("01_flat_loss")
+    task = tasks.load("04_flat_loss")
+    exercise = load("04_flat_loss")
     hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
     tried = attacks(handed_out(exercise))
     chosen = ("a report written by hand", "a result file of its own", "instruments replaced", "os._exit before the end")
@@ -162,7 +162,7 @@ def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
 
 
 def test_folders_that_hold_nothing(tmp_path: Path) -> None:
-    task = tasks.load("01_flat_loss")
+    task = tasks.load("04_flat_loss")
     with pytest.raises(UserError, match="is not a folder"):
         grade_class(tmp_path / "none", task, tmp_path / "kept")
     with pytest.raises(UserError, match="has no submissions"):
@@ -181,7 +181,7 @@ def test_said_before_an_hour_of_grading(tmp_path: Path) -> None:
         (tmp_path, "--json", tmp_path / "none/all.json"): "there is no folder",
         (tmp_path / "none",): "is not a folder",
     }.items():
-        process = grade(*words, "--assignment", "01_flat_loss")
+        process = grade(*words, "--assignment", "04_flat_loss")
         _, complaint = process.communicate(timeout=120)
         assert process.returncode == 2 and said in complaint and "Traceback" not in complaint
 

@@ -15,7 +15,7 @@ from bugzoo.instructor import classroom, gradebook, tasks
 from bugzoo.instructor.submission import find, read, shown
 from tests.instructor.class_of import cell, hand_in
 
-NAME = "01_flat_loss"
+NAME = "04_flat_loss"
 STRANGE = {b"caf\xe9": "caf\\xe9", b"bell\x07": "bell\\x07", b"two\nlines": "two\\nlines", "zoë".encode(): "zoë"}
 
 

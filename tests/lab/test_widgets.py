@@ -390,7 +390,7 @@ def test_a_form_says_nothing_of_what_nobody_notes(front_end) -> None:
     lesson.face.button.click()
     assert "looked" not in lesson.face.told.value and "You took" in lesson.face.told.value
     assert "It lacks" not in lesson.face.told.value
-    record.note("Z-032", "started", {"exercise": "01_flat_loss"})
+    record.note("Z-032", "started", {"exercise": "04_flat_loss"})
     exercise = lab.DiagnosisForm("Z-032", causes=CAUSES, tests=TESTS).show()
     exercise.face.cause.value, exercise.face.test.value, exercise.face.place.value = CAUSES[0], "A", "3"
     exercise.face.button.click()

@@ -20,7 +20,7 @@ from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 from bugzoo.running import Reading
 
-NAME = "02_restless_loss"
+NAME = "10_restless_loss"
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def _right(name: str, source: str, diagnosis: Any) -> Result:
     return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
 
 
-@pytest.mark.parametrize("name", [NAME, "07_second_opinion"])
+@pytest.mark.parametrize("name", [NAME, "17_second_opinion"])
 def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     grader(_right)
     told = []
@@ -112,10 +112,10 @@ def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "numbers", "said"),
     [
-        ("02", {"fresh_gradient.leftover": 0.9}, ""),
-        ("02", {"fresh_gradient.leftover": 0.0}, "no number of gradients is outside its usual range"),
-        ("07", {"fresh_gradient.leftover": 0.9}, "nothing is wrong, and 'gradients: norm left before backward()"),
-        ("07", {"fresh_gradient.leftover": 0.0}, ""),
+        ("10", {"fresh_gradient.leftover": 0.9}, ""),
+        ("10", {"fresh_gradient.leftover": 0.0}, "no number of gradients is outside its usual range"),
+        ("17", {"fresh_gradient.leftover": 0.9}, "nothing is wrong, and 'gradients: norm left before backward()"),
+        ("17", {"fresh_gradient.leftover": 0.0}, ""),
     ],
 )
 def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], said: str, monkeypatch: Any) -> None:
@@ -143,7 +143,7 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
     grader(lambda name, source, diagnosis: _right(name, source, {"cause": filled(load(name))["cause"]}))
-    proof = check(["07"]).proofs[0]
+    proof = check(["17"]).proofs[0]
     assert any("as handed out, blamed" in text and "must fail" in text for text in proof.problems)
 
 
@@ -214,7 +214,7 @@ def test_an_executed_notebook_that_tells_is_noticed(monkeypatch: Any) -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(UserError, match="02_restless_loss"):
+    with pytest.raises(UserError, match="10_restless_loss"):
         check(["02_restles_loss"])
 
 

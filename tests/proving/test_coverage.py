@@ -23,7 +23,7 @@ def only_one(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "fits", lambda fault: ("digits_cnn", "mlp"))
         monkeypatch.setattr(module, "pairs", lambda fault: PAIRS)
     monkeypatch.setattr(coverage, "programs", SimpleNamespace(names=lambda: ["digits_cnn", "mlp"]))
-    name = "02_restless_loss"
+    name = "10_restless_loss"
     monkeypatch.setattr(coverage, "exercises", lambda real=coverage.exercises: {name: real()[name]})
 
 
@@ -60,7 +60,7 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
     said = coverage.lacking()
     assert f"{FAULT} on mlp is not in the ledger; type `bugzoo verify {FAULT}`" in said
     assert "healthy mlp is not in the ledger; type `bugzoo verify --program mlp`" in said
-    assert any(text.endswith("is not in the ledger; type `bugzoo check 02_restless_loss`") for text in said)
+    assert any(text.endswith("is not in the ledger; type `bugzoo check 10_restless_loss`") for text in said)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_an_empty_one_lacks_everything(proofs) -> None:
         ),
         ("programs/mlp", ("full",), "0", "healthy mlp has changed"),
         (
-            "exercises/02_restless_loss",
+            "exercises/10_restless_loss",
             ("trials", "solution", "solution", "key"),
             "0",
             "solution 'solution' has changed",
         ),
-        ("exercises/02_restless_loss", ("trials", "correct", "gone"), {}, "no longer has the correct 'gone'"),
+        ("exercises/10_restless_loss", ("trials", "correct", "gone"), {}, "no longer has the correct 'gone'"),
     ],
 )
 def test_what_is_stale_is_told(whole, file: str, path: tuple[str, ...], value: Any, told: str) -> None:

@@ -24,7 +24,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("instrument", "loss_curve", "There is already an instrument loss_curve"),
         ("instrument", "../away", "not a name for an instrument"),
         ("exercise", "slow_start", r"not a name for an exercise\. Write it in lower case, like 08_slow_start"),
-        ("exercise", "01_another", r"01_\w+ already has the number 01"),
+        ("exercise", "04_another", r"04_\w+ already has the number 04"),
         ("lesson", "03_another", "03_hunting_nan already has the number 03"),
     ],
 )

@@ -111,7 +111,7 @@ def test_check_gives_the_same_results(cluster: Cluster) -> None:
     def told(result: dict[str, Any]) -> dict[str, Any]:
         return {name: result[name] for name in ("status", "share", "failed")}
 
-    mine = [one for one in trials(load("02_restless_loss")) if one.kind in ("unsolved", "solution", "attack")][:5]
+    mine = [one for one in trials(load("10_restless_loss")) if one.kind in ("unsolved", "solution", "attack")][:5]
     killer, done = Killer(cluster.workers(2)[0]), []
     with connected(cluster.address) as executor:
         there = run_all(
@@ -126,7 +126,7 @@ def test_a_class_gets_the_same_points(cluster: Cluster, tmp_path: Path, sandboxe
     from bugzoo.instructor import tasks
     from bugzoo.instructor.classroom import grade_class
 
-    handed_in, name = tmp_path / "submitted", "02_restless_loss"
+    handed_in, name = tmp_path / "submitted", "10_restless_loss"
     handed_in.mkdir()
     for student, room in {"ada": "solutions", "bob": "exercises", "eve": "solutions", "joe": "exercises"}.items():
         shutil.copy(Path(__file__).parents[2] / room / f"{name}.ipynb", handed_in / f"{student}.ipynb")

@@ -166,7 +166,7 @@ for cell in notebook.cells:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["07_second_opinion", only_in_prove("02_restless_loss")])
+@pytest.mark.parametrize("name", ["17_second_opinion", only_in_prove("10_restless_loss")])
 def test_an_exercise_is_graded_without_linux(portable, name):
     run, _ = portable
     done = run("-c", NOTEBOOK, str(ROOT / "solutions" / f"{name}.ipynb"))

@@ -10,6 +10,7 @@ from functools import cache
 
 from bugzoo.errors import unknown
 from bugzoo.grading.model import Exercise
+from bugzoo.record import MOVED
 
 
 @cache
@@ -30,6 +31,7 @@ def exercises() -> dict[str, Exercise]:
 def load(name: str) -> Exercise:
     """Return an exercise by name or number. Raises UserError with the nearest names for an unknown one."""
     known = exercises()
+    name = MOVED.get(name, name)  # a learner's notebook may be older than the name
     numbered = {stem.split("_")[0]: stem for stem in known}
     name = numbered.get(name.zfill(2), name) if name else name
     if name not in known:
