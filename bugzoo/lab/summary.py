@@ -19,12 +19,17 @@ OUTCOMES = {
 
 
 def first_bad(points: Sequence[Point]) -> tuple[int, str] | None:
-    """Return the first step with a non-finite loss or gradient, and which of them it was."""
+    """Return the first step with a non-finite loss or gradient, and which of them it was.
+
+    A gradient norm that is nan from the first step on was not measured: the optimizer got no gradient.
+    """
+    measured = False
     for step, loss, norm in points:
         if not math.isfinite(loss):
             return step, f"the loss is {loss:g}"
-        if not math.isfinite(norm):
+        if not math.isfinite(norm) and (measured or math.isinf(norm)):
             return step, f"the gradient is {norm:g}, the loss still {loss:.2f}"
+        measured = measured or math.isfinite(norm)
     return None
 
 
@@ -112,5 +117,6 @@ def last_number(points: Sequence[Point], ended: bool = False) -> str:
         return "no step yet"
     step, loss, norm = points[-1]
     shown = f"{loss:.4g}" if math.isfinite(loss) else f"{loss}"
-    numbers = f"loss {shown} · gradient norm {norm:.3g}"
+    measured = any(math.isfinite(one) for _, _, one in points) or math.isinf(norm)
+    numbers = f"loss {shown} · gradient norm {f'{norm:.3g}' if measured else 'not measured'}"
     return f"last {numbers}" if ended else f"step {step} · {numbers}"

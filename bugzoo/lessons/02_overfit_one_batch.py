@@ -42,9 +42,9 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # > *Friday, 16:10.* "The review classifier does not learn any more. The loss is about {0.7 = ill_late} from the first step to the last. I tried
 # > learning rates from {0.0001 = low_rate} to {0.5 = top_rate}: the same. There are gradients, no layer is frozen, and this morning it worked."
 #
-# The program reads film reviews and says *praise* or *blame*. An embedding turns words into vectors, an LSTM of two layers
+# The program reads film reviews and says *positive* or *negative*. An embedding turns words into vectors, an LSTM of two layers
 # reads them, and a linear layer gives two logits. The reviews are generated, with traps such as "not good". In
-# {4 of 100 = turned} the label is wrong on purpose, so nobody can honestly get more than {0.96 = honest} of them right. Its healthy
+# {4 of 100 = turned} the label is wrong on purpose, so no model can honestly get more than {0.96 = honest} of them right. Its healthy
 # version gets {0.78 = well_accuracy} after {150 = length} steps. You will meet this program in other lessons and in exercises.
 
 # %% [predict] first_loss
@@ -86,18 +86,18 @@ from bugzoo import programs
 ln_2, ln_10, ln_words = (math.log(number) for number in (2, 10, 30_000))
 facts = programs.load("sentiment_lstm").facts
 honest, turned, length = facts["bayes"], abs(facts["bayes"] - 0.96) < 1e-9, len(trace.loss)
-first, ill_late, ill_early = trace.loss[0], trace.loss[-20:].mean(), trace.loss[:20].mean()
+begin, ill_late, ill_early = trace.loss[0], trace.loss[-20:].mean(), trace.loss[:20].mean()
 well_late, well_accuracy, ill_accuracy = (
     healthy.loss[-20:].mean(),
     healthy.metrics["accuracy"],
     trace.metrics["accuracy"],
 )
-assert abs(first - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_early - ill_late) < 0.02
+assert abs(begin - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_early - ill_late) < 0.02
 
 # %% [folded] numbers-read
 # After the run: what the first loss says
 #
-# The first loss is {0.681 = first}, about ln 2. So the loss function gets logits and labels, and the first guess is a fair one. The last
+# The first loss is {0.681 = begin}, about ln 2. So the loss function gets logits and labels, and the first guess is a fair one. The last
 # 20 steps cost {0.71 = ill_late} on average: {150 = length} steps have taught it nothing. The ups and downs are the noise of the batches.
 #
 # What do you do next: data, rate, model? The loss curve does not say. The next test rules out all the data in seconds.
@@ -117,7 +117,7 @@ assert abs(first - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_ea
 # this a test of *your* training:
 #
 # - Use the loss and the optimizer **of the program**, with its learning rate. A loop with a new optimizer tests the new optimizer.
-# - **Leave no trace.** Otherwise your training starts from a model that knows 8 reviews by heart. `copy.deepcopy` copies what
+# - **Leave no trace.** Otherwise your training starts from a model that has memorized 8 reviews. `copy.deepcopy` copies what
 #   you give it. An optimizer holds parameters, so model and optimizer must be copied *together*, in one call: the copied
 #   optimizer then holds the copied parameters.
 #
@@ -126,7 +126,7 @@ assert abs(first - 0.693) < 0.03 and abs(ill_late - 0.693) < 0.03 and abs(ill_ea
 
 # %% [task] overfit
 def overfit(model, optimizer, loss_of, batch, steps=200):
-    """Losses of steps 10, 20, ... on this one batch, as floats. The model and the optimizer stay as they are."""
+    """Losses of steps 10, 20, ... on this batch; model and optimizer stay as they are."""
     ...  # your code
 
 
@@ -136,7 +136,7 @@ overfit = lab.try_out("02/overfit", overfit)
 
 # %% [solution] overfit
 def overfit(model, optimizer, loss_of, batch, steps=200):
-    """Losses of steps 10, 20, ... on this one batch, as floats. The model and the optimizer stay as they are."""
+    """Losses of steps 10, 20, ... on this batch; model and optimizer stay as they are."""
     model, optimizer = copy.deepcopy((model, optimizer))
     model.train()
     losses = []
@@ -193,19 +193,33 @@ def judge(answer):
     yield (
         len(gave) == 6,
         f"60 steps give 6 losses, one for every tenth step: yours gives {len(gave)}",
-        "The loss of step 10 is the first in the list, not the loss of step 0 or 1.",
+        "The loss of step 10 is the first in the list.",
+    )
+    stranger = torch.optim.Adam(nn.Linear(3, 1).parameters(), lr=1e-2)
+    flat = answer(model, stranger, squared, batch, 20)
+    flat = [float(one) for one in flat] if isinstance(flat, list | tuple) else []
+    yield (
+        len(flat) == 2 and abs(flat[0] - flat[1]) < 1e-6,
+        f"with an optimizer of another model the loss stays where it is: yours {'stays' if len(set(flat)) < 2 else 'moves'}",
+        "Use the optimizer that you were given. A new one inside the function would hide the bug that this test is for.",
+    )
+    falls = len(gave) == 6 and gave[-1] < gave[0] - 1e-3
+    yield (
+        falls,
+        f"with its own optimizer the loss falls: yours {'falls' if falls else 'does not'}",
+        "Copy model and optimizer in one call, or the copied optimizer holds the parameters of the original.",
     )
     near = len(gave) == 6 and max(abs(a - b) for a, b in zip(gave, right, strict=True)) < 1e-4
     shown = ", ".join(f"{one:.3f}" for one in gave[:3])
     yield (
         near,
         f"the first losses are {', '.join(f'{one:.3f}' for one in right[:3])}: yours are {shown or 'none'}",
-        "Clear the gradients in each step, and let the program's own optimizer step.",
+        "Clear the gradients in each step, and use this one batch in each of them.",
     )
     kept = all(torch.equal(a, b) for a, b in zip(before[0].values(), model.state_dict().values(), strict=True))
     yield (
         kept,
-        f"the weights are as before: {kept}",
+        f"the weights stay as they are: True, yours {kept}",
         "Train a copy. state_dict() alone is no copy: it refers to the weights.",
     )
     after = optimizer.state_dict()["state"]
@@ -216,16 +230,8 @@ def judge(answer):
     )
     yield (
         same,
-        f"the optimizer's averages are as before: {same}",
-        "Adam keeps averages of its own, so it needs a copy too.",
-    )
-    stranger = torch.optim.Adam(nn.Linear(3, 1).parameters(), lr=1e-2)
-    gave = answer(model, stranger, squared, batch, 20)
-    flat = isinstance(gave, list | tuple) and len(gave) == 2 and abs(float(gave[0]) - float(gave[1])) < 1e-6
-    yield (
-        flat,
-        f"with an optimizer of another model the loss must not move: yours stays {flat}",
-        "A new optimizer inside the function would hide this bug.",
+        f"the optimizer's averages stay as they are: True, yours {same}",
+        "Adam keeps averages of its own, so the optimizer needs a copy too.",
     )
 
 
@@ -314,7 +320,7 @@ assert well_end < 1e-3 and abs(ill_end - ill_begin) < 0.1 and ill_end > 0.5
 # After the run: the data is innocent
 #
 # The healthy program is {below 0.01 = below} after 50 steps. The incident stays at {0.6 = ill_end}. Neither shuffling, nor the loader, nor labels in
-# other batches, nor the validation played a part. Eight reviews are learned by heart even if their labels are wrong. So the
+# other batches, nor the validation played a part. A model memorizes eight reviews even if their labels are wrong. So the
 # fault is in the step itself: model, loss, gradient or optimizer.
 
 # %% [check] outcomes
@@ -392,7 +398,7 @@ count = len(weights)
 
 # %% [task] moved
 def moved(before, after):
-    """Names in `before` whose tensor differs in `after`, in the order of `before`. Both map a name to a tensor."""
+    """Names whose tensors differ, in the order of `before`. Both map a name to a tensor."""
     ...  # your code
 
 
@@ -402,7 +408,7 @@ moved = lab.try_out("02/moved", moved)
 
 # %% [solution] moved
 def moved(before, after):
-    """Names in `before` whose tensor differs in `after`, in the order of `before`. Both map a name to a tensor."""
+    """Names whose tensors differ, in the order of `before`. Both map a name to a tensor."""
     return [name for name, tensor in before.items() if not torch.equal(tensor, after[name])]
 
 
@@ -436,7 +442,8 @@ def judge(answer):
     )
     yield (
         gave == ["last", "tiny", "turned", "number"],
-        f"in the order of `before`: yours gives {', '.join(map(str, gave))}",
+        f"in the order of `before`: last, tiny, turned, number; yours gives {', '.join(map(str, gave))}",
+        "Go through `before`, not through `after`.",
     )
 
 
@@ -545,6 +552,11 @@ def judge(answer):
         ("an optimizer of this model", model, torch.optim.SGD(model.parameters(), lr=0.1), [], ""),
         ("two groups without the first weight", model, half, ["0.weight"], "Look into every group."),
         (
+            "the optimizer of another model with equal shapes", model,
+            torch.optim.SGD(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)).parameters(), lr=0.1), names,
+            "Every copy of a model has the same shapes. A shape does not say which tensor it is.",
+        ),
+        (
             "the optimizer of a copy with equal numbers", model,
             torch.optim.SGD(copy.deepcopy(model).parameters(), lr=0.1), names,
             "Equal numbers are not the same tensor. Ask with `is`, or compare id().",
@@ -591,6 +603,7 @@ for name, run in (("incident", ill), ("healthy twin", well)):
 print(incident.diff())
 
 # %% [proof] outsiders-proof
+no_norm = bool(np.isnan(trace.grad_norm).all()) and bool(np.isfinite(healthy.grad_norm).all())
 all_outside = (
     len(outsiders(ill["model"], ill["optimizer"])) == count and outsiders(well["model"], well["optimizer"]) == []
 )
@@ -599,7 +612,10 @@ all_outside = (
 # After the run: an optimizer for a model that is gone
 #
 # The optimizer holds {none of the model's tensors = all_outside}. The line with `+` makes the model a second time, *after* the optimizer. From there on
-# `model` is the new one, and the optimizer steps the old one, which nobody calls. Gradients reach the new model, and no step uses them.
+# `model` is the new one, and the optimizer steps the old one, which the loop never calls. Gradients reach the new model, and no step uses them.
+#
+# Look again at the plot at the top. Its lower half has no line for the incident: it shows the gradient that the *optimizer*
+# gets, and this one {got none = no_norm}. You can see that only if you miss something that should be there.
 #
 # In a notebook you need no extra line for this: run the cell of the model again, and not the cell of the optimizer. It
 # happens in public too. A reader of a well-known tutorial replaced its update by `optimizer.step()`, and the loss stayed high. The
@@ -609,8 +625,8 @@ all_outside = (
 # %% [predict] which_number
 # You will see this program's run in a view with a dozen numbers. Which one number shows this fault at a glance?
 #
-# ( ) The gradient norm of the last step
-#     It is as large as in a healthy run: the gradient is right, and unused.
+# ( ) The validation accuracy at the end
+#     It is that of a guess. So is the accuracy of many other faults.
 # ( ) The share of tensors that are frozen
 #     It is zero here, as in the healthy run. Frozen tensors would be held, and not trainable.
 # (x) The share of parameters that no optimizer holds
@@ -667,7 +683,7 @@ flat = (
 # `view.objects` are the variables of the paused program. A new optimizer takes the place of the old one, and the run goes on.
 
 # %% repair
-view = lab.live(incident, pause_at=40)
+view = lab.live(incident, pause_at=40, explain=False)
 view.wait_pause()
 model = view.objects["model"]
 view.objects["optimizer"] = torch.optim.Adam(model.parameters(), lr=1e-2)
@@ -733,13 +749,15 @@ for fault in (
     "optimizer/some_parameters_left_out", "optimizer/lr_too_low",
 ):  # fmt: skip
     run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}).run()
-    reading = diagnostics.read("overfit_one_batch", run)
-    verdict = diagnostics.instrument("overfit_one_batch").judge(reading.numbers)
+    numbers = diagnostics.read("overfit_one_batch", run).numbers
+    verdict = diagnostics.instrument("overfit_one_batch").judge(numbers)
     caught[fault] = verdict.fired
-    print(f"{'caught' if verdict.fired else 'passes':7} {fault:26} {verdict.message[:70]}")
+    first, lowest = numbers["first_loss"], numbers["best_loss"]
+    print(f"{'caught' if verdict.fired else 'passes':7} loss {first:.2f} to {lowest:.2f}  {fault}")
 share.reveal(f"{sum(caught.values())} of these 6")
 
 # %% [proof] caught-proof
+assert [name for name, one in caught.items() if one] == ["loop/gradients_wiped", "optimizer/lr_too_low"]
 from bugzoo import faults
 from bugzoo.proving import ledger
 
@@ -781,7 +799,7 @@ def head_only(run):
 
 
 def drawn_anew(model, batch):
-    """Labels that are drawn again in each step: nothing can be learned by heart."""
+    """Labels that are drawn again in each step: nothing can be memorized."""
     return F.cross_entropy(model(batch[0]), torch.randint(2, batch[1].shape))
 
 
@@ -826,14 +844,14 @@ near_first = all(abs(end - 0.69) < 0.15 for end in alike)
 # %% [markdown] play-text
 # ## Play
 #
-# How many reviews can a half-frozen model learn by heart? Move the sliders and press **Run**. Begin with a guess: from how many
+# How many reviews can a half-frozen model memorize? Move the sliders and press **Run**. Begin with a guess: from how many
 # items on does the head alone fail?
 
 # %% play
 
 
-def learn_by_heart(items, learning_tensors):
-    """The loss after 200 steps on the first `items` reviews, when only the last tensors of the model learn."""
+def memorize(items, learning_tensors):
+    """The loss on the first `items` reviews, when only the last tensors learn."""
     model = copy.deepcopy(well["model"])
     parameters = list(model.parameters())
     for weight in parameters[: len(parameters) - learning_tensors]:
@@ -846,7 +864,7 @@ def learn_by_heart(items, learning_tensors):
     )
 
 
-play = lab.play(learn_by_heart, items=(2, 64, 8), learning_tensors=(1, 11, 2))
+play = lab.play(memorize, items=(2, 64, 8), learning_tensors=(1, 11, 2))
 
 # %% [markdown] turn-text
 # ## Your turn, against the clock
@@ -922,7 +940,7 @@ assert min(one.count("NOT") for one in graded) == 0, graded
 # %% [folded] turn-read
 # After you have handed in: a floor is arithmetic
 #
-# One batch of {16 = patients_in_batch} patients stops as well, and noise can be learned by heart. So it is not the clinic's data. The loss stops at
+# One batch of {16 = patients_in_batch} patients stops as well, and noise can be memorized. So it is not the clinic's data. The loss stops at
 # {the variance of the targets = at_floor}: the price of one answer for all. A column of targets against a row of predictions makes a table of all
 # pairs, and the best answer to a table of all pairs is the mean. Torch warns of it once; in a long log it is easy to miss.
 

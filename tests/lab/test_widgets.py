@@ -59,6 +59,12 @@ def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
     points = [(1, 2.0, 1.0), (2, 1.5, nan), (3, nan, nan)]
     assert summary.first_bad(points) == (2, "the gradient is nan, the loss still 1.50")
     assert summary.first_bad(points[:1]) is None
+    nan = float("nan")
+    unmeasured = [(1, 2.0, nan), (2, 1.9, nan)]
+    assert summary.first_bad(unmeasured) is None, "the optimizer got no gradient: nothing is broken off"
+    assert summary.first_bad([*unmeasured, (3, nan, nan)]) == (3, "the loss is nan")
+    assert "gradient norm not measured" in summary.last_number(unmeasured)
+    assert "gradient norm nan" in summary.last_number(points)
     rows = chart.thinned(5000)
     assert len(rows) <= chart.MOST + 1 and rows[0] == 0 and rows[-1] == 4999 and len(set(rows)) == len(rows)
     assert len(chart.thinned(0)) == 0 and chart.thinned(1).tolist() == [0]
