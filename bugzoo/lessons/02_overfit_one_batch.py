@@ -23,7 +23,6 @@
 # %% setup
 import copy
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -80,6 +79,8 @@ first_loss.reveal(f"{trace.loss[0]:.3f}")
 
 # %% [proof] numbers-proof
 import math
+
+import numpy as np
 
 from bugzoo import programs
 
