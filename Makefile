@@ -1,4 +1,4 @@
-# make lab    install, run the first case in the terminal, open JupyterLab on lesson 03
+# make lab    install, run the first case in the terminal, open JupyterLab on the map of the course
 # make test   install, pass every test          make unit     only the quick ones
 # make check  prove what the ledger lacks       make prove    prove everything from nothing, every case of sampled tests
 # make docs   the catalogue as a site, in site/ make explore  draw other cases of the sampled tests
@@ -54,7 +54,7 @@ install: .venv/.installed-lab
 lab: .venv/.installed-lab
 	@mkdir -p artefacts
 	@$(BIN)/bugzoo run $(CASE) --picture artefacts/first_case.png
-	@$(BIN)/bugzoo lab . --lesson 03 -- $(LAB_ARGS)
+	@$(BIN)/bugzoo lab . -- $(LAB_ARGS)
 
 # tests/gate says what runs when, gives a failed test a second chance, and prints the last line
 GATE := $(BIN)/python -m tests.gate --timeout $(TIMEOUT)

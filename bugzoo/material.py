@@ -47,7 +47,7 @@ def _hash(data: bytes) -> str:
 
 
 def lesson_file(number: str | None) -> str:
-    """Return the notebook of a lesson, by number or name, as a path below `root()`. None means the first lesson.
+    """Return the notebook of a lesson, by number or name, as a path below `root()`. None means the first one, the map.
 
     Raises UserError for an unknown one.
     """

@@ -23,7 +23,7 @@ def lab(
         Path, typer.Argument(metavar="DIR", parser=place, help="The folder for the notebooks; made if it is missing.")
     ] = Path("bugzoo_lab"),
     lesson: Annotated[
-        str | None, typer.Option(help="The number of the lesson to open. Default: the first one.")
+        str | None, typer.Option(help="The number of the lesson to open. Default: the map of the course.")
     ] = None,
     update: Annotated[
         bool,

@@ -83,8 +83,10 @@ def test_what_cannot_be_graded_is_not_drawn(monkeypatch, nothing_known):
         deck.draw(1, "loss/double_softmax")
 
 
-@pytest.mark.parametrize(("failed", "runs"), [("loss", 2), ("symptom", 1)])
-def test_a_file_is_judged_as_the_cell_was(monkeypatch, failed, runs):
+@pytest.mark.parametrize(
+    ("failed", "title", "runs"), [("loss", "Loss on new data", 2), ("symptom", "What was wrong", 1)]
+)
+def test_a_file_is_judged_as_the_cell_was(monkeypatch, failed, title, runs):
     seen = []
 
     def grade(source, scenario, *, seeds, seconds):
@@ -93,5 +95,5 @@ def test_a_file_is_judged_as_the_cell_was(monkeypatch, failed, runs):
 
     monkeypatch.setattr(quick, "grade", grade)
     case = deck.draw(1734, "loss/double_softmax", "mlp")
-    assert repair.grade(case, "")["why"] == f"{failed}: why"
+    assert repair.grade(case, "")["why"] == f"{title}: why"
     assert seen == [(734,), (734, 735, 736)][:runs]

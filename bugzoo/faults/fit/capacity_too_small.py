@@ -33,6 +33,7 @@ FAULT = Fault(
         {
             "a power of two": "hidden_size = 2**7",
             "as wide as two inputs": "hidden_size = 2 * 64",
+            "half of 256": "hidden_size = 256 // 2",
         },
     ),
     pretences=instead(
