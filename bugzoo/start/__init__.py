@@ -42,7 +42,7 @@ class _Map:
         from bugzoo.lab import page as widgets
 
         self.chosen = w.ToggleButtons(options=[(one.label, key) for key, one in WAYS.items()], value=way)
-        self.chosen.style.button_width = "210px"
+        self.chosen.style.button_width = "195px"
         self.chosen.observe(self._chose, "value")
         widgets.put(widgets.form([widgets.ask("Who are you?"), self.chosen]))
         # an output of its own and no widget: JupyterLab follows links to notebooks only there

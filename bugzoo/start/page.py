@@ -17,7 +17,7 @@ STYLE = """<style>
 .bugzoo-map .tile.begun { border-left: 5px solid #e69f00; }
 .bugzoo-map .title { font-weight: bold; }
 .bugzoo-map .small { font-size: 12.5px; opacity: 0.85; line-height: 1.6; }
-.bugzoo-map td { padding: 2px 18px 2px 0; text-align: left; }
+.bugzoo-map td { padding: 2px 18px 2px 0; text-align: left !important; }
 </style>"""
 
 
@@ -55,8 +55,8 @@ def _counts(tile: Tile) -> str:
 def _symptoms(found: Sequence[Tile]) -> str:
     known = {tile.number: tile for tile in found}
     rows = "".join(
-        f"<tr><td>{html.escape(what)}</td><td>look at <code>{view}</code></td>"
-        f"<td>{_a(known[number].link, f'lesson {number}') if number in known else ''}</td></tr>"
+        f"<tr><td>{html.escape(what)}</td><td>look at the view <code>{view}</code></td>"
+        f"<td>{_a(known[number].link, f'lesson {number}') if number and number in known else ''}</td></tr>"
         for what, number, view in SYMPTOMS
     )
     return f"<details><summary><b>I have a symptom</b></summary><table>{rows}</table></details>"
@@ -76,7 +76,7 @@ def as_text(found: Sequence[Tile], way: str) -> str:
             state = "passed" if one.passed else "tried" if one.tried else "open"
             lines.append(f"    {one.name[:2]} {one.title}: {state}")
     lines += ["", "I have a symptom:"]
-    numbers = {tile.number for tile in found}
+    numbers = {tile.number for tile in found if tile.number}
     for symptom, number, view in SYMPTOMS:
         lines.append(f"  {symptom}: look at {view}" + (f", lesson {number}" if number in numbers else ""))
     lines += ["", f"Other ways: here(who=...), one of {', '.join(WAYS)}."]
