@@ -1,0 +1,98 @@
+"""What a GPU shows: `python -m tests.benchmarks.cuda --minutes 4 --save` proves faults on it, most telling first.
+
+First the faults that need CUDA, then every healthy program with all instruments, then the other faults, each on its
+plainest program, in an order that visits all programs early. Five matched seeds each, as `bugzoo verify` does. The
+ledger is not touched. The file is written after every block, so that a machine lent for minutes is never used in vain;
+`--after FILE` leaves out what FILE holds.
+"""
+
+import json
+import time
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from bugzoo import faults, programs
+from bugzoo.faults.model import Fault
+from bugzoo.proving.cells import SEEDS
+from bugzoo.proving.matrix import Cell
+from bugzoo.proving.measured import Result, measured
+from bugzoo.proving.parts import CellCase, Control, case_of, control_of
+from bugzoo.scenario import fits, plainest
+from tests.benchmarks import report
+
+BLOCK = 16
+"""Cells measured together: enough that 16 cores do not wait for the slowest."""
+
+
+def in_turns(some: list[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
+    """One fault of each program, then the second of each, and so on."""
+    by: dict[str, list[tuple[Fault, str]]] = {}
+    for fault, program in some:
+        by.setdefault(program, []).append((fault, program))
+    return [one for turn in zip_longest(*by.values()) for one in turn if one]
+
+
+def blocks(device: str) -> list[list[tuple[Fault | None, str]]]:
+    """(fault or None for the healthy program, program), in the order in which the blocks are measured."""
+    every = list(faults.catalogue().values())
+    cuda = (
+        [(fault, program) for fault in every if fault.needs.cuda for program in fits(fault)] if device != "cpu" else []
+    )
+    rest = in_turns([(fault, plainest(fault)) for fault in every if not fault.needs.cuda])
+    healthy = [(None, program) for program in programs.names()]
+    return [cuda, healthy, *(rest[at : at + BLOCK] for at in range(0, len(rest), BLOCK))]
+
+
+def part_of(fault: Fault | None, program: str, device: str) -> CellCase | Control | None:
+    if fault is None:
+        return control_of(program, device, SEEDS, False)
+    return case_of(Cell(fault.id, program, effect=fault.effect), device, SEEDS, False, True)
+
+
+def name_of(fault: Fault | None, program: str) -> str:
+    return f"{fault.id} on {program}" if fault else f"healthy {program}"
+
+
+def entry_of(part: CellCase | Control, results: list[Result]) -> dict[str, Any]:
+    if isinstance(part, CellCase):
+        said = {"problems": part.cell.problems, "outcomes": part.cell.outcomes, "numbers": part.cell.numbers}
+        said |= {"fired": part.cell.fired}
+    else:
+        said = {"problems": part.healthy.problems, "outcomes": part.healthy.outcomes, "fired": part.healthy.fired}
+    errors = sorted({str(one["error"]["message"]) for one in results if one["error"]["message"]})
+    return said | {"errors": errors, "seconds": [round(one["seconds"], 1) for one in results]}
+
+
+def main() -> None:
+    parser = report.parser(__doc__)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--minutes", type=float, default=4.0)
+    parser.add_argument("--after", type=Path, help="leave out what this file holds, and add to it")
+    options = parser.parse_args()
+    began = time.monotonic()
+    found: dict[str, Any] = {}
+    if options.after:
+        found = json.loads(options.after.read_text(encoding="utf-8"))["results"]["found"]
+    for block in blocks(options.device):
+        if time.monotonic() - began > options.minutes * 60:
+            break
+        todo = {name_of(*one): part_of(*one, options.device) for one in block if name_of(*one) not in found}
+        known = {name: part for name, part in todo.items() if part}
+        asked = [part.wanted() for part in known.values()]
+        results, _, ran = measured(list(chain.from_iterable(asked)))
+        for (name, part), some in zip(known.items(), asked, strict=True):
+            mine, results = results[: len(some)], results[len(some) :]
+            part.judge(mine)
+            found[name] = entry_of(part, mine)
+            for text in found[name]["problems"]:
+                print(f"{name}: {text}", flush=True)
+        print(f"{len(found)} measured, {ran} runs, {time.monotonic() - began:.0f} s", flush=True)
+        if options.save and known:
+            report.save("verify", {"minutes": (time.monotonic() - began) / 60, "found": found}, options.device)
+    good = sum(not one["problems"] for one in found.values())
+    print(f"{good} of {len(found)} hold on {options.device}")
+
+
+if __name__ == "__main__":
+    main()
