@@ -30,8 +30,8 @@ SHOWN = {
 KNOWN_PROBLEMS = (
     "A false positive for attention that scales its initial weights instead of its scores, as T5 does, once training "
     "spreads the scores widely. "
-    "It says nothing about fused attention kernels, and misses heads narrower than 8 and scores whose standard deviation is "
-    "at most 1.5."
+    "It says nothing about fused attention kernels, and misses heads narrower than 8, scores whose standard deviation is "
+    "at most 1.5, and scores that are multiplied up, which may be a temperature that was chosen."
 )
 _NET = """\
 class Net(nn.Module):
@@ -121,10 +121,13 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires if scores of width 8 or more enter the softmax unscaled and spread wide there."""
+    """Fires if scores of width 8 or more enter the softmax unscaled and spread wide there.
+
+    A factor of 2 or more was written on purpose: the attention is sharpened.
+    """
     shown, width = pick(numbers, *SHOWN), numbers["width"]
     text = f"attention scores of width {width:.0f} are multiplied by {numbers['factor']:.2g} before the softmax"
-    if width >= LEAST and numbers["factor"] > 0.99 and numbers["spread"] > WIDE:
+    if width >= LEAST and 0.99 < numbers["factor"] < 2 and numbers["spread"] > WIDE:
         place = {"file": numbers.get("file"), "line": numbers.get("line")}
         text += f" (usually by 1/sqrt(width) = {width**-0.5:.2g})"
         return Verdict("attention_scale", True, text, shown, (Suspect("attention/scale_missing", 0.7, text, **place),))

@@ -16,6 +16,7 @@ from bugzoo.diagnostics._example import Example
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import quiet
 from bugzoo.rerun.permit import ask
+from bugzoo.rerun.restore import same_containers
 from bugzoo.running.result import Run
 from bugzoo.syntax import parse
 
@@ -129,7 +130,7 @@ def measure(run: Run) -> dict[str, Any]:
     write, model, call = found
     gaps: list[float] = []
     count = 0
-    with quiet(model), torch.no_grad():
+    with quiet(model), torch.no_grad(), same_containers(run.namespace):
         for _ in range(2):
             asked: list[tuple[torch.Tensor, torch.Tensor]] = []
 

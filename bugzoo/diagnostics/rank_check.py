@@ -99,7 +99,8 @@ def measure(run: Run) -> dict[str, Any]:
     counts = [len(column(trace.step)) for trace in traces]
     shared = min(counts)
     losses = np.stack([column(trace.loss)[:shared] for trace in traces]) if shared else np.zeros((len(traces), 0))
-    mean = np.abs(np.nanmean(losses)) if losses.size else math.nan
+    finite = losses[:, np.isfinite(losses).all(axis=0)] if losses.size else losses
+    mean = np.abs(finite.mean()) if finite.size else math.nan
     norms = np.asarray([_final_norm(trace) for trace in traces])
     places = [dict(trace.error or {}) for trace in traces]
     if run.outcome == "hung" or any(trace.outcome == "hung" for trace in traces):
@@ -115,7 +116,7 @@ def measure(run: Run) -> dict[str, Any]:
         "steps_most": float(max(counts)),
         "rank_behind": float(behind),
         "parted": float(any(map(_lost_peer, places)) and not any(map(_own_error, places))),
-        "spread": float(np.nanmax(np.ptp(losses, axis=0)) / mean) if losses.size and mean else 0.0,
+        "spread": float(np.ptp(finite, axis=0).max() / mean) if finite.size and mean else 0.0,
         "parameter_spread": float(np.ptp(norms) / (np.abs(norms).mean() + 1e-30))
         if np.isfinite(norms).all()
         else math.nan,

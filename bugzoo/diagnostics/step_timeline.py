@@ -28,8 +28,8 @@ SHOWN = {
     "num_workers": ("worker processes of the loader", ""),
 }
 KNOWN_PROBLEMS = (
-    "A false positive on CUDA where `loss.item()` after the step waits for kernels: forward and backward count only "
-    "their launch. "
+    "On CUDA, forward, backward and optimizer count only the launch of their kernels, so a run that the device slows down "
+    "looks shorter than it is. "
     "It misses waits below 8 ms or in fewer than half of the steps, and loaders with workers on a busy machine."
 )
 HEALTHY = example()

@@ -1,16 +1,17 @@
 """How often is the batch copied each step, and do activations move between devices?
 
 Moving a batch to a GPU copies it once; on the CPU nothing is copied. A clone() before it, copy=True, or a second .to() costs
-one more pass over the batch. Python waits for copies from ordinary (unpinned) memory. Within the model no tensor should change
-its device. Where a layer is on another device, its inputs and outputs are copied, and so are the gradients on the way back. The
-loop's body runs again on its first batch, and its copies are counted.
+one more pass over the batch. Python waits for copies from ordinary (unpinned) memory. Inputs and targets are two tensors, and
+each may be copied once: what counts is how often the same numbers were copied. Within the model no tensor should change its device. Where
+a layer is on another device, its inputs and outputs are copied, and so are the gradients on the way back. The loop's body runs
+again on its first batch, and its copies are counted.
 """
 
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,12 +31,11 @@ from bugzoo.running.result import Run
 
 COST = 1
 SHOWN = {
-    "batch_copies": ("copies of the batch before the model gets it", "0 or 1"),
+    "batch_copies": ("copies of the same batch before the model gets it", "0 or 1"),
     "inside": ("activations that change device in a forward pass", "0"),
 }
 KNOWN_PROBLEMS = (
-    "A false positive where the loop clones both the inputs and targets of the same size, as in masked language "
-    "modeling. "
+    "A false positive where a copy of the batch is changed on purpose, as in masked language modeling. "
     "It misses copies by a library, copies that also change the dtype, and activations that move between two GPUs."
 )
 HEALTHY = example()
@@ -58,6 +58,20 @@ class _Counted:
     depth: int = 0
     waiting: bool = True
     """The step is over, and the model has not been called since."""
+    seen: list[tuple[Any, Any, float]] = field(default_factory=list)
+    """(source, result, how often its numbers were copied so far) of each copy of this step, in batches."""
+
+    def copy(self, source: torch.Tensor, result: torch.Tensor) -> None:
+        """Count a copy of a batch or of a part of one. It is one more than its source has behind it."""
+        share = result.numel() / self.largest
+        behind = [times for _, made, times in self.seen if _shares(source, made)]
+        behind += [times for given, _, times in self.seen if _same(source, given)]  # copied a second time
+        self.seen.append((source, result, share + max(behind, default=0.0)))
+
+    def close(self) -> None:
+        """End a step: what was copied most often counts."""
+        self.copied += max((times for *_, times in self.seen), default=0.0)
+        self.seen = []
 
 
 class _Copies(TorchFunctionMode):
@@ -83,7 +97,17 @@ class _Copies(TorchFunctionMode):
         if counted.depth and moved and "cpu" in (source.device.type, result.device.type):
             counted.inside += result.is_floating_point()
         elif counted.waiting and result.numel() >= counted.largest / 2 and _of_script(sys._getframe(2)):
-            counted.copied += result.numel() / counted.largest
+            counted.copy(source, result)
+
+
+def _shares(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.device != other.device or one.is_meta:
+        return False
+    return one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return _shares(one, other) and one.storage_offset() == other.storage_offset() and one.shape == other.shape
 
 
 def _of_script(frame: FrameType | None) -> bool:
@@ -107,12 +131,14 @@ def _listening(largest: int, main: torch.nn.Module | None) -> Iterator[_Counted]
 
     def over(*_: Any) -> None:
         counted.waiting = True
+        counted.close()
 
     handles = [register_module_forward_pre_hook(enters), register_module_forward_hook(leaves, always_call=True)]
     handles.append(register_optimizer_step_post_hook(over))
     try:
         with _Copies(counted):
             yield counted
+            counted.close()
     finally:
         for handle in handles:
             handle.remove()

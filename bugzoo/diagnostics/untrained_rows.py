@@ -7,6 +7,7 @@ trained. One built from all texts has a row for each word of the evaluation. `re
 or evaluation use, is then large. A vocabulary from elsewhere has many rows that neither uses.
 """
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -113,10 +114,14 @@ def _numbers(table: torch.nn.Embedding, reached: torch.Tensor, read: Counter[int
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
-    """Fires where over 2 % of the words read untrained rows, in a table of which most rows are used."""
+    """Fires where clearly over 2 % of the words read untrained rows, in a table of which most rows are used.
+
+    Clearly: by two standard deviations of a count. Of 140 words, three may be new by chance.
+    """
     shown = pick(numbers, *SHOWN)
     text = f"{share(numbers['untrained_share'])} of the {numbers['read']:.0f} words of the evaluation read an embedding row"
     text += " that no gradient reached (usually near 0)"
-    if numbers["untrained_share"] <= MUCH or numbers["reached_share"] < OWN:
+    usual = MUCH * numbers["read"]
+    if numbers["untrained_share"] * numbers["read"] <= usual + 2 * math.sqrt(usual) or numbers["reached_share"] < OWN:
         return Verdict("untrained_rows", False, text, shown)
     return Verdict("untrained_rows", True, text, shown, (Suspect("data/leaky_vocabulary", 0.75, text),))

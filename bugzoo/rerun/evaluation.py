@@ -2,8 +2,8 @@
 
 Top-level statements after the last training loop run again in a copy of the script's names: assignments, loops, `with`
 blocks, `model.eval()`. If they do not evaluate, because the code is in functions, the functions that called the model
-without gradients are called again with the same arguments. Training code is left out. Model, RNG states and modes are
-restored.
+without gradients are called again with the same arguments. Training code is left out. Model, RNG states, modes and the
+script's lists, dicts and sets are restored.
 
 In a child of `checkup` this changes nothing outside: writes go to an overlay, or the script wrote nothing. Elsewhere, as
 in a notebook, calls whose names print, save or send are left out, also inside the script's functions. Files written by a
@@ -20,6 +20,7 @@ from typing import Any
 from bugzoo.errors import NotApplicable
 from bugzoo.rerun.look import Evaluated, look
 from bugzoo.rerun.permit import permitted
+from bugzoo.rerun.restore import same_containers
 from bugzoo.running.result import Run
 from bugzoo.syntax import called, parse
 from bugzoo.watching.live import Live
@@ -50,12 +51,13 @@ def evaluated(run: Run, again: bool = False) -> Evaluated:
         return _latest[0][1]
     if not kept.models:
         raise NotApplicable("no model was seen")
-    try:
-        found = look(kept.models[0], _at_top_level(run, kept), again)
-    except NotApplicable as error:
-        found = _by_function(run, kept, again)
-        if found is None:
-            raise error from None
+    with same_containers(run.namespace or kept.namespace):
+        try:
+            found = look(kept.models[0], _at_top_level(run, kept), again)
+        except NotApplicable as error:
+            found = _by_function(run, kept, again)
+            if found is None:
+                raise error from None
     if not again:
         _latest[:] = [(weakref.ref(kept), found)]
     return found

@@ -23,11 +23,30 @@ def live(run: Run) -> Live:
 
 @contextmanager
 def quiet(model: torch.nn.Module, training: bool = False) -> Iterator[torch.nn.Module]:
-    """Yield `model` in the given mode without autograd. Modes, buffers and RNG states are restored afterwards."""
-    with unchanged(model), torch.no_grad():
-        for module in model.modules():
-            module.training = training
-        yield model
+    """Yield `model` in the given mode without autograd. Modes, buffers and RNG states are restored afterwards.
+
+    On CUDA, an embedding raises the IndexError that it raises on the CPU. A kernel's own assert would end the process's use of
+    the device.
+    """
+    tables = [one for one in model.modules() if isinstance(one, torch.nn.Embedding) and one.weight.is_cuda]
+    guards = [table.register_forward_pre_hook(check_indices) for table in tables]
+    try:
+        with unchanged(model), torch.no_grad():
+            for module in model.modules():
+                module.training = training
+            yield model
+    finally:
+        for guard in guards:
+            guard.remove()
+
+
+def check_indices(table: torch.nn.Embedding, args: tuple[Any, ...]) -> None:
+    """Raise IndexError, in torch's words, for an index that the table does not have."""
+    indices = args[0] if args else None
+    if isinstance(indices, torch.Tensor) and indices.numel():
+        low, high = indices.aminmax()
+        if low < 0 or high >= table.num_embeddings:
+            raise IndexError("index out of range in self")
 
 
 def call(model: torch.nn.Module, args: Any, kwargs: Any) -> torch.Tensor:

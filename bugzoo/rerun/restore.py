@@ -126,20 +126,11 @@ class _Frozen:
         self.grads = [p.grad for p in state.parameters]
         self.slots = [o.state for o in state.optimizers]
         self.namespace, self.names = namespace, dict(namespace)
-        self.containers: list[tuple[Any, Any]] = []
-        for place in (namespace, *more):
-            self._visit([value for name, value in place.items() if not name.startswith("__")], 0)
+        self.containers = _contents(namespace, *more)
         for thing, _ in state.own:
             self.containers.append((vars(thing), dict(vars(thing))))
-            self._visit(list(vars(thing).values()), 0)
+            self.containers += _contents(vars(thing))
         self.containers += [(vars(thing), dict(vars(thing))) for thing, _ in state.carriers]
-
-    def _visit(self, values: list[Any], depth: int) -> None:
-        for value in values:
-            if type(value) in (list, dict, set, deque, defaultdict) and value is not self.namespace:
-                self.containers.append((value, value.copy()))
-                if depth < 1 and len(value) < 1000:
-                    self._visit(list(value.values() if isinstance(value, dict) else value), depth + 1)
 
     def restore(self) -> None:
         restore(self.state)
@@ -152,6 +143,36 @@ class _Frozen:
         self.namespace.update(self.names)
         for container, content in self.containers:
             _refill(container, content)
+
+
+@contextlib.contextmanager
+def same_containers(*places: dict[str, Any]) -> Iterator[None]:
+    """Restore the lists, dicts, sets and deques that these names refer to, two levels deep, afterwards.
+
+    A function of the script that is called again may append to a global list, such as a cache.
+    """
+    containers = _contents(*places)
+    try:
+        yield
+    finally:
+        for container, content in containers:
+            _refill(container, content)
+
+
+def _contents(*places: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Return (container, copy of its items) for the containers in these namespaces and those directly inside them."""
+    found: list[tuple[Any, Any]] = []
+
+    def visit(values: list[Any], depth: int) -> None:
+        for value in values:
+            if type(value) in (list, dict, set, deque, defaultdict) and not any(value is place for place in places):
+                found.append((value, value.copy()))
+                if depth < 1 and len(value) < 1000:
+                    visit(list(value.values() if isinstance(value, dict) else value), depth + 1)
+
+    for place in places:
+        visit([value for name, value in place.items() if not name.startswith("__")], 0)
+    return found
 
 
 def _refill(container: Any, content: Any) -> None:

@@ -25,6 +25,8 @@ def launch(folder: Path, job: Job, progress: int) -> int:
     scratch.mkdir(exist_ok=True)
     tempfile.tempdir = os.environ["TMPDIR"] = str(scratch)
     logging.disable(logging.CRITICAL)  # the launcher's own report of a failed rank; the ranks' outcomes say it better
+    # the launcher asks whether there is a GPU; without this, torch initializes CUDA, and no forked rank can use it
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
     config = LaunchConfig(
         min_nodes=1,

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from functools import cache
 
 from bugzoo.running.supervisor import supervise
@@ -51,6 +52,8 @@ def serve(connection: socket.socket) -> None:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()  # so that forked children share the memory pages of imported modules
+    # Python 3.12 warns of forks beside threads: NumPy's BLAS has started some, which end themselves at a fork
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     parent = os.getppid()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors need no reaping
     while os.getppid() == parent:

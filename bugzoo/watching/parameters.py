@@ -18,7 +18,7 @@ class Parameters:
         self._names: list[str | None] = []
         self._groups: list[int | None] = []
         self._start: list[torch.Tensor] = []
-        self._sampled: list[tuple[int, list[float], list[float]]] = []
+        self._sampled: list[tuple[int, torch.Tensor, torch.Tensor]] = []
 
     def __len__(self) -> int:
         return len(self._held)
@@ -61,24 +61,25 @@ class Parameters:
 
     @torch.no_grad()
     def take_norms(self, step: int) -> None:
-        """Record the norms of all parameters and the share of exact zeros in each gradient."""
-        norms = torch.stack([p.detach().float().norm().to("cpu", non_blocking=True) for p in self._held])
-        zeros = []
-        for p in self._held:
-            g = p.grad
-            if g is None or g.is_sparse or not g.numel():
-                zeros.append(float("nan"))
-            else:
-                zeros.append(1 - torch.count_nonzero(g).item() / g.numel())
-        self._sampled.append((step, norms.tolist(), zeros))
+        """Record the norms of all parameters and the share of exact zeros in each gradient.
+
+        They stay on the first parameter's device until `norms()`: to read them now would wait for a GPU.
+        """
+        if not self._held:
+            return
+        place = self._held[0].device
+        norms = [p.detach().float().norm().to(place) for p in self._held]
+        zeros = [_zeros(p.grad).to(place) for p in self._held]
+        self._sampled.append((step, torch.stack(norms), torch.stack(zeros)))
 
     def norms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (K,) steps, (K, P) norms, (K, P) shares of zeros."""
         count, width = len(self._sampled), len(self)
         norms, zeros = np.full((count, width), np.nan), np.full((count, width), np.nan)
         for row, (_, some, shares) in enumerate(self._sampled):
-            norms[row, : len(some)] = some
-            zeros[row, : len(shares)] = shares
+            if not some.is_meta:
+                norms[row, : len(some)] = some.cpu()
+                zeros[row, : len(shares)] = shares.cpu()
         return np.asarray([float(step) for step, _, _ in self._sampled]), norms, zeros
 
     @torch.no_grad()
@@ -98,6 +99,13 @@ class Parameters:
                 )
             )
         return found
+
+
+def _zeros(gradient: torch.Tensor | None) -> torch.Tensor:
+    """Return the share of exact zeros as a 0-dim float64 tensor, NaN where it cannot be counted."""
+    if gradient is None or gradient.is_sparse or not gradient.numel():
+        return torch.tensor(float("nan"), dtype=torch.float64)
+    return 1 - torch.count_nonzero(gradient).double() / gradient.numel()
 
 
 def _change(start: torch.Tensor, now: torch.Tensor) -> float:

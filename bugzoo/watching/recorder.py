@@ -14,6 +14,7 @@ from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
+from bugzoo.watching.gaps import Gaps
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.history import History
 from bugzoo.watching.live import Batch, Live
@@ -48,7 +49,8 @@ class Recorder:
         self.models = Models()
         self.forwards = Forwards(self.moment, self.models, self.training_forward)
         self.history = History(self.moment, self.models) if snapshots else None
-        self.waiting = Waiting(self.table)
+        self.waiting, self.gaps = Waiting(self.table), Gaps(self.table)
+        self.device: torch.device | None = None  # of the optimizer's parameters, if that is a CUDA device
         self.judge = Judge(self.moment)
         self.closing = False
         self.alive = LiveGraphs()
@@ -87,6 +89,7 @@ class Recorder:
         if self.forward_at is None:  # on sampled steps every root module call gets here
             now = self.forward_at = _now()
             self.data_s += self._took(self.mark, now)
+            self.gaps.enter()
             if self.history is not None:
                 self.history.at_forward(args)
 
@@ -117,6 +120,8 @@ class Recorder:
         self.mark = now
         self.forward_at = None
         self.forwards.arm()
+        if self.device is not None:
+            self.gaps.leave(self.device)
 
     def before_grad(self, loss: torch.Tensor, parameters: list[nn.Parameter]) -> bool:
         """Count a `torch.autograd.grad` for parameters as a backward pass, unless backward() runs in the same step."""
@@ -150,7 +155,8 @@ class Recorder:
 
     def _sample(self, loss: torch.Tensor) -> None:
         """Record details of the forward pass that are taken only at sampled steps."""
-        if self.walk_graph:
+        # on CUDA a walk waits for the device, so it is done only in the first steps
+        if self.walk_graph and (self.moment.step <= 10 or not loss.is_cuda):
             seen = graphs.walk(loss)
             if seen is not None:
                 known = self.trace.graph
@@ -221,12 +227,16 @@ class Recorder:
         if not (type(loss) is float and type(norm) is float and type(rate) is float):
             on_device = self._put_off(row, numbers)
         timed = self.forward_s > 0
+        self.device = state.params[0].device if state.params and state.params[0].is_cuda else None
         self.table.append((
             *numbers, len(self.losses), state.index,
             self.data_s * 1e3 if timed and not self.forwards.evaluated else NAN,
             self.forward_s * 1e3 if timed else NAN, self.backward_s * 1e3, self._took(self.step_started, ended) * 1e3,
             memory_mib(state.params, self.history) if with_memory(step) else NAN,
         ))  # fmt: skip
+        if self.device is not None:
+            self.gaps.close(row, timed and not self.forwards.evaluated)
+            self.gaps.leave(self.device)
         if self.layout is not None:
             self.norms.append(row, self.layout, self.values)
         if self.skipped:
@@ -302,5 +312,6 @@ class Recorder:
         }  # fmt: skip
         self.waits.close()
         self.waiting.finish()
+        self.gaps.finish()
         self._judge_late()
         self.publish()

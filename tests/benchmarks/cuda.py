@@ -14,7 +14,7 @@ from typing import Any
 
 from bugzoo import faults, programs
 from bugzoo.faults.model import Fault
-from bugzoo.proving.cells import SEEDS
+from bugzoo.proving.cells import SEEDS, named
 from bugzoo.proving.matrix import Cell
 from bugzoo.proving.measured import Result, measured
 from bugzoo.proving.parts import CellCase, Control, case_of, control_of
@@ -55,13 +55,27 @@ def name_of(fault: Fault | None, program: str) -> str:
 
 
 def entry_of(part: CellCase | Control, results: list[Result]) -> dict[str, Any]:
+    """What is kept of a part: verdict, what its instruments read on the first seed, and what they could not measure."""
     if isinstance(part, CellCase):
-        said = {"problems": part.cell.problems, "outcomes": part.cell.outcomes, "numbers": part.cell.numbers}
-        said |= {"fired": part.cell.fired}
+        said = {"problems": part.cell.problems, "outcomes": part.cell.outcomes, "fired": part.cell.fired}
+        first = {"broken": results[0], "healthy": results[1]}
+        names = named(part.fault) if not part.fault.trap else frozenset()
+        said |= {"numbers": part.cell.numbers}
+        said |= {"read": {which: {n: one["numbers"].get(n) for n in sorted(names)} for which, one in first.items()}}
     else:
         said = {"problems": part.healthy.problems, "outcomes": part.healthy.outcomes, "fired": part.healthy.fired}
+    lost = {
+        (name, str(why)) for one in results for name, found in one["numbers"].items() if (why := not_measured(found))
+    }
     errors = sorted({str(one["error"]["message"]) for one in results if one["error"]["message"]})
-    return said | {"errors": errors, "seconds": [round(one["seconds"], 1) for one in results]}
+    said |= {"errors": errors, "not_measured": sorted(map(list, lost))}
+    return said | {"seconds": [round(one["seconds"], 1) for one in results]}
+
+
+def not_measured(found: dict[str, Any]) -> str:
+    """An instrument's own error: unlike "not applicable", it should not happen on any device."""
+    why = str(found.get("not_applicable", ""))
+    return why if why.startswith("could not measure") else ""
 
 
 def main() -> None:
@@ -85,7 +99,7 @@ def main() -> None:
             mine, results = results[: len(some)], results[len(some) :]
             part.judge(mine)
             found[name] = entry_of(part, mine)
-            for text in found[name]["problems"]:
+            for text in [*found[name]["problems"], *map(" ".join, found[name]["not_measured"])]:
                 print(f"{name}: {text}", flush=True)
         print(f"{len(found)} measured, {ran} runs, {time.monotonic() - began:.0f} s", flush=True)
         if options.save and known:

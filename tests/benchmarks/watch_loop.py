@@ -13,19 +13,18 @@ from torch.utils.data import DataLoader
 
 
 class Net(nn.Module):
-    """The network of `bugzoo/programs/mlp.py`; with `broken` set, a logarithm of 0 behind its second layer."""
+    """The network of `bugzoo/programs/mlp.py`; asked for `broken`, a logarithm of 0 behind its second layer."""
 
     def __init__(self, hidden_size: int):
         super().__init__()
         self.layer1 = nn.Linear(64, hidden_size)
         self.layer2 = nn.Linear(hidden_size, hidden_size)
         self.head = nn.Linear(hidden_size, 10)
-        self.broken = False
 
-    def forward(self, inputs):
+    def forward(self, inputs, broken=False):
         hidden = F.relu(self.layer1(inputs))
         hidden = self.layer2(hidden)
-        if self.broken:
+        if broken:
             hidden = torch.log(hidden - hidden.min())
         hidden = F.relu(hidden)
         return self.head(hidden)
@@ -48,9 +47,7 @@ def train(
         for inputs, targets in loader:
             inputs, targets = inputs.to(device), targets.to(device)
             optimizer.zero_grad()
-            if step == break_at:
-                model.broken = True
-            logits = model(inputs)
+            logits = model(inputs, step == break_at)
             loss = F.cross_entropy(logits, targets)
             loss.backward()
             if each is not None:

@@ -126,3 +126,21 @@ def test_an_activation_that_goes_to_another_device_and_stays_is_counted():
     )
     assert asks.measure(run_here(inside.source, "train.py"))["inside"] == 1.0
     assert asks.measure(run_here(asks.HEALTHY.source, "train.py")) == {"batch_copies": 0.0, "inside": 0.0}
+
+
+@pytest.mark.parametrize(
+    "lines, copies",
+    [
+        ("left, right = inputs[rows], inputs[rows] + 0\n        left, right = left.clone(), right.clone()", 1.0),
+        ("left = inputs[rows].clone()\n        left, right = left.clone(), left[1:].clone()", 2.0),
+        ("left = inputs[rows]\n        left, right = left.clone(), left.clone()", 2.0),
+        ("left = inputs[rows].clone().clone().clone()", 3.0),
+    ],
+    ids=["inputs and targets", "a copy of a copy", "one tensor twice", "three in a row"],
+)
+def test_copies_of_the_same_numbers_are_counted(lines, copies):
+    """A language model's inputs and targets are as large as each other; moving both to a GPU is one copy of the batch."""
+    from bugzoo.diagnostics._example import example
+
+    source = example(("logits = model(inputs[rows])", f"{lines}\n        logits = model(left)")).source
+    assert instrument("transfers").measure(run_here(source, "train.py"))["batch_copies"] == copies

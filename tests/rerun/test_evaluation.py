@@ -126,3 +126,19 @@ def test_few_samples_of_many_classes_are_as_far_apart_as_chance_makes_them(tmp_p
     assert read("validation_shift", ran(tmp_path, *words)).numbers["label_distance"] < 0.1
     ordered = [*words[:1], ("net = nn", "y = y.sort().values\nnet = nn"), *words[1:]]
     assert read("validation_shift", ran(tmp_path, *ordered)).numbers["label_distance"] > 0.4
+
+
+def test_a_global_cache_that_the_evaluation_fills_is_as_before(tmp_path):
+    """A generator's cache is a global list of lists: what is asked next must not find it longer."""
+    run = ran(
+        tmp_path,
+        (
+            "times = [0]\n",
+            "times = [0]\ncaches = [[], {}]\ndef ask(rows):\n    caches[0].append(1)\n    caches[1][len(caches[1])] = rows\n    return net(rows)\n",
+        ),
+        ("out = net(x[rows])", "out = ask(x[rows])"),
+    )
+    caches = run.namespace["caches"]
+    assert [len(one) for one in caches] == [2, 2]
+    assert len(evaluated(run).pairs) == 2
+    assert [len(one) for one in caches] == [2, 2] and run.namespace["caches"] is caches

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from bugzoo.rerun.model import check_indices
 from bugzoo.rerun.restore import lent, restore, same_random, set_random, unchanged, with_weights
 from bugzoo.watching.state import State
 
@@ -75,3 +76,15 @@ def test_what_is_lent_is_given_back():
         assert model.in_features == 7
     assert torch.equal(model.weight, own) and model.in_features == 2
     assert torch.equal(generator.get_state(), state) and torch.equal(torch.get_rng_state(), rng)
+
+
+@pytest.mark.parametrize("asked", [-1, 5])
+def test_an_index_that_an_embedding_does_not_have_is_refused_before_the_kernel(asked):
+    """On CUDA the kernel's own assert ends the process's use of the device, so `quiet` asks first, in the same words."""
+    table = torch.nn.Embedding(5, 2)
+    check_indices(table, (torch.tensor([0, 4]),))
+    with pytest.raises(IndexError) as own:
+        table(torch.tensor([asked]))
+    with pytest.raises(IndexError) as ours:
+        check_indices(table, (torch.tensor([0, asked]),))
+    assert str(ours.value) == str(own.value)

@@ -4,6 +4,8 @@ import json
 import math
 import signal
 import sys
+import time
+import warnings
 import zipfile
 
 import numpy as np
@@ -235,10 +237,50 @@ def test_no_synchronisation_on_cuda():
 
     with watch() as trace:
         train(12)
-        torch.cuda.set_sync_debug_mode("error")
         try:
+            with warnings.catch_warnings(action="ignore"):  # torch warns that this mode is a prototype
+                torch.cuda.set_sync_debug_mode("error")
             train(60)
         finally:
             torch.cuda.set_sync_debug_mode("default")
     assert "watch_errors" not in trace.environment
     assert np.isfinite(trace.loss).all() and len(trace.loss) == 72
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("starved", [False, True])
+def test_waiting_for_the_gpu_is_not_waiting_for_data(starved):
+    """`loss.item()` waits for kernels after the step; only a device without work waits for data."""
+    net = nn.Sequential(*[nn.Linear(4096, 4096) for _ in range(4)]).cuda()
+    opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+    x = torch.randn(4096, 4096, device="cuda")
+    with watch() as trace:
+        for _ in range(12):
+            if starved:
+                time.sleep(0.05)
+            opt.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            opt.step()
+            loss.item()
+    data = np.median(trace.data_ms[2:])
+    assert (data > 45) if starved else (data < 10), trace.data_ms
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_where_the_first_nan_arose_is_found_though_it_is_known_later():
+    """Numbers arrive in blocks, some fifty steps later: the replay starts at a snapshot from before."""
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2)).cuda()
+    opt = torch.optim.Adam(model.parameters(), lr=1e-3)
+    x = torch.randn(32, 8, device="cuda")
+    with watch() as trace:
+        for step in range(300):
+            opt.zero_grad()
+            hidden = model(x)
+            loss = torch.log(hidden - hidden.min()).mean() if step == 120 else hidden.mean() ** 2
+            loss.backward()
+            opt.step()
+    event = trace.first_non_finite()
+    assert event is not None and (event.step, event.data["op"]) == (121, "log") and event.data["line"]

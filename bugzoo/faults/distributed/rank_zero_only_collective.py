@@ -4,9 +4,7 @@ from bugzoo.faults.idioms import COUNTER, RANKS, STEP
 from bugzoo.faults.model import Fault, LookAlike, Needs, Param
 from bugzoo.faults.verbs import after, instead
 
-GATHER = (
-    "shares = [torch.zeros(()) for _ in range($DIST.get_world_size())]\n    $DIST.all_gather(shares, $LOSS.detach())"
-)
+GATHER = "shares = [torch.zeros_like($LOSS) for _ in range($DIST.get_world_size())]\n    $DIST.all_gather(shares, $LOSS.detach())"
 LINES = (
     "if $COUNT % $EVERY == $REST and dist.get_rank() == 0:\n"
     "    $SHARES = $ZEROS\n    dist.all_gather($SHARES, $LOSS.detach())"

@@ -4,13 +4,13 @@ from bugzoo.faults.idioms import ACTIVATED
 from bugzoo.faults.model import Fault, LookAlike
 from bugzoo.faults.verbs import instead, rewrite
 
-LINE = "$HIDDEN = torch.from_numpy($ACTIVE.detach().numpy().clip(-10, 10))"
+LINE = "$HIDDEN = torch.from_numpy($ACTIVE.detach().cpu().numpy().clip(-10, 10)).to(device)"
 
 FAULT = Fault(
     title="NumPy operation inside the forward pass",
     level=3,
     symptom="degraded",
-    edits=rewrite(ACTIVATED, PLACE="torch.from_numpy($PLACE.detach().numpy().clip(-10, 10))"),
+    edits=rewrite(ACTIVATED, PLACE="torch.from_numpy($PLACE.detach().cpu().numpy().clip(-10, 10)).to(device)"),
     not_on={
         "data_parallel": (
             "DistributedDataParallel waits for gradients that never arrive and raises its own error at the second "
@@ -38,9 +38,9 @@ FAULT = Fault(
         LINE,
         {
             "the result asked for gradients": f"{LINE}.requires_grad_()",
-            "data instead of detach": "$HIDDEN = torch.from_numpy($ACTIVE.data.numpy().clip(-10, 10))",
-            "a list instead": "$HIDDEN = torch.tensor($ACTIVE.clamp(-10, 10).tolist())",
-            "no limits": "$HIDDEN = torch.from_numpy($ACTIVE.detach().numpy())",
+            "data instead of detach": "$HIDDEN = torch.from_numpy($ACTIVE.data.cpu().numpy().clip(-10, 10)).to(device)",
+            "a list instead": "$HIDDEN = torch.tensor($ACTIVE.clamp(-10, 10).tolist(), device=device)",
+            "no limits": "$HIDDEN = torch.from_numpy($ACTIVE.detach().cpu().numpy()).to(device)",
         },
     ),
     shown_by=("gradient_health",),

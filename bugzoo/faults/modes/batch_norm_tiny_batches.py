@@ -5,7 +5,7 @@ from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead, rewrite
 
 PARTS = "zip($INPUTS.split($ROWS), $TARGETS.split($ROWS), strict=True)"
-SUMMED = """$LOSS = torch.zeros(())
+SUMMED = """$LOSS = torch.zeros((), device=$INPUTS.device)
 for part, answers in zip($INPUTS.split($rows), $TARGETS.split($rows), strict=True):
     share = F.cross_entropy($MODEL(part), answers) * len(part) / len($INPUTS)
     share.backward()

@@ -4,7 +4,7 @@ from bugzoo.faults.idioms import LEARNING_RATE, SCALER_UPDATE
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import instead, remove, rewrite
 
-MADE = "weights = torch.exp($S * scores)"
+MADE = "weights = torch.exp($S * scores).to(values.dtype)"
 BELOW = "weights = torch.exp($S * (scores - scores.amax(-1, keepdim=True)))"
 
 FAULT = Fault(
@@ -14,11 +14,11 @@ FAULT = Fault(
     params={"sharpness": Param(16.0, 12.0, 1000.0, "factor on the attention scores (1 / temperature)")},
     edits=Swap(
         "weights = F.softmax(scores, dim=-1)",
-        "weights = torch.exp($sharpness * scores)\nweights = weights / weights.sum(-1, keepdim=True)",
+        "weights = torch.exp($sharpness * scores).to(values.dtype)\nweights = weights / weights.sum(-1, keepdim=True)",
     ),
     not_on={
         name: "it computes in float32, where exp() overflows only above 88.7. Nothing overflows here."
-        for name in ("mini_transformer", "sampler", "sequence_classifier")
+        for name in ("mini_transformer", "sampler", "sequence_classifier", "word_lines")
     },
     evidence=("loss_scale.skipped_share > 0.5",),
     effect="loss_scale.skipped_share > healthy",
@@ -26,8 +26,9 @@ FAULT = Fault(
         "float16 ends at 65,504, which is exp(11.09), so exp() of an attention score of 0.7 times 16 is inf. The "
         "attention row becomes inf/inf = NaN, and so does every loss. GradScaler takes the NaN for an overflow of "
         "the gradients, skips the step and halves the loss scale, again and again. A smaller loss scale cannot "
-        "help, because the overflow is in the forward pass, before the loss is scaled. Under autocast, F.softmax "
-        "runs in float32 and subtracts the maximum first."
+        "help, because the overflow is in the forward pass, before the loss is scaled. On a GPU autocast computes exp() "
+        "in float32, and the cast behind it makes the inf. Under autocast, F.softmax runs in float32 and subtracts "
+        "the maximum first."
     ),
     fix=(
         "Use F.softmax, which subtracts the maximum. In a hand-written version, subtract the row's maximum and "
@@ -42,7 +43,7 @@ FAULT = Fault(
     )
     | {
         "torch's own": Swap(
-            "weights = torch.exp($S * scores)\nweights = weights / weights.sum(-1, keepdim=True)",
+            f"{MADE}\nweights = weights / weights.sum(-1, keepdim=True)",
             "weights = F.softmax($S * scores, dim=-1)",
         ),
     },
@@ -50,7 +51,7 @@ FAULT = Fault(
         MADE,
         {
             "cast behind it": f"{MADE}.float()",
-            "a little less sharp": "weights = torch.exp($S / 1.2 * scores)",
+            "a little less sharp": "weights = torch.exp($S / 1.2 * scores).to(values.dtype)",
             "an eps on top": f"{MADE} + 1e-6",
         },
     )

@@ -10,7 +10,7 @@ RIGHT = """
 
 @torch.no_grad()
 def right(some):
-    return (model($PAIRS[some]).argmax(-1) == $SUMS[some]).float().mean().item()"""
+    return (model($PAIRS[some].to(device)).argmax(-1) == $SUMS[some].to(device)).float().mean().item()"""
 LOOK = (
     "if epoch % 5 == 4:\n"
     '    print(f"epoch {epoch + 1}: {right(train):.2f} right in training, {right(validation):.2f} in validation")'
