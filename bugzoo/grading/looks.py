@@ -7,10 +7,11 @@ from typing import Any
 from bugzoo import views
 from bugzoo.diagnostics import question
 from bugzoo.errors import RENAMED, UserError, unknown
-from bugzoo.frontend import fit, headless
+from bugzoo.frontend import fit
 from bugzoo.grading import healthy
+from bugzoo.lab.look import checked_step
+from bugzoo.lab.look import show as show  # an exercise shows a view as a lesson does
 from bugzoo.running import Job, Reading, run_worker
-from bugzoo.views import show as shown
 from bugzoo.views.row import number
 from bugzoo.views.table import TOOLS, views_of
 
@@ -37,12 +38,7 @@ def checked(name: str, step: int | None) -> None:
     """Raise UserError for an unknown view, an instrument's name, or a step that means nothing."""
     if name not in views.names():
         raise moved(name) if views_of([name]) else unknown("view", name, views.names(), "program.views()")
-    if step is None:
-        return
-    if name != "batch":
-        raise UserError(f"The view {name!r} takes no step. Only program.look('batch', step=...) shows one step.")
-    if isinstance(step, bool) or not isinstance(step, int) or step < 1:
-        raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
+    checked_step(name, step, "program.look('batch', step=...)")
 
 
 def checked_tool(name: str) -> None:
@@ -100,18 +96,6 @@ def measured(names: list[str], source: str, ranks: int = 1, step: int | None = N
             found[name] = Reading(both) if both else here
     ended = Reading(why_not=f"the run ended as {run.outcome}")
     return {name: found.get(name) or ended for name in names}
-
-
-def show(name: str, reading: Reading) -> dict[str, Any]:
-    """Print a view, with its picture if there is a front end; return label -> value."""
-    print(shown.text(name, reading))
-    if not headless():
-        from bugzoo import lab
-
-        figure = shown.figure(name, reading)
-        if figure is not None:
-            lab.picture(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
-    return shown.seen(name, reading)
 
 
 def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str, Any]:

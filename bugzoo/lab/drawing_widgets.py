@@ -72,6 +72,8 @@ class Face:
 
     def _pressed(self, _: Any) -> None:
         given = [_rounded(float(one), self.drawing.asked.y) for one in self.carried.values().values()]
+        for slider, value in zip(self.sliders, given, strict=True):
+            slider.value = value  # a number typed beside a slider counts at once, and the slider and the line go there
         answering(lambda values: html.escape(self.drawing.say(*values)), given, self.told)
         self._stays()
 

@@ -42,8 +42,8 @@ def plain_errors() -> None:
 def one_thread() -> None:
     """In a kernel, compute with one thread unless OMP_NUM_THREADS is set.
 
-    Sums depend on the number of threads, and the texts state what was measured with one. For models as small as ours
-    several threads are not faster, and on a busy machine they wait for each other (an LSTM: 75 s in place of 9 s).
+    Sums depend on the number of threads, and the texts state what was measured with one. On two busy cores the review
+    classifier took 75 s with two threads and 9 s with one.
     """
     if kernel() is None or os.environ.get("OMP_NUM_THREADS"):
         return

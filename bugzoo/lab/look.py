@@ -1,8 +1,10 @@
 """A view of a run in a notebook: its picture, and its numbers beside their usual ranges. No verdict."""
 
+from difflib import get_close_matches
 from typing import Any
 
 from bugzoo import views
+from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 from bugzoo.running import Reading, Run
 from bugzoo.views import show as shown
@@ -11,10 +13,28 @@ from bugzoo.views import show as shown
 def look(name: str, run: Run, step: int | None = None) -> dict[str, Any]:
     """Show a view of a run that was made in this kernel; return label -> number.
 
-    `step`: the optimizer step whose batch the view `batch` shows. Raises UserError for an unknown view.
+    `step`: the optimizer step whose batch the view `batch` shows. Raises UserError, before anything is measured, for an
+    unknown view, for what is not a run, and for a step where it has no meaning.
     """
-    views.view(name)
+    if name not in views.names():
+        near = get_close_matches(str(name)[:200].lower(), views.names(), 1, 0.5)
+        guess = f" Did you mean `lab.look({near[0]!r}, run)`?" if near else ""
+        raise UserError(f"There is no view named {name!r}.{guess} The views are {', '.join(views.names())}.")
+    if not isinstance(run, Run):
+        made = "Pass its `.result`" if hasattr(type(run), "result") else "Make one with `run = scenario.run()`"
+        raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {type(run).__name__}. {made}.")
+    checked_step(name, step, "lab.look('batch', run, step=...)")
     return show(name, views.measure(run, [name], **({} if step is None else {"step": step}))[name])
+
+
+def checked_step(name: str, step: int | None, call: str) -> None:
+    """Raise UserError for a step that means nothing to a view; `call`: how the reader asks for one step."""
+    if step is None:
+        return
+    if name != "batch":
+        raise UserError(f"The view {name!r} takes no step. Only {call} shows one step.")
+    if isinstance(step, bool) or not isinstance(step, int) or step < 1:
+        raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
 
 
 def show(name: str, reading: Reading) -> dict[str, Any]:

@@ -37,28 +37,36 @@ def form(rows: list[Any]) -> Any:
 class Carried:
     """The values of a form's controls on the page at the moment its button was pressed.
 
-    The press may reach the kernel before the last choices do. So the page first writes all values into a hidden control
-    (`keys.js`). In a front end without that script nothing is written, and the kernel's own values count.
+    The button and each control have a comm of their own, and ipykernel may handle two comms in two threads: a press then
+    overtakes the last choices. So the page (`keys.js`) holds the button's own message back and writes all values into a
+    hidden control, with a new "press" each time. In a front end without that script the button's message arrives, and the
+    kernel's own values count.
     """
 
     def __init__(self, button: Any, **controls: Any) -> None:
         import ipywidgets as w
 
-        self.controls = controls
+        self.button, self.controls = button, controls
         self.box = w.Text(layout={"display": "none"})
         self.box.add_class("bugzoo-carried")
+        self.box.observe(lambda _: self.button.click() if "press" in self._seen() else None, "value")
         button.add_class("bugzoo-press")
         for name, control in controls.items():
             control.add_class(f"bugzoo-is-{name}")
 
     def values(self) -> dict[str, Any]:
         """Return name of each control -> its value."""
+        seen = self._seen()
+        self.box.value = ""
+        return {name: _carried(control, seen.get(name)) for name, control in self.controls.items()}
+
+    def _seen(self) -> dict[str, Any]:
+        """Return what the page wrote: name of each control -> its value there."""
         try:
             seen = json.loads(self.box.value or "{}")
         except ValueError:
-            seen = {}
-        self.box.value = ""
-        return {name: _carried(control, seen.get(name)) for name, control in self.controls.items()}
+            return {}
+        return seen if isinstance(seen, dict) else {}
 
 
 def _carried(control: Any, seen: Any) -> Any:

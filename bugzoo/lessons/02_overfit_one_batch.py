@@ -465,10 +465,10 @@ LAZY = {
 #
 # ( ) All of them, but far too little
 #     That is what a learning rate near zero looks like. Then each tensor differs in some bits.
-# ( ) Those of the head, but not the LSTM
-#     That is what frozen layers look like. Then the loss falls a little, as the head learns alone.
 # (x) None of them, although all have a gradient
 #     The gradient is full and the step is made. So what does the step change?
+# ( ) Those of the head, but not the LSTM
+#     That is what frozen layers look like. Then the loss falls a little, as the head learns alone.
 # ( ) None of them, as the gradient is zero
 #     Gradients are there, as the ticket says: each tensor has one, and it is not zero.
 
@@ -626,12 +626,12 @@ all_outside = (
 # %% [predict] which_number
 # You will see this program's run in a view with a dozen numbers. Which one number shows this fault at a glance?
 #
+# (x) The share of parameters that no optimizer holds
+#     Every tensor of the model counts here, and none in the healthy run.
 # ( ) The validation accuracy at the end
 #     It is that of a guess. So is the accuracy of many other faults.
 # ( ) The share of tensors that are frozen
 #     It is zero here, as in the healthy run. Frozen tensors would be held, and not trainable.
-# (x) The share of parameters that no optimizer holds
-#     Every tensor of the model counts here, and none in the healthy run.
 # ( ) The learning rate of each group
 #     It is what the program asks for. It moves tensors of another model.
 
@@ -673,10 +673,10 @@ flat = (
 #
 # ( ) It becomes the healthy twin's, to the last bit
 #     Forty steps are lost, and the second model began with other weights than the first. It cannot be the same run.
-# (x) It falls from there, and ends a little behind the twin
-#     The model was untouched, and now it learns. It has {110 = rest} of {150 = length} steps left.
 # ( ) It stays where it is, as the model has been spoiled
 #     Nothing has touched the model: that was the fault. It is as fresh as at step 1.
+# (x) It falls from there, and ends a little behind the twin
+#     The model was untouched, and now it learns. It has {110 = rest} of {150 = length} steps left.
 
 # %% [markdown] repair-text
 # ## Repair the running program
@@ -729,12 +729,12 @@ assert losses[-5:].mean() < 0.3
 # "The single-batch test catches four of five bugs." We ran it on each of our {151 = all_faults} faults, in every program that a fault fits. In how
 # many does it raise an alarm?
 #
-# ( ) About 120, as it is said
-#     Most faults let a model learn the wrong thing, and learn it well.
-# ( ) About 75, every second one
-#     It fires where a step cannot learn at all. That is not half of what goes wrong.
 # (x) About 15, every tenth one
 #     It is a sharp test for a small group: steps that do not learn. Most mistakes let a step learn the wrong thing.
+# ( ) About 75, every second one
+#     It fires where a step cannot learn at all. That is not half of what goes wrong.
+# ( ) About 120, as it is said
+#     Most faults let a model learn the wrong thing, and learn it well.
 
 # %% [markdown] caught-text
 # ## How many bugs does it catch?
@@ -950,10 +950,10 @@ assert min(one.count("NOT") for one in graded) == 0, graded
 #
 # ( ) At the learning rate, with a tenth of it
 #     this rate has just learned a batch. It may still be wrong for many batches, but there are cheaper looks.
-# (x) At what lies between the batches: labels, order, split, modes
-#     yes. Loss, gradient and optimizer have been acquitted together. Print ten samples beside their labels.
 # ( ) At the model, which is too small for the data
 #     possible, and then the training loss is high too. First look whether the data says anything.
+# (x) At what lies between the batches: labels, order, split, modes
+#     yes. Loss, gradient and optimizer have been acquitted together. Print ten samples beside their labels.
 
 # %% [markdown] recap
 # ## What to take with you

@@ -158,10 +158,10 @@ LAZY = {
 # %% [predict] last_good
 # There will be a last good row and a first bad one. Which number is lost first?
 #
-# ( ) The loss, and the gradient with it
-#     That is how it looks on the curve. Here the two differ by one step, and that step is the lesson.
 # (x) The gradient, and the loss one step later
 #     The optimizer writes the lost gradient into the weights, and the next loss is the first to show it.
+# ( ) The loss, and the gradient with it
+#     That is how it looks on the curve. Here the two differ by one step, and that step is the lesson.
 # ( ) The loss, and the gradient one step later
 #     The gradient is computed from the loss: a nan loss has a nan gradient.
 
@@ -418,12 +418,12 @@ assert len(view.points) == bad_gradient
 # %% [predict] victims
 # The step was made, and the optimizer has written its gradient into the weights. Which of them are nan now?
 #
+# (x) Most of layer1, very little of layer2, nothing of the head
+#     So the nan came in between layer2 and the head, and spread from there toward the input.
 # ( ) All of them
 #     That would point to the loss, after the last layer: the gradient of every layer passes through it. Remember this one.
 # ( ) Those of the head, which is next to the loss
 #     The head is clean: up to there the gradient was fine.
-# (x) Most of layer1, very little of layer2, nothing of the head
-#     So the nan came in between layer2 and the head, and spread from there toward the input.
 
 # %% victims-run
 from bugzoo.plots import footprint
@@ -675,12 +675,12 @@ assert math.isnan(at_zero) and beyond == 0
 # %% [predict] how_near
 # How close to the healthy run will it get?
 #
+# (x) The same run, to the last bit
+#     Until step 50 they were the same run, and from there on they are the same program.
 # ( ) It dies as well: the damage is done before step 50
 #     Up to step 50 the logarithm had done nothing: the two were one run.
 # ( ) About as good, some digits differ
 #     Most repairs end there. Here nothing differs.
-# (x) The same run, to the last bit
-#     Until step 50 they were the same run, and from there on they are the same program.
 
 # %% fix
 view = lab.live(incident, pause_at=50)
@@ -700,10 +700,10 @@ assert repaired == healthy
 # %% [predict] too_late
 # Suppose you pause after step 51 instead, repair the code there and resume. What happens?
 #
-# ( ) It recovers: the code is right now
-#     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
 # (x) It stays nan in all later steps
 #     A repair does not heal weights: go back to a checkpoint from before the step, or start again.
+# ( ) It recovers: the code is right now
+#     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
 # ( ) It needs a few steps and then recovers
 #     Each update is computed from the weights. nan minus a small step is nan.
 
@@ -881,11 +881,11 @@ assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
 # %% [predict] eps_guess
 # The usual advice is to add a small eps inside the logarithm. With eps = 1e-9, what will the run do?
 #
-# ( ) The same: nan in every loss, only some steps later
-#     Not one nan in the whole run: log(1e-9) is {-20.7 = log_eps}, an ordinary number.
 # (x) Finish, with about the accuracy of the healthy run
 #     About {0.95 = accuracy}, like the healthy one. The logarithm is still there and nothing reports it any more. Whether that is a
 #     repair is the next question.
+# ( ) The same: nan in every loss, only some steps later
+#     Not one nan in the whole run: log(1e-9) is {-20.7 = log_eps}, an ordinary number.
 # ( ) Finish, but with a useless model, as log(1e-9) is a huge negative number
 #     log(1e-9) is only {-20.7 = log_eps}, and the ReLU after it turns it into 0.
 

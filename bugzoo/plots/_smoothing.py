@@ -17,14 +17,17 @@ def smoothed(values: Sequence[float] | np.ndarray, width: int) -> np.ndarray:
     """Return the mean of the last `width` finite steps up to each, shape (steps,); of fewer at the start.
 
     It looks back only: two runs that were equal so far have equal means, and a live curve changes no point that was
-    drawn. A step that is not finite stays missing (nan), so that a curve ends where it really ended.
+    drawn. A step that is not finite stays missing (nan), so that a curve ends where it really ended. Each mean is a sum
+    of its own steps only: after a spike of 1e20, the difference of two cumulative sums would be off by its rounding.
     """
     raw = np.asarray(values, dtype=np.float64)
     known = np.isfinite(raw)
     if width <= 1 or not len(raw):
         return np.where(known, raw, np.nan)
-    total, count = (np.cumsum(np.where(known, what, 0.0)) for what in (raw, np.ones(len(raw))))
-    total[width:], count[width:] = total[width:] - total[:-width], count[width:] - count[:-width]
+    steps, total, count = np.where(known, raw, 0.0), np.zeros(len(raw)), np.zeros(len(raw))
+    for back in range(min(width, len(raw))):  # in this order for every length: equal steps, equal means
+        total[back:] += steps[: len(raw) - back]
+        count[back:] += known[: len(raw) - back]
     return np.where(known, total / np.maximum(count, 1), np.nan)
 
 

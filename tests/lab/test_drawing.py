@@ -167,9 +167,11 @@ def test_a_press_carries_what_was_moved_in_the_blink_before_it(front_end) -> Non
     asked.face.carried.box.value = '{"at0": 0.6912, "at1": 0.05, "at2": 9}'
     asked.face.button.click()
     assert asked.said == (0.691, 0.05, 1)
+    assert [one.value for one in asked.face.sliders] == [0.691, 0.05, 1], "a number typed beside a slider moves it"
+    assert list(asked.face.figure.data[0].y) == [0.691, 0.05, 1], "and the line"
     asked.face.carried.box.value = '{"at0": null, "at1": 0.05, "at2": 0.05}'  # a readout that is no number
     asked.face.button.click()
-    assert asked.said == (0.01, 0.05, 0.05)
+    assert asked.said == (0.691, 0.05, 0.05), "its slider counts"
 
 
 def test_a_linear_axis_with_units(front_end) -> None:

@@ -3,6 +3,7 @@
 import time
 from types import SimpleNamespace
 
+import ipywidgets as w
 import pytest
 
 from bugzoo import Scenario, UserError, choices, lab, record
@@ -203,6 +204,24 @@ def test_a_press_carries_what_was_chosen_in_the_blink_before_it(front_end) -> No
     assert (found.cause, found.place, found.step, found.test) == (CAUSES[1], 2, 51, "")
     form.face.button.click()  # of a page that carries nothing: the controls' own values
     assert (form.diagnosis.cause, form.diagnosis.step) == (CAUSES[0], 5)
+
+
+def test_a_page_with_the_script_presses_and_carries_in_one_message(front_end) -> None:
+    """The button's message and the controls' may come in two threads of the kernel, in either order."""
+    pressed: list = []
+    field, button = w.Text(value="0"), w.Button()
+    carried = page.Carried(button, number=field)
+    button.on_click(lambda _: pressed.append(carried.values()["number"]))
+    carried.box.set_state({"value": '{"number": "0,7", "press": "1 1"}'})
+    assert pressed == ["0,7"] and carried.box.value == "", "without a message of the button"
+    carried.box.set_state({"value": '{"number": "0,7", "press": "1 2"}'})
+    assert pressed == ["0,7", "0,7"], "the same values once more"
+    for odd in ('{"number": "0,7"}', "[1]", "press", "{"):
+        carried.box.set_state({"value": odd})
+    assert len(pressed) == 2, "nothing was pressed"
+    carried.box.value = ""
+    button.click()
+    assert pressed[2] == "0", "a front end without the script: what the kernel has heard"
 
 
 def test_what_was_expected_and_what_was_seen_each_have_their_reason_below_them(front_end) -> None:

@@ -5,7 +5,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from bugzoo.course.source import Lesson, read
 from bugzoo.lab.quiz_widgets import plain
 
 LEAST = 0.01
-"""A strategy is at chance unless so many hits or more are this improbable."""
+"""A strategy is at chance unless so many hits or more, or so few or fewer, are this improbable."""
 LONGER, SHORT = 2.5, 12
 """Options differ in length by at most this factor, unless the shortest has fewer characters than `SHORT`."""
 
@@ -25,7 +25,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", plain(text).lower()))
 
 
-STRATEGIES: dict[str, Callable[[list[str], str], list[float]]] = {
+STRATEGIES: dict[str, Callable[[list[str], str], Sequence[float]]] = {
     "the longest": lambda answers, above: [len(one) for one in answers],
     "the shortest": lambda answers, above: [-len(one) for one in answers],
     "the most digits": lambda answers, above: [len(re.findall(r"\d", one)) for one in answers],
@@ -33,6 +33,7 @@ STRATEGIES: dict[str, Callable[[list[str], str], list[float]]] = {
         len(words(one) & words(above)) for one in answers
     ],
     "always the first": lambda answers, above: [-place for place in range(len(answers))],
+    "always the second": lambda answers, above: [place == 1 for place in range(len(answers))],
     "always the last": lambda answers, above: [*range(len(answers))],
 }
 """Name -> a score for each answer. The highest is chosen; where all are equal, the strategy says nothing."""
@@ -61,6 +62,11 @@ def tail(chances: list[float], hits: int) -> float:
     return sum(exactly[hits:])
 
 
+def low_tail(chances: list[float], hits: int) -> float:
+    """The exact probability of so many hits or fewer."""
+    return tail([1 - chance for chance in chances], len(chances) - hits)
+
+
 def play(strategy: str, questions: list[tuple[str, Choices, str]]) -> tuple[list[float], int]:
     """(the chance of a hit on each question on which the strategy says something, its hits). Ties are drawn by the key."""
     chances, hits = [], 0
@@ -74,11 +80,12 @@ def play(strategy: str, questions: list[tuple[str, Choices, str]]) -> tuple[list
 
 
 def table(lessons: Iterable[Lesson]) -> str:
-    """Each strategy: on how many questions it says something, its hits, those of chance, and how improbable so many are."""
-    questions, rows = asked(lessons), [f"{'strategy':46} played  hits  by chance      p"]
+    """Each strategy: on how many questions it says something, its hits, by chance, and how improbable so many and so few are."""
+    questions, rows = asked(lessons), [f"{'strategy':46} played  hits  by chance   many    few"]
     for name in STRATEGIES:
         chances, hits = play(name, questions)
-        rows.append(f"{name:46} {len(chances):6} {hits:5} {sum(chances):10.1f} {tail(chances, hits):6.3f}")
+        many, few = tail(chances, hits), low_tail(chances, hits)
+        rows.append(f"{name:46} {len(chances):6} {hits:5} {sum(chances):10.1f} {many:6.3f} {few:6.3f}")
     return "\n".join(rows)
 
 
@@ -97,6 +104,8 @@ def test_a_strategy_that_knows_nothing_is_at_chance(strategy: str) -> None:
     chances, hits = play(strategy, asked(all_lessons()))
     assert chances, "it says something on no question"
     assert tail(chances, hits) > LEAST, f"{hits} of {len(chances)}, by chance {sum(chances):.1f}: reword some answers"
+    told = f"only {hits} of {len(chances)}, by chance {sum(chances):.1f}: a learner avoids this answer"
+    assert low_tail(chances, hits) > LEAST, f"{told}. Move or reword some"
 
 
 GIVEN_AWAY = """
@@ -122,7 +131,7 @@ ANSWER = """
     ("strategy", "told"),
     [
         ("the longest", True), ("the most digits", True), ("the most words in common with the text above", True),
-        ("the shortest", False), ("always the first", False),
+        ("the shortest", False), ("always the first", False), ("always the second", True), ("always the last", False),
     ],
 )  # fmt: skip
 def test_a_lesson_that_gives_its_answers_away_is_noticed(tmp_path: Path, strategy: str, told: bool) -> None:
@@ -131,9 +140,19 @@ def test_a_lesson_that_gives_its_answers_away_is_noticed(tmp_path: Path, strateg
     assert (tail(chances, hits) <= LEAST) is told
 
 
+def test_a_place_that_is_never_right_is_noticed(tmp_path: Path) -> None:
+    """ "Not the first" is a strategy, too: in lesson 03 the first answer was right once in 17 questions."""
+    for count, told in ((17, True), (5, False)):
+        (tmp_path / "07_small.py").write_text(GIVEN_AWAY + "".join(ANSWER.format(number=n) for n in range(count)))
+        chances, hits = play("always the first", asked([read(tmp_path / "07_small.py")]))
+        assert hits == 0 and (low_tail(chances, hits) <= LEAST) is told
+
+
 def test_the_probability_is_exact() -> None:
     assert tail([0.5] * 3, 3) == 0.125 and tail([0.5] * 3, 0) == 1 and tail([], 0) == 1
     assert tail([0.25, 0.5], 1) == pytest.approx(1 - 0.75 * 0.5)
+    assert low_tail([0.5] * 3, 0) == 0.125 and low_tail([0.5] * 3, 3) == 1
+    assert low_tail([0.25, 0.5], 1) == pytest.approx(1 - 0.25 * 0.5)
 
 
 @pytest.mark.parametrize("name", course.files())

@@ -141,6 +141,19 @@ def test_a_mean_ends_where_its_curve_ends_and_is_the_same_for_both_runs():
     assert np.array_equal(_smoothing.smoothed(raw, 3), [1, 1.5, 2, math.nan, math.nan, 10, 10.5], equal_nan=True)
     assert np.array_equal(_smoothing.smoothed(raw, 1), [1, 2, 3, math.nan, math.nan, 10, 11], equal_nan=True)
     assert _smoothing.smoothed([], 9).tolist() == []
+    assert _smoothing.smoothed([1.0, 3.0], 9).tolist() == [1, 2], "fewer steps than one mean has"
+
+
+@pytest.mark.parametrize("width", [2, 3, 9, _smoothing.WIDEST])
+@pytest.mark.parametrize("spike", [1e20, -1e20, 3e38])
+def test_a_spike_is_gone_from_the_mean_once_it_is_out_of_the_window(width: int, spike: float):
+    raw = np.full(100, 0.5)
+    raw[30], raw[70] = spike, math.nan
+    mean = _smoothing.smoothed(raw, width)
+    inside = slice(30, 30 + width)
+    assert np.allclose(mean[inside], spike / np.minimum(width, np.arange(31, 31 + width)))
+    raw[inside] = mean[inside]
+    assert np.array_equal(mean, raw, equal_nan=True), "0.5 before it and after it, to the last bit"
 
 
 def test_a_broken_run_is_shaded_where_it_has_no_loss_and_marked_where_something_came_in():

@@ -9,12 +9,15 @@ if (!window.bugzooKeys) {
     if (inside) event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey));
   }, true);
   // A press may overtake what was chosen in the blink before it: ipywidgets holds a control's later changes back while the
-  // kernel has not answered to an earlier one. So a press carries the whole form, in a control that is changed by nothing else.
+  // kernel has not answered to an earlier one, and ipykernel may handle the button's message in another thread. So the button
+  // sends nothing of its own. Its press is a change of a hidden control, which carries the whole form and a new number.
   window.addEventListener("click", (event) => {
     const form = event.target.closest?.(".bugzoo-press")?.closest(".bugzoo-form");
     const carried = form?.querySelector(".bugzoo-carried input");
     if (!carried) return;
-    const seen = {};
+    event.stopImmediatePropagation();
+    window.bugzooPresses = (window.bugzooPresses ?? 0) + 1;
+    const seen = { press: `${Date.now()} ${window.bugzooPresses}` };
     for (const box of form.querySelectorAll("[class*=bugzoo-is-]")) {
       const name = box.className.match(/bugzoo-is-(\w+)/)[1];
       const list = box.querySelector("select"), text = box.querySelector("input:not([type=radio]), textarea");
