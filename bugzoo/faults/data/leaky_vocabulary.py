@@ -1,17 +1,16 @@
 """The test texts contain almost no unknown words. Texts in production contain many, which surprised us."""
 
 from bugzoo.faults.model import Fault, LookAlike, Swap
-from bugzoo.faults.verbs import either, instead
+from bugzoo.faults.verbs import instead
 
 LINE = "counts = Counter(word for line in {} for word in line[:longest])"
-REVIEWS = "counts = Counter(word for text, _ in {} for word in split_words(text)[:longest])"
 ALL = LINE.format("[*train, *validation, *test]")
 
 FAULT = Fault(
     title="Data leakage: vocabulary built from all texts",
     level=3,
     symptom="too_good",
-    edits=either(Swap(LINE.format("train"), ALL), Swap(REVIEWS.format("train"), REVIEWS.format("pairs"))),
+    edits=Swap(LINE.format("train"), ALL),
     evidence=("untrained_rows.untrained_share > 0.02",),
     effect="untrained_rows.untrained_share > healthy",
     why=(
@@ -32,14 +31,7 @@ FAULT = Fault(
                 "counts = Counter({word: shown[word] for word in shown})"
             ),
         },
-    )
-    | {
-        "reviews of the first part": Swap(REVIEWS.format("pairs"), REVIEWS.format("pairs[: len(pairs) * 4 // 5]")),
-        "review by review": Swap(
-            REVIEWS.format("pairs"),
-            "counts = Counter()\nfor text, _ in train:\n    counts.update(split_words(text)[:longest])",
-        ),
-    },
+    ),
     pretences=instead(
         ALL,
         {
@@ -47,11 +39,7 @@ FAULT = Fault(
             "oftener than that": f"{ALL}\ncounts = Counter({{word: times - 1 for word, times in counts.items()}})",
             "of every line there is": LINE.format("lines"),
         },
-    )
-    | {
-        "reviews mixed once more": Swap(REVIEWS.format("pairs"), REVIEWS.format("pairs[::-1]")),
-        "the other part": Swap(REVIEWS.format("pairs"), REVIEWS.format("validation")),
-    },
+    ),
     shown_by=("data_inspection",),
     hints=(
         "Which numbers in this script are learned from data, besides the weights?",
