@@ -19,7 +19,7 @@ import traitlets
 
 from bugzoo.lab.engine import Point
 from bugzoo.plots._smoothing import named, smoothed, window
-from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY
+from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY, comparable
 
 MOST = 1500
 """Most points drawn per curve; a longer run is thinned in the plot only, not in the numbers."""
@@ -74,12 +74,12 @@ class Sheet(go.FigureWidget):
         if axes:
             change |= {f"{name}.autorange": True for name in ("xaxis", "yaxis", "yaxis2")}
         curves = self.data
-        shown = {name: [getattr(one, name) for one in curves] for name in ("x", "y", "name")}
+        shown = {name: [getattr(one, name) for one in curves] for name in ("x", "y", "name", "showlegend")}
         self._send_update_msg(shown, change)
 
 
 class Chart:
-    """A figure with four curves, each a faint one and its mean."""
+    """A figure with four curves, each a faint one and its mean, and the losses of each run's evaluations."""
 
     def __init__(self, height: int = 330) -> None:
         curves = [
@@ -92,6 +92,14 @@ class Chart:
             for axis in ("y", "y2")
             for name, colour in RUNS.values()
             for faint in (True, False)
+        ]  # fmt: skip
+        curves += [
+            go.Scatter(
+                x=[], y=[], name=f"{name}, validation", xaxis="x", yaxis="y", mode="lines+markers", legendgroup=name,
+                line={"color": colour, "width": 1, "dash": "dash"}, marker={"symbol": "diamond", "size": 8},
+                showlegend=False, hovertemplate="%{y:.4g}<extra>" + name + ", validation</extra>",
+            )
+            for name, colour in RUNS.values()
         ]  # fmt: skip
         axis_style = {"zeroline": False, "type": "log", "tickformat": "~g"}
         axis_style["nticks"] = 3  # on such a low axis, more labels would overlap from 0.6 to 0.9
@@ -148,6 +156,16 @@ class Chart:
             mean.name = name
             for curve, shown in ((faint, smoothed(values, 1)), (mean, smoothed(values, self._width))):
                 curve.x, curve.y = table[kept, 0].astype(np.int32), shown[kept].astype(np.float32)
+
+    def validate(self, which: str, curves: Sequence[Sequence[tuple[int, float]]]) -> None:
+        """Draw the losses of a run's evaluations: one curve for each place of the script, unless on another scale."""
+        shown = comparable(curves, [point[1] for point in self._points.get(which, ())])
+        steps = [step for some in shown for step in (*(one[0] for one in some), None)]
+        losses = [loss for some in shown for loss in (*(one[1] for one in some), None)]
+        curve = self.figure.data[4 * len(RUNS) + list(RUNS).index(which)]
+        if list(curve.x) != steps or list(curve.y) != losses:
+            with self._one, self.figure.batch_update():
+                curve.x, curve.y, curve.showlegend = steps, losses, bool(steps)
 
     def point_at(self, found: tuple[int, str] | None) -> None:
         """Mark the first non-finite step with a dotted line and a note."""

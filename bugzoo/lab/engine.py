@@ -45,6 +45,8 @@ class Engine:
     ) -> None:
         self.source, self.file, self.pace, self.cap, self.job = source, file, pace, cap, job
         self.points: list[Point] = []
+        self.evaluations: dict[int, dict[int, float]] = {}
+        """Place of the script -> steps done -> loss of the evaluation there, so far."""
         self.namespace: dict[str, Any] = {}
         self.run: Run | None = None
         self.failure: BaseException | None = None
@@ -59,6 +61,13 @@ class Engine:
         self._border: Border | None = None
         self._threads = torch.get_num_threads()
         self._clock = 0.0
+
+    @property
+    def validation(self) -> list[list[tuple[int, float]]]:
+        """(steps done, loss) of the script's evaluations so far, for each place. One behind the last step is in the run."""
+        if self.run is not None:
+            return [list(zip(one.step, one.loss, strict=True)) for one in self.run.trace.validation]
+        return [sorted(dict(some).items()) for some in list(self.evaluations.values())]
 
     # ---- control, from any thread
 
@@ -193,6 +202,8 @@ class Engine:
             self.namespace = _globals_of(self.file)
         step = int(info["step"])
         self.points.append((step, _number(info["loss"]), _number(info["grad_norm"])))
+        for place, point in (info.get("validation") or {}).items():
+            self.evaluations.setdefault(place, {})[point[0]] = point[1]
         if self.cap is not None and len(self.points) >= self.cap:
             self._stop.set()
         border = self._border

@@ -89,12 +89,16 @@ def picture(
     explain: bool = True,
     names: tuple[str, str] = ("broken", "healthy"),
     marks: Sequence[tuple[int, str]] = (),
+    twin: Any = None,
 ) -> bytes:
-    """Return a transparent PNG that stays in the file and is readable on light and dark pages. `marks`: (step, text)."""
+    """Return a transparent PNG that stays in the file and is readable on light and dark pages. `marks`: (step, text).
+
+    `run` and `twin` bring their validation losses.
+    """
     from bugzoo.plots import comparison
     from bugzoo.plots._style import GREY, see_through
 
-    numbers: dict[str, Any] = {"broken": _curves(points), "healthy": _curves(twin_points), "marks": marks}
+    numbers: dict[str, Any] = {"broken": _curves(points, run), "healthy": _curves(twin_points, twin), "marks": marks}
     bad = first_bad(points) if explain else None
     if bad:
         event = run.trace.first_non_finite() if run is not None else None
@@ -105,10 +109,21 @@ def picture(
     return buffer.getvalue()
 
 
-def _curves(points: Sequence[Point]) -> dict[str, list[float]] | None:
+def _curves(points: Sequence[Point], run: Any) -> dict[str, Any] | None:
     if not points:
         return None
-    return {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
+    both = {"losses": [point[1] for point in points], "grad_norms": [point[2] for point in points]}
+    return both | {"validation": validation(run)}
+
+
+def validation(run: Any) -> list[list[tuple[int, float]]]:
+    """Return the (steps done, loss) of each place at which a finished run evaluated; of a recorded curve, its end."""
+    if run is None:
+        return []
+    if isinstance(run, Curve):
+        end = run.metrics.get("loss")
+        return [[(len(run.steps), float(end))]] if end is not None and run.steps else []
+    return [list(zip(one.step, one.loss, strict=True)) for one in run.trace.validation]
 
 
 def last_number(points: Sequence[Point], ended: bool = False) -> str:

@@ -283,6 +283,7 @@ class LiveView:
                 points = list(engine.points)
                 if self.widgets:
                     self.widgets.update(which, points if len(points) > drawn else None, self._twin_points)
+                    self.widgets.chart.validate(which, engine.validation)
                 if points and self.first_point_seconds is None:
                     self.first_point_seconds = time.monotonic() - begin
                 drawn = len(points)
@@ -299,6 +300,9 @@ class LiveView:
         if self._twin is not None:
             healthy_twin.keep(self.case, self._twin)
             self._twin_points, self._twin_run = self._twin.points, self._twin.run
+        if self.widgets:
+            self.widgets.chart.validate("healthy", summary.validation(self._twin_run))
+            self.widgets.chart.validate("broken", summary.validation(self._need().run))
         try:
             if self._handle is not None:
                 self._handle.update(self._bundle(), raw=True)
@@ -313,8 +317,9 @@ class LiveView:
         if engine.points:
             label = self.case.label
             bundle["image/png"] = summary.picture(
-                engine.points, engine.run, self._twin_points, label, explain=self.explain, marks=self._marks
-            )
+                engine.points, engine.run, self._twin_points, label, explain=self.explain, marks=self._marks,
+                twin=self._twin_run,
+            )  # fmt: skip
         return bundle
 
     def _print(self) -> None:

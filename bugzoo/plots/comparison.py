@@ -18,6 +18,8 @@ from bugzoo.plots._smoothing import named, smoothed, window
 
 # vermilion and light blue: distinct with every kind of color vision, at least 3 : 1 on a white and on a dark page
 BROKEN, HEALTHY = "#d55e00", "#4b98c9"
+SCALE = 10
+"""A validation loss more than this many times beyond the training losses is on another scale."""
 FAINT = 0.35
 """Opacity of what was measured, under the mean of it."""
 
@@ -29,8 +31,8 @@ def draw(
     ink: str = "black",
     names: tuple[str, str] = ("broken", "healthy"),
 ) -> None:
-    """`numbers`: {"broken": {"losses", "grad_norms"} | None, "healthy": ..., "first_non_finite": {"step"} | None,
-    "marks": [(step, text)]}.
+    """`numbers`: {"broken": {"losses", "grad_norms", "validation"} | None, "healthy": ..., "marks": [(step, text)],
+    "first_non_finite": {"step"} | None}. "validation" may be left out: curves of (step, loss).
 
     `ink`: color of text and axes; `names`: labels of the two runs.
     """
@@ -54,9 +56,36 @@ def draw(
         marks.append((first["step"], f"first non-finite number\n{place}".strip()))
     for row, (step, text) in enumerate(sorted(marks)):
         _mark(upper, lower, step, text, row, ink)
+    for called, colour, run in runs:
+        shown = comparable((run or {}).get("validation", ()), (run or {}).get("losses", ()))
+        for number, curve in enumerate(shown):
+            _validation(upper, curve, colour, "" if number else f"{called}, validation")
     _shade(upper, (numbers.get("broken") or {}).get("losses", ()), ink)
     upper.legend(frameon=False, loc="best", labelcolor=ink)
     lower.set_xlabel("optimizer step", color=ink)
+
+
+def comparable(
+    curves: Sequence[Sequence[tuple[int, float]]], losses: Sequence[float]
+) -> list[Sequence[tuple[int, float]]]:
+    """Return the validation curves that are on the scale of the training losses.
+
+    A training loss that is divided by something else, such as the tokens of an update, stands for another number.
+    """
+    finite = [one for one in losses if math.isfinite(one)]
+    if not finite:
+        return []
+    low, high = min(finite), max(finite)
+    return [some for some in curves if any(low / SCALE <= loss <= high * SCALE for _, loss in some)]
+
+
+def _validation(ax: Axes, curve: Sequence[tuple[int, float]], colour: str, label: str) -> None:
+    """Draw the losses of an evaluation: a diamond each, and a dashed line between them."""
+    steps, losses = zip(*curve, strict=True)
+    ax.plot(
+        steps, losses, color=colour, linestyle="--", linewidth=1, marker="D", markersize=5, markeredgecolor="white",
+        markeredgewidth=0.6, label=label or None, zorder=4,
+    )  # fmt: skip
 
 
 def _curve(ax: Axes, values: Sequence[float], colour: str, label: str, width: int) -> None:

@@ -1,6 +1,7 @@
 """Does the loss fall from the loss of guessing, and does it come down smoothly?
 
-One point a step, and the loss of guessing as a dotted line: ln C for a cross-entropy over C classes. Ask where the curve
+One point a step, and the loss of guessing as a dotted line: ln C for a cross-entropy over C classes. The losses of the script's
+own evaluations are diamonds, if they are on the same scale. Ask where the curve
 begins, where it settles, and at which steps it jumps.
 """
 
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo.diagnostics._tools import column, need_steps
+from bugzoo.plots.comparison import comparable
 from bugzoo.running.result import Run
 from bugzoo.views import _draw
 from bugzoo.views.row import ANY, Row
@@ -45,6 +47,7 @@ def measure(run: Run) -> dict[str, Any]:
     numbers: dict[str, Any] = {"steps": float(len(loss)), "lost": 1 - len(finite) / len(loss)}
     every = -(-len(loss) // POINTS)
     numbers |= {"x": [float(step) for step in column(run.trace.step)[::every]], "losses": loss[::every].tolist()}
+    numbers["validation"] = [list(zip(one.step, one.loss, strict=True)) for one in run.trace.validation]
     numbers["guessing"] = math.log(classes) if (classes := run.trace.graph.classes or 0) > 1 else math.nan
     if not len(finite):
         return numbers
@@ -64,6 +67,10 @@ def draw(numbers: dict[str, Any], figure: Any) -> None:
     if not _draw.line(ax, numbers.get("x", []), numbers.get("losses", []), "this run"):
         _draw.absent(ax, "no step has a finite loss")
         return
+    for number, curve in enumerate(comparable(numbers.get("validation", ()), numbers["losses"])):
+        steps, losses = zip(*curve, strict=True)
+        style = {"color": _draw.COLOURS[1], "linestyle": "--", "linewidth": 1, "marker": "D", "markersize": 5}
+        ax.plot(steps, losses, **style, label=None if number else "its evaluations", zorder=4)
     guessing = numbers.get("guessing", math.nan)
     if math.isfinite(guessing):
         ax.axhline(guessing, color=_draw.GREY, linestyle=":", linewidth=1.2, label="guessing: ln C")

@@ -19,6 +19,7 @@ from bugzoo.watching.models import Models
 from bugzoo.watching.records import STATISTICS, Event, Forward
 from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.trace import Trace
+from bugzoo.watching.validation import Heard
 
 _traced = torch.compiler.is_dynamo_compiling
 _pre_hooks = torch_module._global_forward_pre_hooks
@@ -37,7 +38,7 @@ class Forwards:
         self.moment, self.models = moment, models
         self.on_training = on_training
         """Called at a step's first forward with gradients. In a replay it returns the original arguments."""
-        self.evaluations = Evaluations(moment)
+        self.evaluations, self.validation = Evaluations(moment), Heard(moment)
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
         self._ignored: dict[int, weakref.ref[nn.Module]] = {}
@@ -56,12 +57,14 @@ class Forwards:
         self.autocast: str | None = None
 
     def arm(self) -> None:
+        self.validation.closed = False
         _pre_hooks[self._pre_id] = self._before
 
     def disarm(self) -> None:
         _pre_hooks.pop(self._pre_id, None)
         _hooks.pop(self._post_id, None)
         self._sampling = None
+        self.validation.closed = True
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """Return None, or in a replay the original arguments of the forward pass."""
@@ -201,6 +204,7 @@ class Forwards:
             self.moment.note(error)
 
     def publish(self, trace: Trace) -> None:
+        trace.validation = self.validation.curves()
         trace.modules = [name for name, _ in self.models.named]
         trace.module_step = np.asarray([float(step) for step, _ in self._stats])
         stats = np.full((len(self._stats), len(trace.modules), len(STATISTICS)), np.nan)

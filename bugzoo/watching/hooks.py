@@ -11,6 +11,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from bugzoo.watching.byhand import loss_of, parameters_of
 from bugzoo.watching.recorder import Recorder
+from bugzoo.watching.validation import LOSSES
 
 _Scaler = torch.amp.GradScaler
 _OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
@@ -51,6 +52,8 @@ class Hooks:
         self._patch(_Scaler, "scale", self._scale(_Scaler.scale))
         self._patch(_Scaler, "step", self._scaler_step(_Scaler.step))
         self._patch(torch.nn.Module, "load_state_dict", self._load(torch.nn.Module.load_state_dict))
+        for name in LOSSES:
+            self._patch(torch.nn.functional, name, recorder.forwards.validation.listening(name))
         self._handles.append(register_module_parameter_registration_hook(recorder.frozen.registered))
         recorder.forwards.arm()
         recorder.forwards.sample()

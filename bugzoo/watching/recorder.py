@@ -252,6 +252,7 @@ class Recorder:
         info = None
         if self.on_step is not None:
             info = {"step": step, "loss": numbers[1], "grad_norm": numbers[2], "seconds": ended - self.began}
+            info["validation"] = self.forwards.validation.latest()
         self.mark = _now()
         return info
 

@@ -146,6 +146,20 @@ class Forward:
     """Whether backward() ever followed a call of this module with gradients."""
 
 
+@dataclass(frozen=True)
+class Validation:
+    """The script's own evaluations from one place: losses without gradients, mean over the rows of each evaluation."""
+
+    line: int
+    """Where the script evaluates: the line of the call of its function, or of the loss at top level."""
+    step: list[int]
+    """(E,) optimizer steps done."""
+    loss: list[float]
+    """(E,)"""
+    accuracy: list[float]
+    """(E,) share of rows whose largest output is the target's class, NaN for another loss."""
+
+
 @dataclass
 class Replay:
     """The result of re-running one step: see `Trace.replay`.

@@ -14,7 +14,7 @@ from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
 from bugzoo.watching import npz
-from bugzoo.watching.records import Event, Forward, Graph, Parameter
+from bugzoo.watching.records import Event, Forward, Graph, Parameter, Validation
 from bugzoo.watching.trace import Trace
 
 FORMAT = 2
@@ -37,7 +37,7 @@ def save(trace: Trace, path: str | Path) -> Path:
             continue
         if isinstance(value, np.ndarray):
             arrays[part.name] = value
-        elif part.name in ("parameters", "events", "forwards"):
+        elif part.name in ("parameters", "events", "forwards", "validation"):
             rest[part.name] = [plain(asdict(entry), finite=False) for entry in value]
         elif part.name == "graph":
             rest[part.name] = plain(asdict(value), finite=False)
@@ -71,6 +71,7 @@ def load(path: str | Path, most: int | None = None) -> Trace:
     rest["parameters"] = [Parameter(**{**entry, "shape": tuple(entry["shape"])}) for entry in rest["parameters"]]
     rest["events"] = [Event(**entry) for entry in rest["events"]]
     rest["forwards"] = [Forward(**entry) for entry in rest["forwards"]]
+    rest["validation"] = [Validation(**entry) for entry in rest.get("validation", ())]  # older files have none
     rest["graph"] = Graph(**{**rest["graph"], "ops": tuple(rest["graph"]["ops"])})
     for name, value in rest.items():
         setattr(trace, name, value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo.watching.live import Live
-from bugzoo.watching.records import Environment, ErrorRecord, Event, Forward, Graph, Parameter, Replay
+from bugzoo.watching.records import Environment, ErrorRecord, Event, Forward, Graph, Parameter, Replay, Validation
 
 
 def _empty(*shape: int) -> Callable[[], np.ndarray]:
@@ -64,6 +64,8 @@ class Trace:
     module_stats: Any = field(default_factory=_empty(0, 0, 5))
     """(K, M, 5) statistics of each module's output, columns STATISTICS."""
     forwards: list[Forward] = field(default_factory=list)
+    validation: list[Validation] = field(default_factory=list)
+    """One for each place at which the script evaluates (see `bugzoo.watching.validation`), in the order of first calls."""
     graph: Graph = field(default_factory=Graph)
     events: list[Event] = field(default_factory=list)
     outcome: str = "finished"

@@ -273,10 +273,14 @@ def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     drawn.draw("healthy", [(1, 2.0, 1.0), (2, 1.0, 1.0), (3, 0.5, 0.0)])
     drawn.draw("broken", [(1, 2.0, 1.0), (2, float("nan"), 1.0)])
     drawn.point_at((2, "the loss is nan"))
+    drawn.validate("broken", [[(1, 1.5), (2, 1.2)], [(2, 900.0)]])
     front_end.clear()
     drawn.figure._handle_custom_msg({"ready": True}, [])
     (sent,) = updates(front_end)
-    assert [x["shape"] for x in sent["style_data"]["x"]] == [(3,), (3,), (2,), (2,)] * 2
+    *runs, healthy, broken = sent["style_data"]["x"]
+    assert [x["shape"] for x in runs] == [(3,), (3,), (2,), (2,)] * 2
+    assert (list(healthy), list(broken)) == ([], [1, 2, None]), "an evaluation on another scale is left out"
+    assert sent["style_data"]["showlegend"][-2:] == [False, True]
     line, band = sent["layout_data"]["shapes"]
     assert line["x0"] == line["x1"] == 2 and (band["x0"], band["x1"]) == (1.5, 2.5), "there is no loss in step 2"
     assert sent["layout_data"]["xaxis.autorange"]
@@ -286,7 +290,7 @@ def test_a_view_that_comes_late_is_sent_everything(front_end) -> None:
     front_end.clear()
     drawn.all_again()
     (sent,) = updates(front_end)
-    assert len(sent["style_data"]["y"]) == 8 and "xaxis.autorange" not in sent["layout_data"]
+    assert len(sent["style_data"]["y"]) == 10 and "xaxis.autorange" not in sent["layout_data"]
     drawn.clear()
     assert drawn.count("broken") == 0 and drawn.mark == {}
 

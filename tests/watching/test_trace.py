@@ -144,7 +144,7 @@ def test_stop_from_on_step_keeps_the_partial_trace():
 
     _, trace = run(STYLES["fetched"], "fetched.py", watched=True, on_step=stop)
     assert trace.outcome == "stopped" and len(trace.loss) == 7
-    assert set(seen[0]) == {"step", "loss", "grad_norm", "seconds"}
+    assert set(seen[0]) == {"step", "loss", "grad_norm", "seconds", "validation"}
 
 
 def test_a_crash_keeps_the_trace_and_names_the_line():

@@ -18,7 +18,9 @@ FAULT = Fault(
         name: "in its short run on a GPU, the difference stays near 1e-7 of the loss (measured on an H100)."
         for name in ("mini_transformer", "sampler", "word_lines")
     }
-    | {"amp_transformer": "in its short run on a GPU, the difference grows on two of five seeds (measured on an H100)."},
+    | {
+        "amp_transformer": "in its short run on a GPU, the difference grows on two of five seeds (measured on an H100)."
+    },
     needs=Needs(cuda=True),
     evidence=("determinism.first_difference > 0.5",),
     effect="determinism.first_difference > 0.5",
