@@ -30,8 +30,8 @@ SHOWN = {
 KNOWN_PROBLEMS = (
     "A false positive for attention that scales its initial weights instead of its scores, as T5 does, once training "
     "spreads the scores widely. "
-    "It says nothing about fused attention kernels, and misses heads narrower than 8, scores whose standard deviation is "
-    "at most 1.5, and scores that are multiplied up, which may be a temperature that was chosen."
+    "It misses fused attention kernels, heads narrower than 8, scores whose standard deviation is at most 1.5, and a "
+    "factor of 2 or more."
 )
 _NET = """\
 class Net(nn.Module):

@@ -28,8 +28,7 @@ SHOWN = {
     "num_workers": ("worker processes of the loader", ""),
 }
 KNOWN_PROBLEMS = (
-    "On CUDA, forward, backward and optimizer count only the launch of their kernels, so a run that the device slows down "
-    "looks shorter than it is. "
+    "A false positive for a transform on the device that runs before the model is called. "
     "It misses waits below 8 ms or in fewer than half of the steps, and loaders with workers on a busy machine."
 )
 HEALTHY = example()

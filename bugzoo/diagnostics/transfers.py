@@ -2,9 +2,9 @@
 
 Moving a batch to a GPU copies it once; on the CPU nothing is copied. A clone() before it, copy=True, or a second .to() costs
 one more pass over the batch. Python waits for copies from ordinary (unpinned) memory. Inputs and targets are two tensors, and
-each may be copied once: what counts is how often the same numbers were copied. Within the model no tensor should change its device. Where
-a layer is on another device, its inputs and outputs are copied, and so are the gradients on the way back. The loop's body runs
-again on its first batch, and its copies are counted.
+each may be copied once: what counts is how often the same numbers were copied. Within the model no tensor should change its
+device. Where a layer is on another device, its inputs and outputs are copied, and so are the gradients on the way back. The
+loop's body runs again on its first batch, and its copies are counted.
 """
 
 import contextlib

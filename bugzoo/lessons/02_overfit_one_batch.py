@@ -726,7 +726,7 @@ for name, case in (("incident", incident), ("healthy twin", incident.healthy()))
 assert losses[-5:].mean() < 0.3
 
 # %% [predict] share
-# "The single-batch test catches four of five bugs." We ran it on each of our {151 = all_faults} faults, in every program that a fault fits. In how
+# "The single-batch test catches four of five bugs." We ran it on each of our {152 = all_faults} faults, in every program that a fault fits. In how
 # many does it raise an alarm?
 #
 # (x) About 15, every tenth one

@@ -16,7 +16,7 @@ _now = time.perf_counter
 
 
 class Gaps:
-    """Takes the wait for the device out of `data_ms` of a table. It is fed only for parameters on a CUDA device."""
+    """Moves the wait for the device from `data_ms` of a table to `step_ms`. It is fed only for parameters on CUDA."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -64,8 +64,8 @@ class Gaps:
             passed = at + known.elapsed_time(event) / 1e3
             self._known = event, passed
             waited += min(max(passed - left, 0.0), entered - left)
-        before = float(self._table.column("data_ms")[row])
-        self._table.put(row, "data_ms", max(before - waited * 1e3, 0.0))
+        for column, more in (("data_ms", -waited * 1e3), ("step_ms", waited * 1e3)):
+            self._table.put(row, column, max(float(self._table.column(column)[row]) + more, 0.0))
 
 
 def _mark(device: torch.device) -> Any:

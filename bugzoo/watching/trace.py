@@ -45,8 +45,8 @@ class Trace:
     backward_ms: Any = field(default_factory=_empty(0))
     step_ms: Any = field(default_factory=_empty(0))
     """(S,) milliseconds: fetching data and other work before the forward pass; forward with loss; backward; optimizer.
-    Waiting for a busy processor does not count. On CUDA waiting for the device does not count either: the first is what
-    is left of it, and the others are the times of launching kernels, not of computing."""
+    Waiting for a busy processor does not count. On CUDA forward and backward are the times of launching kernels, and the
+    wait for them is part of `step_ms`."""
     memory_mib: Any = field(default_factory=_empty(0))
     """(S,) MiB: the process's resident memory on the CPU (sampled, NaN between), allocated memory on CUDA."""
     parameters: list[Parameter] = field(default_factory=list)

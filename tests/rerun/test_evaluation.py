@@ -134,7 +134,8 @@ def test_a_global_cache_that_the_evaluation_fills_is_as_before(tmp_path):
         tmp_path,
         (
             "times = [0]\n",
-            "times = [0]\ncaches = [[], {}]\ndef ask(rows):\n    caches[0].append(1)\n    caches[1][len(caches[1])] = rows\n    return net(rows)\n",
+            "times = [0]\ncaches = [[], {}]\n"
+            "def ask(rows):\n    caches[0].append(1)\n    caches[1][len(caches[1])] = rows\n    return net(rows)\n",
         ),
         ("out = net(x[rows])", "out = ask(x[rows])"),
     )

@@ -42,7 +42,7 @@ class Event:
 )
 def test_only_a_device_without_work_waits_for_data(monkeypatch, kernels, item, loading, expected):
     played, table = Played(monkeypatch), Table()
-    found = gaps.Gaps(table)
+    found, loads = gaps.Gaps(table), []
     found.leave(HERE)
     for row in range(4):
         left = played.now
@@ -52,8 +52,11 @@ def test_only_a_device_without_work_waits_for_data(monkeypatch, kernels, item, l
         found.enter()
         data_ms = (played.now - left) * 1e3
         played.launch(kernels)
-        table.append(tuple(data_ms if name == "data_ms" else NAN for name in COLUMNS))
+        table.append(tuple({"data_ms": data_ms, "step_ms": 1.0}.get(name, NAN) for name in COLUMNS))
+        loads.append(data_ms)
         found.close(row, True)
         found.leave(HERE)
     found.finish()
+    moved = table.column("step_ms") - 1 + table.column("data_ms")
+    assert moved.tolist() == pytest.approx(loads), "what is not a wait for data is a wait for the kernels"
     assert table.column("data_ms")[2:].tolist() == pytest.approx([expected] * 2)
