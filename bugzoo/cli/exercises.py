@@ -33,7 +33,8 @@ def check(
     """Prove exercises by real submissions, graded as a learner's is.
 
     The unsolved notebook earns no points. The solution and at least three other correct repairs pass. At least five
-    degenerate ones and a list of attacks on the grader fail. No text that a learner sees names the fault. Exit code 1
+    degenerate ones and a list of attacks on the grader fail. Where a program is to be broken, edits are graded instead of
+    repairs. No text that a learner sees names the fault. Exit code 1
     when something is not proved. In a checkout, proofs are stored in `proofs/` until the exercise or the grading code
     changes. Graded submissions are also cached.
 

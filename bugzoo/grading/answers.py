@@ -8,15 +8,22 @@ from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result, state_of
-from bugzoo.grading.repairs import repairs
+from bugzoo.grading.repairs import all_made, repairs
 from bugzoo.grading.tolerances import tolerances
+
+NO_DIAGNOSIS = "This exercise asks for an edit and has no diagnosis. Hand in your edit with cell.edit(...)."
 
 
 def accepted(exercise: Exercise) -> dict[str, str]:
-    """Return name -> text of every repair that passes; the solution (the healthy text) comes first."""
+    """Return name -> text of every submission that passes; the solution comes first: the healthy text.
+
+    Of a *break* exercise it is the text with the fault, and the others are the edits that its declaration counts.
+    """
     broken = handed_out(exercise)
+    if exercise.breaks:
+        return {"solution": broken_text(exercise)} | all_made(broken, exercise.breaks.counts, {})
     solution = broken if exercise.trap else healthy_text(exercise)
     return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
@@ -71,6 +78,8 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     """
     exercise, record = load(name), record if isinstance(record, dict) else {}
     most = exercise.points[1]
+    if exercise.breaks:
+        return Result("not attempted", message=NO_DIAGNOSIS, max_points=most)
     given = str(record.get("cause") or "")
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)

@@ -39,30 +39,46 @@ class Points(float):
 
 
 def __dir__() -> list[str]:
-    return ["debrief", "diagnosis", "form", "hints", "repair"]
+    return ["debrief", "diagnosis", "edit", "form", "hints", "repair"]
 
 
 def hints(name: str) -> Any:
-    """Show an exercise's three hints, one button after the other; each opened hint is counted."""
+    """Show an exercise's three hints, one button after the other; each opened hint is counted.
+
+    In a *break* exercise they cost nothing, and each opens after one more graded edit that did not pass.
+    """
     from bugzoo.grading.exercises import load
     from bugzoo.lab import Hints
 
     exercise = load(name)
+    if exercise.breaks:
+
+        def tries() -> int:
+            return record.standing().get(exercise.name, {}).get("attempts", 0)
+
+        return Hints(exercise.hints, ticket=exercise.scenario.ticket, costs=(0, 0, 0), tries=tries).show()
     return Hints(exercise.hints, ticket=exercise.scenario.ticket).show()
 
 
 def form(name: str) -> Any:
     """Show the first part of an exercise's form; `form.line()` shows the second, `form.hand_in(...)` fills in both."""
-    from bugzoo.grading.answers import causes, pairs
+    from bugzoo.grading.answers import NO_DIAGNOSIS, causes, pairs
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
     from bugzoo.lab import DiagnosisForm
 
     exercise = load(name)
+    if exercise.breaks:
+        raise UserError(NO_DIAGNOSIS)
     asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
     return DiagnosisForm(
         exercise.scenario.ticket, causes=causes(exercise), pairs=asked, source=handed_out(exercise)
     ).show()
+
+
+def edit(name: str, program: Any = None) -> float:
+    """Print whether the edited program shows the symptom that a *break* exercise asks for, and return its points."""
+    return repair(name, program)
 
 
 def repair(name: str, program: Any = None) -> float:
@@ -78,7 +94,7 @@ def repair(name: str, program: Any = None) -> float:
         ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if not (diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+    if not (_is_edit(name) or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         return _tried(name, source)
     return _answer(name, {"kind": "repair", "source": source, "diagnosis": _record(ticket)})
 
@@ -92,6 +108,8 @@ def diagnosis(name: str) -> float:
         ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
+    if _is_edit(name):
+        return _answer(name, {"kind": "diagnosis", "diagnosis": None})
     last = record.diagnosis(ticket)
     first = record.first_diagnosis(ticket)
     if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
@@ -108,17 +126,18 @@ def diagnosis(name: str) -> float:
 def debrief(name: str, give_up: bool = False) -> None:
     """Explain the fault, the run before and after, and its look-alikes; after a repair, or with `give_up=True`.
 
-    In both cases the diagnosis must be handed in first.
+    In both cases the diagnosis must be handed in first, where there is one.
     """
     from bugzoo.grading import debrief as page
     from bugzoo.grading.exercises import load
 
     exercise = load(name)
     ticket = exercise.scenario.ticket
-    if not diagnosed(ticket):
+    what = "edit" if exercise.breaks else "repair"
+    if not (exercise.breaks or diagnosed(ticket)):
         print("The debrief opens once you have handed in your diagnosis and your repair passes.")
     elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
-        print(f'The debrief opens once your repair passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
+        print(f'The debrief opens once your {what} passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
     else:
         page.show(exercise, _of_notebook("program") if passed else None)  # else beside the healthy run
 
@@ -127,6 +146,13 @@ def _ticket(name: str) -> str:
     from bugzoo.grading.exercises import load
 
     return load(name).scenario.ticket
+
+
+def _is_edit(name: str) -> bool:
+    """Return whether the exercise asks for an edit: then there is no diagnosis, and nothing to keep back."""
+    from bugzoo.grading.exercises import load
+
+    return load(name).kind == "break"
 
 
 def _of_notebook(name: str) -> Any:

@@ -10,7 +10,7 @@ from bugzoo.frontend import headless
 from bugzoo.grading import would_say
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import exercises
-from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
 from bugzoo.syntax import source_lines
 
@@ -25,7 +25,8 @@ def show(exercise: Exercise, program: Any = None) -> None:
     display(Markdown(_why(exercise)))
     if not exercise.trap:
         display(Markdown("### Before and after"), Image(picture(exercise, program)))
-    print("checkup runs on the program as handed out ...", flush=True)
+    what = "with the edit above" if exercise.breaks else "as handed out"
+    print(f"checkup runs on the program {what} ...", flush=True)
     display(Markdown(would_say.text(exercise)))
     display(Markdown(_further(exercise)))
 
@@ -37,6 +38,10 @@ def text(exercise: Exercise) -> str:
 
 def _why(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
+    if exercise.breaks:
+        head = "### One edit that does it\n\nAny edit that gives the symptom counts. This one is the catalogue's:"
+        edit = f"{head}\n\n```diff\n{_done(exercise)}\n```"
+        return "\n\n".join([edit, f"**{fault.title}.** {fault.why}", exercise.breaks.moral, f"**Repair.** {fault.fix}"])
     parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
     if not exercise.trap:
         parts.append(f"One possible repair of this program:\n\n```diff\n{_done(exercise)}\n```")
@@ -65,11 +70,12 @@ def _thought(exercise: Exercise) -> str:
 
 
 def _done(exercise: Exercise) -> str:
-    """Return the diff that undoes the fault."""
-    broken, healthy = (source_lines(of(exercise)) for of in (handed_out, healthy_text))
+    """Return the diff that undoes the fault; of a *break* exercise the diff that makes it."""
+    broken, healthy = (source_lines(of(exercise)) for of in (broken_text, healthy_text))
+    before, after = (healthy, broken) if exercise.breaks else (broken, healthy)
     return "\n".join(
         line
-        for line in difflib.unified_diff(broken, healthy, n=0, lineterm="")
+        for line in difflib.unified_diff(before, after, n=0, lineterm="")
         if not line.startswith(("---", "+++", "@@"))
     )
 
@@ -92,10 +98,18 @@ def after(exercise: Exercise) -> str:
 
 
 def picture(exercise: Exercise, program: Any = None) -> bytes:
-    """Return a PNG: the run as handed out, over the notebook's current program, else over the healthy run."""
+    """Return a PNG: the run as handed out, over the notebook's current program, else over the healthy run.
+
+    Of a *break* exercise: the learner's program, else the text with the catalogue's edit, over the healthy run.
+    """
     from bugzoo.grading import healthy
     from bugzoo.lab.summary import picture as draw
 
+    if exercise.breaks:
+        own = program is not None and not isinstance(program, str)
+        edited = healthy.recorded(program.source if own else broken_text(exercise), exercise.scenario.ranks)
+        names = ("with your edit" if own else "with the edit above", "as handed out")
+        return draw(edited.points, None, healthy.Twin(exercise.name).curve().points, names=names)
     before = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)
     afterwards = healthy.Twin(exercise.name).curve()
     if program is not None and not isinstance(program, str):

@@ -10,13 +10,14 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, delayed_fault, groups, integrity, lines, reference, second_run, speed, symptoms
+from bugzoo.grading import checks, delayed_fault, groups, integrity, lines, reference, second_run, speed
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import UNCHANGED, Check, Exercise, Result
 from bugzoo.grading.partial_credit import repaired, shows
 from bugzoo.grading.program import join, split
+from bugzoo.grading.seeds_together import crashed, status_of, together, with_seed
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox, warm_up
 from bugzoo.scenario import Scenario, with_settings
@@ -52,7 +53,7 @@ def grade(
     started = time.perf_counter()
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
-    _ahead(scenario, seeds[0])
+    ahead(scenario, seeds[0])
     try:
         isolated = sandbox.needed(strict_isolation)
     except RuntimeError as error:
@@ -65,34 +66,34 @@ def grade(
     parts: frozenset[str] = frozenset(fault.id for fault, _ in scenario.specs)
     clean = True
     for seed in seeds:
-        case = _seeded(scenario, seed)
+        case = seeded(scenario, seed)
         try:
             text = with_settings(source, {"seed": seed}, "the program")
         except (UserError, SyntaxError) as error:
-            return Result("cannot be graded", message=_settings_problem(error), seconds=_since(started))
+            return Result("cannot be graded", message=settings_problem(error), seconds=_since(started))
         try:
-            job = _job(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
-            run = _run(job)
+            job = job_of(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
+            run = run_of(job)
             run.readings = {**run.readings, **second_run.measure(job, run, case)}
             judged = _judge(run, case, wide)
             if seed == seeds[0] and speed.about_time(case) and all(check.passed for check in judged):
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
-                judged += delayed_fault.put_off(job, case, _run)
+                judged += delayed_fault.put_off(job, case, run_of)
         except (OSError, RuntimeError) as error:
             return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
             why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
             return Result("cannot be graded", message=why[:300], seconds=_since(started))
-        found = judged if seed == seeds[0] else _with_seed(found, judged, seed)
+        found = judged if seed == seeds[0] else with_seed(found, judged, seed)
         each.append(judged), cases.append(case)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         clean &= not any(c.name in HONEST and not c.passed for c in judged)
         if not all(check.passed for check in judged) and not all_seeds and not parts:
             break
     if len(seeds) > 1 and all(check.passed for check in found):
-        found += _together(checks.on_average(each, [twin(case) for case in cases], scenario.program, room), seeds)
-    status = _status(found)
+        found += together(checks.on_average(each, [twin(case) for case in cases], scenario.program, room), seeds)
+    status = status_of(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
         share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
@@ -100,16 +101,17 @@ def grade(
     return Result(status, share, found, message, seconds=_since(started))
 
 
-def _seeded(scenario: Scenario, seed: int) -> Scenario:
+def seeded(scenario: Scenario, seed: int) -> Scenario:
+    """Return the same scenario under another seed, on the processor."""
     return Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
 
 
-def _ahead(scenario: Scenario, seed: int) -> None:
+def ahead(scenario: Scenario, seed: int) -> None:
     """Import and compute what the first run's checks need, while the run's process imports torch."""
     with contextlib.suppress(Exception):  # reported when it is needed
         warm_up(clean=True)
         with trusted:
-            reference.questions(_seeded(scenario, seed))
+            reference.questions(seeded(scenario, seed))
 
 
 def grade_exercise(
@@ -117,9 +119,14 @@ def grade_exercise(
 ) -> Result:
     """Grade a repair of an exercise; `points` are for the repair. Raises UserError for an unknown exercise.
 
-    A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`.
+    A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`. A *break*
+    exercise is graded by its symptom, and has no diagnosis.
     """
     exercise = load(name)
+    if exercise.breaks:
+        from bugzoo.grading.breaking import grade_break
+
+        return grade_break(exercise, source, attempted=attempted, **options)
     named = (diagnosis or {}).get("cause")
     if exercise.trap and not named:
         message = "The diagnosis is empty. First say what is wrong, if anything."
@@ -148,7 +155,12 @@ def try_exercise(name: str, source: str, **options: Any) -> Result:
 
 
 def handed_out(exercise: Exercise) -> str:
-    """Return the text that the learner gets."""
+    """Return the text that the learner gets: the broken one, or the healthy one if it has to be broken."""
+    return healthy_text(exercise) if exercise.breaks else broken_text(exercise)
+
+
+def broken_text(exercise: Exercise) -> str:
+    """Return the text with the fault."""
     return _told(exercise, exercise.scenario.source)
 
 
@@ -183,7 +195,8 @@ def _shape(source: str) -> str:
     return ast.dump(tree)
 
 
-def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequence[str] = ()) -> Job:
+def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequence[str] = ()) -> Job:
+    """Return the job of one run of a submission, of at most `seconds`; `spared`: instruments that are left out."""
     with trusted:
         inputs, _ = reference.questions(case)
     return Job(
@@ -200,7 +213,7 @@ def _job(text: str, case: Scenario, seconds: float, isolated: bool, spared: Sequ
     )
 
 
-def _run(job: Job) -> Run:
+def run_of(job: Job) -> Run:
     """Run a job. Raises RuntimeError if the machine, not the submission, is at fault."""
     run = run_worker(job)
     if run.trouble:
@@ -211,7 +224,7 @@ def _run(job: Job) -> Run:
 
 def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     found = _vital(run, case)
-    if found[0].status == "your code raised":
+    if crashed(found):
         return found
     if hidden := integrity.out_of_sight(run, case):
         return [hidden]
@@ -234,39 +247,8 @@ def _vital(run: Run, case: Scenario) -> list[Check]:
     return checks.vital(run, tolerances(case).ignore + checks.timed())
 
 
-def _with_seed(before: list[Check], now: list[Check], seed: int) -> list[Check]:
-    """Add the checks of a later seed: those that failed on no seed so far belong to the group of all runs."""
-    found, known = list(before), {check.name for check in before}
-    failed = {check.name for check in before if not check.passed}
-    for check in now:
-        if not check.passed and check.name not in failed:
-            found.append(replace(check, saw=f"With seed {seed}: {check.saw}", group="every_run"))
-        elif check.passed and check.name not in known:
-            found.append(check)
-    if any(not check.passed and symptoms.title(check.name) for check in found):
-        found = [check for check in found if check.name != "instruments"]
-    return found
-
-
-def _together(means: list[Check], seeds: Sequence[int]) -> list[Check]:
-    """Return the means over the seeds that are outside their band; without any, that all seeds passed."""
-    if failed := [check for check in means if not check.passed]:
-        return failed
-    saw = (
-        f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))}). Every check passed with each."
-    )
-    return [Check("seeds", "passed", saw, group="every_run")]
-
-
-def _status(found: list[Check]) -> str:
-    states = {check.status for check in found}
-    for status in ("your code raised", "cannot be graded", "wrong"):
-        if status in states:
-            return status
-    return "passed" if found else "cannot be graded"
-
-
-def _settings_problem(error: Exception) -> str:
+def settings_problem(error: Exception) -> str:
+    """Return why the seed could not be set, in sentences."""
     if isinstance(error, SyntaxError):
         line = (error.text or "").strip()
         if line.startswith(("%", "!")):

@@ -42,6 +42,12 @@ TITLES = {
     "step": "First step",
     "evidence": "Views",
     "test": "Test",
+    "metrics": "Reported result",
+    "grader": "What the model knows",
+    "evaluation": "Evaluation",
+    "unchanged model": "Model as it was",
+    "unchanged optimizer": "Optimizer as it was",
+    "unchanged loss": "Loss as it was",
 }
 """Name of a check -> its title. Instruments have theirs in `symptoms`; other names are their own titles."""
 ONLY_ALARMS = "Instruments that are not listed raised no alarm, or had nothing to measure in this program."
@@ -51,8 +57,9 @@ STOPPED = "Nothing else was graded, as the run did not finish."
 
 
 def title(name: str) -> str:
-    """Return the title of a check in plain words."""
-    return TITLES.get(name) or symptoms.title(name) or name
+    """Return the title of a check in plain words; a claim about `instrument.key` has the instrument's."""
+    whose = name.partition(".")[0]
+    return TITLES.get(name) or TITLES.get(whose) or symptoms.title(whose) or name
 
 
 def of_check(check: "Check") -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bugzoo.faults.model import Fault
+from bugzoo.faults.model import Fault, Written
 from bugzoo.grading import lines
 from bugzoo.grading.groups import GROUPS
 from bugzoo.plain import plain
@@ -97,10 +97,38 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Break:
+    """What the edit of a *break* exercise has to produce, and what it may not touch.
+
+    Claims are texts as in a fault's evidence. They also know the group `grader`: metric and loss of the trained weights
+    in the grader's own copy of the evaluation.
+    """
+
+    must: tuple[str, ...]
+    """Claims that hold on every seed, such as `overfit_one_batch.ratio < 0.2`."""
+    on_average: tuple[str, ...]
+    """Claims about the means over the seeds."""
+    alarms: tuple[str, ...]
+    """Instruments that belong to the symptom. Any other that fires refuses the edit."""
+    stays: tuple[str, ...]
+    """Parts of the program that stay as they are: keys of `unchanged_parts.PARTS`."""
+    hints: tuple[str, str, str]
+    """From a nudge to the place. The fault's own hints help to find a fault, not to write one."""
+    moral: str
+    """What the debrief says after the edit passes."""
+    counts: Mapping[str, Written]
+    """Name -> another edit of the healthy program that does it."""
+    lazy: Mapping[str, Written]
+    """Name -> an edit that does not: the proof adds those that fit any program (`proving/lazy_breaks.py`)."""
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests.
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are three
+    kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
+    gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does.
     """
 
     title: str
@@ -112,11 +140,13 @@ class Exercise:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     points: tuple[float, float] = (5.0, 5.0)
-    """Points for the repair and for the diagnosis."""
+    """Points for the repair (or the edit) and for the diagnosis."""
     seeds: tuple[int, ...] = (0, 1, 2)
     seconds: float = 60.0
     about: str = ""
     """The docstring of the program as handed out, if its own docstring says too much."""
+    breaks: Break | None = None
+    """What an edit must produce; this makes it a *break* exercise, without a diagnosis."""
     name: str = ""
     """The stem of the declaring file, set by the loader."""
 
@@ -137,6 +167,11 @@ class Exercise:
         return self.about_fault[0].trap
 
     @property
+    def kind(self) -> str:
+        """Return "repair", "nothing" or "break"."""
+        return "break" if self.breaks else "nothing" if self.trap else "repair"
+
+    @property
     def hints(self) -> tuple[str, str, str]:
         """Three hints, from a nudge to the line."""
-        return self.about_fault[0].hints
+        return self.breaks.hints if self.breaks else self.about_fault[0].hints

@@ -6,6 +6,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 
 from typing import Any, Protocol
 
+from bugzoo.grading import notebook_break
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
@@ -37,6 +38,9 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
     name = exercise.name
+    if exercise.breaks:
+        own = notebook_break.cells(name, _SETUP, _GRADER)
+        return notebook(exercise, source, exercise.scenario.ticket, own, folded=False)
     own = {
         "setup": f'{_SETUP}\n\nprogram.begin("{name}")',
         "hypothesis-text": _FIRST,
@@ -63,50 +67,63 @@ class Asked(Protocol):
     def points(self) -> tuple[float, float]: ...
 
 
-def notebook(asked: Asked, source: str, ticket: str, own: dict[str, str], about: dict[str, Any] | None = None) -> str:
+def notebook(
+    asked: Asked,
+    source: str,
+    ticket: str,
+    own: dict[str, str],
+    about: dict[str, Any] | None = None,
+    folded: bool = True,
+) -> str:
     """Return the notebook around a program's text.
 
     `own`: cell id -> text of the cells that the template leaves open. A missing one is left out together with the text
-    above it. The metadata gets `about`.
+    above it; without a `diagnosis` the form is left out too. The metadata gets `about`. `folded`: whether the program's
+    cells begin as bars.
     """
     sections = split(source)
     program = [
-        code(f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **FOLDED)
+        code(
+            f"program-{section.lower().replace(' ', '-')}", f"{head}\n{sections[section]}", **(FOLDED if folded else {})
+        )
         for section, head in cell_heads(sections).items()
     ]
     cells = [
         markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own.get('how', _HOW)}"),
         code("setup", own["setup"]),
         *([code("program-text", own["program-text"], **FOLDED)] if "program-text" in own else []),
-        markdown("look-text", _LOOK),
+        markdown("look-text", own.get("look-text", _LOOK)),
         code("look", "view = program.run()"),
         code("numbers", "program.numbers()"),
         code("views", "program.views()"),
-        code("look-first", 'numbers = program.look("loss_curve")'),
+        code("look-first", own.get("look-first", 'numbers = program.look("loss_curve")')),
         markdown("hypothesis-text", own.get("hypothesis-text", "")),
         code("hypothesis", own.get("hypothesis", "")),
-        markdown("code-text", _CODE),
+        markdown("code-text", own.get("code-text", _CODE)),
         *program,
-        markdown("more-text", _MORE),
-        code("more", '# numbers = program.look("...")\n# program.lines()  # the program with its line numbers'),
-        markdown("hints-text", _HINTS),
+        markdown("more-text", own.get("more-text", _MORE)),
+        code("more", own.get("more", _LOOK_AT)),
+        markdown("hints-text", own.get("hints-text", _HINTS)),
         code("hints", own.get("hints", "")),
-        markdown("diagnosis-text", own["diagnosis-text"]),
-        code("form", own["form"]),
-        code("diagnosis-answer", own["diagnosis-answer"], **_asked("diagnosis-answer")),
+        markdown("diagnosis-text", own.get("diagnosis-text", "")),
+        code("form", own.get("form", "")),
+        code("diagnosis-answer", own.get("diagnosis-answer", ""), **_asked("diagnosis-answer")),
         markdown("grading-text", own.get("grading-text", GRADING)),
         code("repair", own["repair"], **_asked("repair", asked.points[0])),
-        code("diagnosis", own["diagnosis"], **_asked("diagnosis", asked.points[1])),
-        markdown("debrief-text", _DEBRIEF),
+        code("diagnosis", own.get("diagnosis", ""), **_asked("diagnosis", asked.points[1])),
+        markdown("debrief-text", own.get("debrief-text", _DEBRIEF)),
         code("debrief", own.get("debrief", "")),
     ]
-    without = {one for one in ("hypothesis", "hints", "debrief") if one not in own}
+    without = {one for one in ("hypothesis", "hints", "debrief", "diagnosis") if one not in own}
+    without |= {"form", "diagnosis-answer"} if "diagnosis" in without else set()
     kept = [one for one in cells if one.id.removesuffix("-text") not in without]
     return to_text(of_cells(kept, bugzoo={"ticket": ticket} | (about or {})))
 
 
 _SETUP = """%load_ext bugzoo.grading.workbench
 from bugzoo.grading import cell"""
+
+_LOOK_AT = '# numbers = program.look("...")\n# program.lines()  # the program with its line numbers'
 
 _GRADER = "from bugzoo.grading import cell"
 """Graded cells import for themselves, so that one that is run first says what to do."""

@@ -39,6 +39,8 @@ class Program:
         self._twin: healthy.Twin | None = None
         self._view: Any = None
         self._looks = looks.Looks()
+        self._edited = False
+        """The learner breaks the program: there is no diagnosis that could open anything."""
 
     # ---- called by the notebook's first cell
 
@@ -50,7 +52,7 @@ class Program:
         exercise = load(name)
         about = {"exercise": exercise.name, "program": exercise.program}
         self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
-        self.ranks = exercise.scenario.ranks
+        self.ranks, self._edited = exercise.scenario.ranks, exercise.kind == "break"
         print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
 
     def hand_out(
@@ -138,8 +140,8 @@ class Program:
     def tool(self, name: str) -> dict[str, Any]:
         """Run one of the tools that `program.views()` lists, print what it measures and return it. Raises UserError."""
         looks.checked_tool(name)
-        # never opened in an assignment, so nothing is said to open
-        return looks.use(name, self.source, self.ranks, None if self._forms else self.diagnosed)
+        # never opened in an assignment and where there is no diagnosis, so nothing is said to open
+        return looks.use(name, self.source, self.ranks, None if self._forms or self._edited else self.diagnosed)
 
     def instruments(self) -> None:
         """Raise a UserError: views have taken the place of instruments here."""

@@ -1,7 +1,7 @@
-"""What `bugzoo checkup` says about an exercise's program as handed out. Its debrief shows it."""
+"""What `bugzoo checkup` says about an exercise's broken program. Its debrief shows it."""
 
 from bugzoo.grading import healthy
-from bugzoo.grading.grade import handed_out
+from bugzoo.grading.grade import broken_text
 from bugzoo.grading.model import Exercise
 from bugzoo.running import Run, run_worker
 
@@ -11,7 +11,7 @@ MOST = 3
 
 def text(exercise: Exercise) -> str:
     """Run the program once under every instrument; return Markdown: its suspects with what was seen, likeliest first."""
-    job = healthy.job(handed_out(exercise), exercise.scenario.ranks, after="bugzoo.diagnostics:measure_all")
+    job = healthy.job(broken_text(exercise), exercise.scenario.ranks, after="bugzoo.diagnostics:measure_all")
     head = "### What `checkup` would have said\n\n`bugzoo checkup` runs all instruments on a script and names suspects."
     return "\n\n".join([head, "\n".join(suspects(run_worker(job)))])
 

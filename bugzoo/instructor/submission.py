@@ -181,18 +181,20 @@ def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple
     usual = {grader["grade_id"]: text for _, text, grader in cells_of(original) if grader}
     ids = [str(grader["grade_id"]) for _, _, grader in cells if "grade_id" in grader]
     count = ids.count(ANSWER)
-    if count == 0:
+    if count == 0 and ANSWER in usual:
         raise Unreadable(f"the cell {ANSWER!r} is missing; copy it, with its metadata, from the notebook as handed out")
     if count > 1:
         raise Unreadable(f"{count} cells are marked as {ANSWER!r}, after copying or splitting; keep one of them")
     texts = {str(grader["grade_id"]): text for _, text, grader in cells if "grade_id" in grader}
-    notes += filter(None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED))
+    notes += filter(
+        None, (_locked(ids.count(name), texts.get(name, ""), usual[name], name) for name in GRADED if name in usual)
+    )
     usual_order = list(_found([text for kind, text, _ in cells_of(original) if kind == "code"]))
     sections = _sections([text for kind, text, _ in cells if kind == "code"], usual_order)
     if list(sections) != usual_order:
         notes.append("the program's cells were out of order; they were sorted")
     tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
-    return {section: sections[section] for section in usual_order}, texts[ANSWER], notes, str(tag)
+    return {section: sections[section] for section in usual_order}, texts.get(ANSWER, ""), notes, str(tag)
 
 
 def _locked(count: int, text: str, usual: str, name: str) -> str:

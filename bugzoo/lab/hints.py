@@ -1,7 +1,7 @@
 """Three hints, one at a time, from a nudge to the line; each opened hint is counted."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bugzoo import record
@@ -24,13 +24,21 @@ STEPS = ("a nudge", "narrower", "the place")
 class Hints:
     """Hints for one case. `texts`: three hints; `costs`: points for opening each; `ticket`: the case.
 
-    An opened hint of a ticket stays open in every kernel.
+    An opened hint of a ticket stays open in every kernel. `tries`: returns how often the learner has tried. With it, each
+    hint opens after one more try, and a closed one says so.
     """
 
-    def __init__(self, texts: Sequence[str], *, ticket: str = "", costs: Sequence[float] = (1, 2, 3)) -> None:
+    def __init__(
+        self,
+        texts: Sequence[str],
+        *,
+        ticket: str = "",
+        costs: Sequence[float] = (1, 2, 3),
+        tries: Callable[[], int] | None = None,
+    ) -> None:
         if len(texts) != len(costs):
             raise UserError(f"There are {len(texts)} hints but {len(costs)} costs. Give one cost per hint.")
-        self._texts, self.costs, self.ticket = tuple(texts), tuple(costs), ticket
+        self._texts, self.costs, self.ticket, self._tries = tuple(texts), tuple(costs), ticket, tries
         self.opened = min(opened(ticket), len(texts))
 
     @property
@@ -38,10 +46,20 @@ class Hints:
         """Return the points spent so far."""
         return sum(self.costs[: self.opened])
 
-    def next(self) -> str:
-        """Open the next hint and return it."""
+    def closed(self) -> str:
+        """Return why the next hint cannot be opened yet, in a sentence; "" if it can be."""
         if self.opened == len(self._texts):
             return "There are no more hints."
+        made = self.opened + 1 if self._tries is None else self._tries()
+        if made > self.opened:
+            return ""
+        needed = f"{self.opened + 1} graded {'tries' if self.opened else 'try'}"
+        return f"Hint {self.opened + 1} opens after {needed}. You have made {made}."
+
+    def next(self) -> str:
+        """Open the next hint and return it; or say why it is still closed."""
+        if why := self.closed():
+            return why
         self.opened += 1
         if self.ticket:
             if not record.keep("hints", self.ticket, {"opened": self.opened, "cost": self.cost}):
@@ -51,9 +69,9 @@ class Hints:
     def show(self) -> "Hints":
         """Show a button that opens the next hint, or a line of text without a front end."""
         if headless():
-            print(
-                f"{len(self._texts)} hints; hints.next() opens one. They cost {', '.join(map(str, self.costs))} points."
-            )
+            price = f"They cost {', '.join(map(str, self.costs))} points."
+            price = price if self._tries is None else "Each opens after one more graded try."
+            print(f"{len(self._texts)} hints; hints.next() opens one. {price}")
             return self
         import ipywidgets as w
 
@@ -67,21 +85,22 @@ class Hints:
         return self
 
     def _pressed(self, _: Any) -> None:
+        why = self.closed()
         self.next()
-        self._draw()
+        self._draw(why)
 
-    def _draw(self) -> None:
+    def _draw(self, why: str = "") -> None:
         from bugzoo.lab import page
 
         left = self.opened < len(self._texts)
         name = STEPS[self.opened] if left and len(self._texts) == len(STEPS) else "the next one"
-        price = f"costs {self.costs[self.opened]:g}" if left else ""
-        self.button.description = f"Hint {self.opened + 1}: {name} ({price})" if left else "No more hints"
+        price = f" (costs {self.costs[self.opened]:g})" if left and self._tries is None else ""
+        self.button.description = f"Hint {self.opened + 1}: {name}{price}" if left else "No more hints"
         self.button.disabled = not left
         read = self._texts[: self.opened]
         rows = "".join(f"<li>{html.escape(text)}</li>" for text in read)
-        spent = f'<div class="bugzoo-status"><ol>{rows}</ol>Spent on hints: {self.cost:g}</div>'
-        self.shown.value = spent if read else ""
+        spent = html.escape(why) if self._tries else f"Spent on hints: {self.cost:g}"
+        self.shown.value = f'<div class="bugzoo-status"><ol>{rows}</ol>{spent}</div>' if read or why else ""
         page.keep(self._handle, "\n".join([f"Hints opened: {len(read)} of {len(self._texts)}.", *read]))
 
     def __repr__(self) -> str:

@@ -746,7 +746,7 @@ from bugzoo import diagnostics
 
 caught = {}
 for fault in (
-    "loop/gradients_wiped", "loop/stale_gradients", "data/labels_out_of_sync", "data/leaky_split",
+    "loop/gradients_wiped", "loop/stale_gradients", "data/label_noise", "data/leaky_split",
     "optimizer/some_parameters_left_out", "optimizer/lr_too_low",
 ):  # fmt: skip
     run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}).run()

@@ -10,6 +10,9 @@ For each exercise, graded like a learner's submission:
 For a trap, the unchanged program earns nothing without a verdict or with a wrong one. "Nothing is wrong" passes. A
 correct repair changes no behavior, and no view shows a number outside its usual range. The attacks are built from the
 fault's first pretence, which breaks the run.
+
+For a *break* exercise, the healthy program earns nothing, and the fault's edit passes. So do at least four other edits.
+Every lazy edit fails (`lazy_breaks`), and so does every attack on the healthy program. There is no diagnosis.
 """
 
 import time
@@ -26,7 +29,7 @@ from bugzoo.grading.answers import about, filled, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.model import Exercise
-from bugzoo.grading.repairs import pretences
+from bugzoo.grading.repairs import all_made, pretences
 from bugzoo.proving import code, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
@@ -36,6 +39,7 @@ from bugzoo.proving.tried import conditions
 from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
+LEAST_OF_EDITS = {"other edits that count": 4, "lazy edits of its own": 2}
 LEAKS, VIEWS = "leaks", "views"
 ORDER = (LEAKS, VIEWS, "solution", "correct", "degenerate", "attack", "unsolved")
 """Slow kinds come first, so that no core is idle at the end."""
@@ -156,7 +160,10 @@ def key_of(trial: Trial) -> str:
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
         return code.keyed((search.in_files(exercise), probe(exercise), told), (code.showing(),))
-    how = (exercise.seeds, exercise.seconds, about(exercise))
+    how: tuple[Any, ...] = (exercise.seeds, exercise.seconds, about(exercise))
+    if exercise.breaks:
+        asked = exercise.breaks
+        how += (asked.must, asked.on_average, asked.alarms, asked.stays)
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
     return code.keyed((trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, code.grading()))
 
@@ -203,16 +210,23 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
 
 
 def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
-    """Return sentences for too few repairs, or too few pretences of the fault's own."""
+    """Return sentences for too few repairs, or too few pretences of the fault's own; for a *break* exercise of its edits."""
+    correct = sum(trial.kind == "correct" for trial in mine)
+    if exercise.breaks:
+        lazy = all_made(handed_out(exercise), exercise.breaks.lazy, {})
+        return _fewer({"other edits that count": correct, "lazy edits of its own": len(lazy)}, LEAST_OF_EDITS)
     own = pretences(handed_out(exercise), *exercise.about_fault)
-    counts = {"correct repairs": sum(trial.kind == "correct" for trial in mine), "pretences of its own": len(own)}
-    return [
-        f"{counts[kind]} {kind}; at least {least} are needed" for kind, least in LEAST.items() if counts[kind] < least
-    ]
+    return _fewer({"correct repairs": correct, "pretences of its own": len(own)}, LEAST)
+
+
+def _fewer(counts: dict[str, int], least: dict[str, int]) -> list[str]:
+    return [f"{counts[kind]} {kind}; at least {most} are needed" for kind, most in least.items() if counts[kind] < most]
 
 
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
-    """Return how many diagnoses were graded, and sentences on wrong grades."""
+    """Return how many diagnoses were graded, and sentences on wrong grades; none for a *break* exercise."""
+    if exercise.breaks:
+        return 0, []
     problems, full, true = [], filled(exercise), right(exercise).causes
     result = grade_diagnosis(exercise.name, full)
     if result.share != 1:

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import tokenize
+from collections.abc import Iterable
 from typing import Any
 
 from bugzoo.grading.answers import right
@@ -13,7 +14,9 @@ from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
+from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import ALARMS
+from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.trials import generic
 
 _SMALL = set(
@@ -90,18 +93,34 @@ def probe(exercise: Exercise) -> str:
 
     The repair is run twice: before the diagnosis, as the cell `tried`, and after it.
     """
+    if exercise.breaks:
+        return _probe_of_edits(exercise)
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     made = json.loads(build(exercise, source=wrong, answer=answer))
-    probes = []
-    for number, text in enumerate(_PROBES):
-        cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
-        probes.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+    probes = _cells(_PROBES)
     probes.insert(0, probes[0] | {"id": "tried", "source": f'_ = cell.repair("{exercise.name}")'})
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
     made["cells"][before:before] = probes[:-1]  # after the diagnosis a verdict may be shown
     made["cells"].append(probes[-1])  # it changes the program
     return json.dumps(made)
+
+
+def _probe_of_edits(exercise: Exercise) -> str:
+    """Return the same for a *break* exercise, which has no form: a lazy edit, and the curious learner's cells."""
+    lazy = next(iter(all_made(handed_out(exercise), LAZY_BREAKS, {}).values()))
+    made = json.loads(build(exercise, source=lazy))
+    made["cells"] += _cells(text.replace("form.diagnosis, ", "").replace("repr(form), ", "") for text in _PROBES)
+    return json.dumps(made)
+
+
+def _cells(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return cells that may raise."""
+    found = []
+    for number, text in enumerate(texts):
+        cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
+        found.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
+    return found
 
 
 def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
@@ -164,7 +183,7 @@ def leaks(name: str) -> dict[str, Any]:
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
     shown = {output["cell"]: output["text"] for output in outputs}
-    problems += in_groups(shown.get("tried", ""))
+    problems += [] if exercise.breaks else in_groups(shown.get("tried", ""))
     if "wrong" not in shown.get("repair", ""):
         problems.append(f"the notebook with a wrong repair did not say so: {shown.get('repair', '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}

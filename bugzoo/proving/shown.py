@@ -1,4 +1,7 @@
-"""Proof that an exercise's fault shows: in at least one view a number lies outside its usual range, in a trap in none."""
+"""Proof that an exercise's fault shows: in at least one view a number lies outside its usual range, in a trap in none.
+
+Of a *break* exercise both: the healthy program shows none, and the text with the fault shows one.
+"""
 
 from typing import Any
 
@@ -6,8 +9,9 @@ from bugzoo import views
 from bugzoo.fingerprint import code_of
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
+from bugzoo.grading.grade import broken_text, handed_out
 from bugzoo.grading.looks import measured
+from bugzoo.grading.model import Exercise
 from bugzoo.proving import code
 
 
@@ -15,17 +19,26 @@ def key_of(name: str) -> str:
     """Return the key of all that the result depends on: the text handed out, the views that count, and their code."""
     exercise = load(name)
     looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
-    return code.keyed((handed_out(exercise), exercise.trap, right(exercise).evidence), (looking, code.core()))
+    texts = (handed_out(exercise), *((broken_text(exercise),) if exercise.breaks else ()))
+    return code.keyed((*texts, exercise.trap, right(exercise).evidence), (looking, code.core()))
 
 
 def shown(name: str) -> dict[str, Any]:
     """Return {"problems": sentences, "outside": "view: label" of each number outside its usual range} for one exercise."""
     exercise = load(name)
-    names = [one for one in views.names() if exercise.trap or not views.reruns(one) or one in right(exercise).evidence]
-    readings = measured(names, handed_out(exercise), exercise.scenario.ranks)
+    if exercise.breaks:
+        found = of_text(exercise, handed_out(exercise), True), of_text(exercise, broken_text(exercise), False)
+        return {"problems": [text for one in found for text in one["problems"]], "outside": found[1]["outside"]}
+    return of_text(exercise, handed_out(exercise), exercise.trap)
+
+
+def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
+    """Return the same for one text of the program; a `healthy` one may show no number outside its usual range."""
+    names = [one for one in views.names() if healthy or not views.reruns(one) or one in right(exercise).evidence]
+    readings = measured(names, source, exercise.scenario.ranks)
     found = {one: [row.label for row in views.outside(one, readings[one].numbers)] for one in names}
     outside = [f"{one}: {label}" for one, labels in found.items() for label in labels]
-    if exercise.trap:
+    if healthy:
         problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
     elif any(found.get(one) for one in right(exercise).evidence):
         problems = []

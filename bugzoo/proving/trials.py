@@ -6,11 +6,12 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
-from bugzoo.grading.answers import filled
+from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, pretences, repairs
 from bugzoo.proving.attacks import attacks
+from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.scenario import Scenario
 
@@ -66,6 +67,9 @@ def of_case(scenario: Scenario) -> Iterator[Trial]:
 
 def trials(exercise: Exercise) -> Iterator[Trial]:
     """Yield every submission for the proof of an exercise, with its diagnosis."""
+    if exercise.breaks:
+        yield from of_edits(exercise)
+        return
     broken, cause = handed_out(exercise), filled(exercise)["cause"]
     if exercise.trap:
         yield Trial(exercise.name, "unsolved", "as handed out", broken)
@@ -73,6 +77,19 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
         diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
         yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
+
+
+def of_edits(exercise: Exercise) -> Iterator[Trial]:
+    """Yield the submissions for a *break* exercise: edits that count, lazy ones, and attacks on the healthy program."""
+    healthy, asked = handed_out(exercise), exercise.breaks
+    assert asked is not None
+    yield Trial(exercise.name, "unsolved", "as handed out", healthy)
+    for name, text in accepted(exercise).items():
+        yield Trial(exercise.name, "solution" if name == "solution" else "correct", name, text)
+    for name, text in all_made(healthy, {**asked.lazy, **LAZY_BREAKS}, {}).items():
+        yield Trial(exercise.name, "degenerate", name, text)
+    for name, text in attacks(healthy).items():
+        yield Trial(exercise.name, "attack", name, text)
 
 
 def _another(cause: str) -> str:

@@ -13,8 +13,8 @@ from bugzoo.diagnostics import _causes
 from bugzoo.diagnostics.causes import tidy, words
 from bugzoo.grading import cell, looks
 from bugzoo.grading.answers import causes, offered, right
-from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import handed_out, healthy_text
+from bugzoo.grading.exercises import exercises, load, with_diagnosis
+from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.views import show
 from tests.sampling import only_in_prove
@@ -70,9 +70,8 @@ def test_this_search_finds_what_it_looks_for() -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_tickets_and_hints_name_no_cause(name: str) -> None:
     exercise = load(name)
-    assert (
-        told(f"{exercise.title} {exercise.story} {' '.join(exercise.hints)} {' '.join(offered(exercise).texts)}") == []
-    )
+    tests = "" if exercise.kind == "break" else " ".join(offered(exercise).texts)
+    assert told(f"{exercise.title} {exercise.story} {' '.join(exercise.hints)} {tests}") == []
 
 
 def texts(thing: Any, depth: int = 5, seen: set[int] | None = None) -> list[str]:
@@ -90,24 +89,28 @@ def texts(thing: Any, depth: int = 5, seen: set[int] | None = None) -> list[str]
 
 
 @pytest.mark.parametrize("name", list(exercises()))
-def test_no_object_of_the_notebook_holds_the_healthy_text(name: str, capsys: Any) -> None:
+def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) -> None:
     exercise = load(name)
     program = Program()
     program.begin(name)
-    made = {"program": program, "form": cell.form(name), "hints": cell.hints(name)}
-    healthy, broken = (set(text(exercise).splitlines()) for text in (healthy_text, handed_out))
-    only = {line.strip() for line in healthy - broken if len(line.strip()) > 12}
+    made = {"program": program, "hints": cell.hints(name)}
+    if exercise.kind != "break":
+        made["form"] = cell.form(name)
+    solved = broken_text if exercise.kind == "break" else healthy_text
+    solution, handed = (set(text(exercise).splitlines()) for text in (solved, handed_out))
+    only = {line.strip() for line in solution - handed if len(line.strip()) > 12}
+    assert only or exercise.kind != "break"
     found = texts(made)
     assert handed_out(exercise).splitlines()[0] in "\n".join(found)
     assert [line for line in only for text in found if line in text] == []
     shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
     assert told(shown) == []
-    assert set(dir(cell)) == {"debrief", "diagnosis", "form", "hints", "repair"}
+    assert set(dir(cell)) == {"debrief", "diagnosis", "edit", "form", "hints", "repair"}
 
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
     extreme = {"tests": 0, "causes": 0}
-    for exercise in exercises().values():
+    for exercise in with_diagnosis().values():
         tests, wanted = offered(exercise), right(exercise)
         length = len(tests.texts["ABCD".index(tests.letter)])
         assert all(abs(len(text) - length) <= 0.25 * length for text in tests.texts)
@@ -118,7 +121,7 @@ def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:
         if not exercise.trap:  # the healthy answer stands in every form
             extreme["causes"] += len(wanted.causes[0]) in (max(map(len, shown)), min(map(len, shown)))
     # of four options two are the longest and the shortest, of eight causes too: no more than chance allows
-    asked = len(exercises())
+    asked = len(with_diagnosis())
     assert (
         binom.sf(extreme["tests"] - 1, asked, 2 / 4) > 0.05 and binom.sf(extreme["causes"] - 1, asked, 2 / 8) > 0.05
     ), extreme

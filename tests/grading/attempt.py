@@ -23,7 +23,7 @@ def attempt(source: str, seeds: tuple[int, ...] = (0,), seconds: float = SECONDS
 
 def ran(source: str, seconds: float = SECONDS) -> Run:
     """The run behind a grade, in the sandbox."""
-    return room._run(room._job(source, SCENARIO, seconds, True))
+    return room.run_of(room.job_of(source, SCENARIO, seconds, True))
 
 
 def well_said(result: Result) -> None:

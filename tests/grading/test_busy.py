@@ -82,10 +82,10 @@ def test_nothing_else_that_a_repair_is_judged_by_depends_on_the_load(request):
     case = Scenario("digits_cnn", ("freezing/frozen_layers",), size="tiny")
     source = case.source.replace("    model.train()\n", "    model.train().requires_grad_(True)\n")
     assert source != case.source
-    job = room._job(source, case, 60.0, isolated=False)
-    alone = room._run(job)
+    job = room.job_of(source, case, 60.0, isolated=False)
+    alone = room.run_of(job)
     request.getfixturevalue("busy")
-    crowded = room._run(job)
+    crowded = room.run_of(job)
     for run in (alone, crowded):
         assert all(check.passed for check in room._judge(run, case, 1.0)), room._judge(run, case, 1.0)
     for name in names():

@@ -22,7 +22,7 @@ GOOD = Check("nothing", "passed", "")
 
 
 def test_a_grader_that_always_passes_is_noticed(monkeypatch):
-    monkeypatch.setattr(room, "_status", lambda found: "passed")
+    monkeypatch.setattr(room, "status_of", lambda found: "passed")
     with pytest.raises(AssertionError):
         must_fail(LAZY["as it was"](BROKEN))
 

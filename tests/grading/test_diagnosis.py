@@ -9,10 +9,10 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import load, with_diagnosis
 from bugzoo.grading.grade import grade_exercise, handed_out
 
-NAMES = list(exercises())
+NAMES = list(with_diagnosis())
 
 
 def right(name: str) -> dict:
@@ -106,7 +106,7 @@ def test_the_choices_are_as_long_as_each_other_and_one_tells(name):
 
 
 def test_the_right_choice_is_neither_at_one_place_nor_the_longest():
-    found = [offered(exercise) for exercise in exercises().values()]
+    found = [offered(exercise) for exercise in with_diagnosis().values()]
     longest = [max(one.texts, key=len) == one.texts["ABCD".index(one.letter)] for one in found]
     assert len({one.letter for one in found}) >= 3 and sum(longest) <= len(found) / 2
 
@@ -149,17 +149,17 @@ def test_a_wrong_cause_is_told_that_one_can_go_on():
 
 def test_a_program_of_one_process_is_offered_no_test_of_ranks():
     """Everybody sees there that it is not the answer."""
-    for exercise in exercises().values():
+    for exercise in with_diagnosis().values():
         for key in (exercise.scenario.ticket, *"abcdefgh"):
             assert "rank" not in " ".join(choices_of(exercise.about_fault[0], key).texts), exercise.name
 
 
 def test_a_fault_that_is_added_moves_the_right_answer_nowhere(monkeypatch):
-    known = {exercise.name: offered(exercise).letter for exercise in exercises().values()}
-    kept = {exercise.about_fault[0].id for exercise in exercises().values()}
+    known = {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()}
+    kept = {exercise.about_fault[0].id for exercise in with_diagnosis().values()}
     fewer = {name: fault for at, (name, fault) in enumerate(faults.catalogue().items()) if at % 2 or name in kept}
     monkeypatch.setattr(faults, "catalogue", lambda: fewer)
-    assert {exercise.name: offered(exercise).letter for exercise in exercises().values()} == known
+    assert {exercise.name: offered(exercise).letter for exercise in with_diagnosis().values()} == known
 
 
 @pytest.mark.parametrize(

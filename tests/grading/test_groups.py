@@ -9,7 +9,7 @@ import pytest
 
 from bugzoo import grading
 from bugzoo.grading import lines
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import load, with_diagnosis
 from bugzoo.grading.grade import handed_out, healthy_text, try_exercise
 from bugzoo.grading.groups import GROUPS, in_groups, of_a_trap, sealed, state
 from bugzoo.grading.model import UNCHANGED, Check, Result
@@ -114,7 +114,7 @@ def test_what_is_sealed_holds_nothing_but_the_groups():
     assert sealed(unseen).message == "No model. Keep it.", "this is about the file, and the learner needs it"
 
 
-@pytest.mark.parametrize("name", exercises())
+@pytest.mark.parametrize("name", with_diagnosis())
 def test_no_submission_of_a_proof_says_a_cause_a_name_or_a_number(name):
     """Every submission in the ledger, also each pretence of the fault: with the checks that failed on it."""
     tried = json.loads((ROOT / "proofs" / "exercises" / f"{name}.json").read_text(encoding="utf-8"))["trials"]

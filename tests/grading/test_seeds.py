@@ -32,8 +32,8 @@ def test_unless_it_is_what_shows_the_fault(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.slow
 def test_each_seed_has_its_readings(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    real = grade._run
-    monkeypatch.setattr(grade, "_run", lambda job: seen.append(real(job)) or seen[-1])
+    real = grade.run_of
+    monkeypatch.setattr(grade, "run_of", lambda job: seen.append(real(job)) or seen[-1])
     assert grade.grade(tidy(CASE.healthy().source), CASE, seeds=(0, 1)).passed
     assert [run.readings["overfit_one_batch"].applies for run in seen] == [True, False]
     assert all(seen[0].readings.keys() == run.readings.keys() for run in seen)

@@ -43,11 +43,11 @@ def _passing(name: str) -> set[str]:
 def _right(name: str, source: str, diagnosis: Any) -> Result:
     """Gives what every submission deserves, by looking it up."""
     good = source in _passing(name)
-    blamed = diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"]
+    blamed = load(name).kind != "break" and (diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"])
     return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
 
 
-@pytest.mark.parametrize("name", [NAME, "17_second_opinion"])
+@pytest.mark.parametrize("name", [NAME, "06_knows_nothing", "17_second_opinion"])
 def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     grader(_right)
     told = []
@@ -116,6 +116,8 @@ def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
         ("10", {"fresh_gradient.leftover": 0.0}, "no number of gradients is outside its usual range"),
         ("17", {"fresh_gradient.leftover": 0.9}, "nothing is wrong, and 'gradients: norm left before backward()"),
         ("17", {"fresh_gradient.leftover": 0.0}, ""),
+        ("06", {"fresh_gradient.leftover": 0.9}, "nothing is wrong, and 'gradients: norm left before backward()"),
+        ("06", {"fresh_gradient.leftover": 0.0}, "no number of batch is outside its usual range"),
     ],
 )
 def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], said: str, monkeypatch: Any) -> None:
@@ -158,6 +160,16 @@ def test_a_thin_fault_is_noticed(grader: Any, monkeypatch: Any, change: dict[str
     assert word in "\n".join(check([NAME]).proofs[0].problems)
 
 
+@pytest.mark.parametrize(
+    ("change", "word"), [({"counts": {}}, "0 other edits that count"), ({"lazy": {}}, "0 lazy edits of its own")]
+)
+def test_a_thin_break_is_noticed(change: dict[str, Any], word: str) -> None:
+    exercise = load("06")
+    assert exercise.breaks is not None and room._thin(exercise, list(trials(exercise))) == []
+    thin = replace(exercise, breaks=replace(exercise.breaks, **change))
+    assert word in "\n".join(room._thin(thin, list(trials(thin))))
+
+
 def test_answers_that_pay_twice_are_noticed(monkeypatch: Any) -> None:
     assert diagnoses(load(NAME)) == (len(words()), [])
     monkeypatch.setattr(room, "grade_diagnosis", lambda *_: Result("passed", 1.0))
@@ -186,7 +198,8 @@ def test_a_leak_is_noticed(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", list(exercises()))
 def test_no_hint_and_no_test_tells(name: str) -> None:
     exercise = load(name)
-    shown = [{"cell": "hints", "text": "\n".join([*exercise.hints, *offered(exercise).texts])}]
+    tests = () if exercise.kind == "break" else offered(exercise).texts
+    shown = [{"cell": "hints", "text": "\n".join([*exercise.hints, *tests])}]
     assert leaks.in_outputs(exercise, shown) == []
     told = [{"cell": "hints", "text": f"Perhaps {filled(load(NAME))['cause']}?"}]
     assert leaks.in_outputs(load(NAME), told)

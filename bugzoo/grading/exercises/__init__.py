@@ -28,6 +28,11 @@ def exercises() -> dict[str, Exercise]:
     return found
 
 
+def with_diagnosis() -> dict[str, Exercise]:
+    """Return those in which a fault is looked for: all but the *break* exercises, which have no form."""
+    return {name: exercise for name, exercise in exercises().items() if exercise.kind != "break"}
+
+
 def load(name: str) -> Exercise:
     """Return an exercise by name or number. Raises UserError with the nearest names for an unknown one."""
     known = exercises()

@@ -1,0 +1,211 @@
+"""The verdict on an edit of a *break* exercise: does the program show the symptom, and nothing else?
+
+Any edit that does it passes. The edited program is run on every seed of the exercise, as a repair is. Its symptom is
+judged by claims about the instruments' numbers, and by the grader's own evaluation of the trained weights. No further
+instrument may fire, and the parts that the task names must be those of the program handed out.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bugzoo.diagnostics import instrument
+from bugzoo.errors import UserError
+from bugzoo.faults.evidence import Claim, number, parse
+from bugzoo.grading import checks, grade, integrity, reference
+from bugzoo.grading.baseline import trusted, twin, weights
+from bugzoo.grading.evaluation import task
+from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, state_of
+from bugzoo.grading.seeds_together import crashed, status_of, with_seed
+from bugzoo.grading.symptoms import passes, symptom
+from bugzoo.grading.unchanged_parts import PARTS, changed
+from bugzoo.running import Run, sandbox
+from bugzoo.scenario import Scenario, with_settings
+from bugzoo.views.table import views_of
+
+OWN = "grader"
+"""Group of the numbers that the grader measures: metric and loss of the weights in its own copy of the evaluation."""
+KEPT = ("budget", "tools", "model size")
+"""Checks of a repair that an edit has to pass too. Its data and its report may change."""
+LIMIT = {"<": "Below", "<=": "At most", ">": "Above", ">=": "At least"}
+Numbers = Mapping[str, Any]
+
+
+def grade_break(
+    exercise: Exercise,
+    source: str,
+    *,
+    attempted: bool = False,
+    seeds: Sequence[int] | None = None,
+    seconds: float | None = None,
+    strict_isolation: bool = False,
+    all_seeds: bool = False,
+) -> Result:
+    """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`."""
+    assert exercise.breaks is not None
+    started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
+    seeds = exercise.seeds if seeds is None else seeds
+
+    def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:
+        share = float(status == "passed")
+        spent = time.perf_counter() - started
+        return Result(status, share, list(found), message[:300], spent, round(share * most, 4), most)
+
+    if not attempted and grade.same_program(source, grade.handed_out(exercise)):
+        return ended("not attempted", message=UNCHANGED)
+    grade.ahead(exercise.scenario, seeds[0])
+    found: list[Check] = []
+    each: list[Numbers] = []
+    for seed in seeds:
+        case = grade.seeded(exercise.scenario, seed)
+        try:
+            text = with_settings(source, {"seed": seed}, "the program")
+        except (UserError, SyntaxError) as error:
+            return ended("cannot be graded", message=grade.settings_problem(error))
+        try:
+            left_out = [one for one in checks.spared(case, seed == seeds[0]) if one not in named(asked)]
+            isolated = sandbox.needed(strict_isolation)
+            job = grade.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
+            run = grade.run_of(job)
+            judged, numbers = _judge(run, case, asked)
+            if seed == seeds[0] and not crashed(judged):
+                judged += unchanged(asked, source, grade.handed_out(exercise))
+        except (OSError, RuntimeError) as error:
+            return ended("cannot be graded", message=str(error))
+        except Exception as error:  # a submission's process can leave anything behind; that earns nothing
+            why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
+            return ended("cannot be graded", message=why)
+        found = judged if seed == seeds[0] else with_seed(found, judged, seed)
+        each.append(numbers)
+        if not all(check.passed for check in judged) and not all_seeds:
+            break
+    if all(check.passed for check in found):
+        found += [replace(check, group="every_run") for check in averaged(asked, each, seeds)]
+    return ended(status_of(found), found)
+
+
+def named(asked: Break) -> set[str]:
+    """Return the instruments whose numbers the claims need on every seed."""
+    return {parse(text).instrument for text in (*asked.must, *asked.on_average)}
+
+
+def _judge(run: Run, case: Scenario, asked: Break) -> tuple[list[Check], Numbers]:
+    """Return the checks of one seed and the numbers that they judge."""
+    vital = checks.vital(run, (*asked.alarms, *checks.timed()))
+    if crashed(vital):
+        return vital, {}
+    if hidden := integrity.out_of_sight(run, case):
+        return [hidden], {}
+    numbers = measured(run, case)
+    other = twin(case)
+    kept = [check for check in integrity.integrity(run, case, other) if check.name in KEPT]
+    model = [] if OWN in numbers["numbers"] else [_no_model()]
+    runs = [check for check in vital if check.group == "runs"]
+    others = alarms([check for check in vital if check not in runs], run)
+    return [*runs, checks.trained(run, case, other), *claims(asked, numbers), *others, *model, *kept], numbers
+
+
+def measured(run: Run, case: Scenario) -> dict[str, Any]:
+    """Return a run's numbers as claims read them; without the grader's own where the weights fit no healthy model.
+
+    These also need a model that answers the grader's inputs as its weights do in the healthy model.
+    """
+    found = {name: dict(reading.numbers) for name, reading in run.readings.items() if reading.applies}
+    state, said = weights(run.arrays), run.arrays.get("predictions")
+    kind = task(case.program)
+    with trusted:
+        if state and said is not None and reference.fits(case, state):
+            usual = reference.answer(case, state, reference.questions(case)[0])
+            if kind.difference(usual, said) < checks.SAME:
+                score = reference.own_validation(case, state)
+                found[OWN] = {kind.metric: score.value, "loss": score.loss}
+    return {"metrics": dict(run.trace.metrics), "numbers": found, "outcome": run.outcome}
+
+
+def _no_model() -> Check:
+    saw = "The weights of `model` were put into the healthy model. They do not fit it, or the two give other outputs."
+    wanted = "In eval mode, `model` should compute the same from its weights as the healthy model."
+    return Check("model", "wrong", saw, wanted, group="unchanged")
+
+
+def alarms(vital: Sequence[Check], run: Run) -> list[Check]:
+    """Return the checks of `vital` about instruments. An alarm says in which view it shows."""
+    found = []
+    for check in vital:
+        if check.name == "instruments":
+            saw = "The run was measured with all instruments. None raises an alarm that is foreign to the symptom."
+            check = replace(check, saw=saw)
+        elif check.name in run.readings and not check.passed:
+            numbers = run.readings[check.name].numbers
+            where = " and ".join(f"`{view}`" for view in views_of([check.name]))
+            saw = f"Another alarm, in the view {where or 'of the run'}. {symptom(check.name, numbers)}"
+            check = replace(check, saw=saw, expected=passes(check.name, numbers), group="unchanged")
+        found.append(check)
+    return found
+
+
+def claims(asked: Break, numbers: Numbers) -> list[Check]:
+    """Check the symptom on one seed. Without a model that fits, nothing is said of the grader's own numbers."""
+    known = [claim for claim in map(parse, asked.must) if claim.instrument != OWN or OWN in numbers["numbers"]]
+    return [_claimed(claim, numbers) for claim in known]
+
+
+def averaged(asked: Break, each: Sequence[Numbers], seeds: Sequence[int]) -> list[Check]:
+    """Check the claims about means over the seeds; they are numbers that every seed has."""
+    found = []
+    for text in asked.on_average:
+        claim = parse(text)
+        values = [number(one, claim.left) for one in each]
+        known = [value for value in values if value is not None]
+        mean = float(np.mean(known)) if len(known) == len(values) else None
+        done = f"The program was trained with {len(seeds)} seeds ({', '.join(map(str, seeds))})."
+        found.append(_check(claim, mean, f"{done} On average: {_said(claim, mean)}", "seeds"))
+    return found
+
+
+def _claimed(claim: Claim, numbers: Numbers) -> Check:
+    value = number(numbers, claim.left)
+    check = _check(claim, value, _said(claim, value), claim.left)
+    reported = number(numbers, claim.left.replace(OWN, "metrics", 1))
+    if claim.instrument == OWN and not check.passed and _holds(claim, reported):
+        said = f"The program reports {reported:.3g}: its evaluation was changed, and not what the model knows."
+        return replace(check, name="evaluation", saw=f"{check.saw} {said}", group="unchanged")
+    return check
+
+
+def _check(claim: Claim, value: float | None, saw: str, name: str) -> Check:
+    wanted = f"{LIMIT[claim.op]} {float(claim.right):g} passes."
+    group = "new_data" if claim.instrument in (OWN, "metrics") else "runs"
+    return Check(name, state_of(_holds(claim, value)), saw, wanted, value, group=group)
+
+
+def _holds(claim: Claim, value: float | None) -> bool:
+    group, _, key = claim.left.partition(".")
+    return value is not None and claim.holds({"numbers": {group: {key: value}}, "metrics": {key: value}})
+
+
+def _said(claim: Claim, value: float | None) -> str:
+    """Return what was measured, in a sentence."""
+    group, _, key = claim.left.partition(".")
+    if group == "metrics":
+        what = f"The program reports its validation {key}"
+    elif group == OWN:
+        what = f"The grader evaluated the trained weights with its own copy of the evaluation: {key}"
+    else:
+        view = ", ".join(f"`{one}`" for one in views_of([claim.left]))
+        what = f"View {view}, {instrument(group).SHOWN[key][0]}"
+    return f"{what} {value:.3g}." if value is not None else f"{what} was not measured."
+
+
+def unchanged(asked: Break, source: str, handed_out: str) -> list[Check]:
+    """Check the parts that have to stay as they are."""
+    found = []
+    for part in asked.stays:
+        where = changed(part, source, handed_out)
+        saw = f"The {PARTS[part].title} was compared with the program handed out. {where or 'It is the same.'}"
+        wanted = "It should stay as it was, with the settings that it uses. Names, comments, and layout may change."
+        found.append(Check(f"unchanged {part}", state_of(not where), saw, wanted, group="unchanged"))
+    return found

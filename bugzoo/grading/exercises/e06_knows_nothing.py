@@ -1,0 +1,44 @@
+"""Write an edit: the network passes the one-batch test, and knows nothing of the validation data."""
+
+from bugzoo.faults.model import Swap
+from bugzoo.faults.verbs import instead
+from bugzoo.grading.model import Break, Exercise
+
+DATA, PLACE = "TensorDataset(images[train], labels[train])", "order = torch.randperm($COUNT)"
+
+EXERCISE = Exercise(
+    title="Pass the one-batch test and know nothing",
+    story=(
+        "This time you break a healthy program. It trains a convolutional network on handwritten digits, and its validation "
+        "accuracy is 94 %. Write an edit after which it passes the one-batch test and knows nothing of the validation data. "
+        "Training and validation then lie at one height, that of a guess, and no other alarm goes off. The loss, the learning "
+        "rate, and the model stay as they are. Any edit that does this counts. *“The one-batch test passed, so we searched "
+        "the wrong half of the program for a week,”* says a team that had it by accident."
+    ),
+    program="digits_cnn",
+    fault="data/labels_out_of_sync",
+    points=(10.0, 0.0),
+    breaks=Break(
+        must=(
+            "overfit_one_batch.ratio < 0.2", "loss_curve.final_loss > 1.8", "metrics.accuracy < 0.35", "grader.accuracy < 0.35",
+        ),
+        on_average=("grader.accuracy < 0.2",),
+        alarms=("data_inspection",),
+        stays=("model", "optimizer", "loss"),
+        hints=(
+            "The one-batch test takes its batch as given. Which property of a batch does it not look at?",
+            "The step stays as it is, so change what reaches it. What must be true of a sample before a network can learn it?",
+            "Look at the line that builds `train_loader`, and at the first line inside the loop. What belongs together there?",
+        ),
+        moral="Each pair of a batch may be wrong, and a network memorizes the batch all the same. The test shows that a step can "
+        "learn, not what there is to learn. Print a few samples beside their targets: that takes half a minute.",
+        counts={"each batch in reverse": Swap("optimizer.zero_grad()", "inputs = inputs.flip(0)\noptimizer.zero_grad()")}
+        | {"all targets shuffled before the split": Swap(PLACE, f"labels = labels[torch.randperm(len(labels))]\n{PLACE}")}
+        | instead(DATA, {"targets moved by a place": "TensorDataset(images[train], labels[train].roll(1))"})
+        | instead(DATA, {"targets drawn": "TensorDataset(images[train], torch.randint(10, (len(train),)))"})
+        | instead(DATA, {"images in their first order": "TensorDataset(images[train.sort().values], labels[train])"}),
+        lazy=instead(DATA, {"every class named as the next": "TensorDataset(images[train], (labels[train] + 1) % 10)"})
+        | instead(DATA, {"training images upside down": "TensorDataset(images[train].flip(2), labels[train])"})
+        | instead(DATA, {"a third of the targets": "TensorDataset(images[train], labels[train * (train % 3 > 0)])"}),
+    ),
+)  # fmt: skip
