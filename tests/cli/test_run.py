@@ -67,7 +67,7 @@ def test_no_gpu_is_a_message(bugzoo):
 
 @pytest.mark.parametrize("fault", ["device/half_on_cpu_half_on_gpu", "reproducibility/nondeterministic_kernel"])
 def test_a_fault_that_needs_a_gpu_says_so(bugzoo, fault):
-    program = "mlp" if fault.startswith("device") else "mini_transformer"
+    program = "mlp" if fault.startswith("device") else "sentiment_lstm"
     called = bugzoo("run", program, "--fault", fault)
     assert called.code == 2 and f"{fault} shows only on a CUDA device" in called.err and "--device cuda" in called.err
 
