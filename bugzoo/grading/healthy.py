@@ -13,6 +13,8 @@ from bugzoo.running import Job, Limits, run_worker
 _one_at_a_time = threading.Lock()
 SECONDS = 600
 """Time limit of one run in a notebook, in seconds; it can be stopped at any time."""
+QUIET = 30.0
+"""Seconds without a step after which a program of several ranks has hung: one rank then waits for another."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Twin:
 
 def job(source: str, ranks: int = 1, **more: Any) -> Job:
     """Return the job of a notebook's program, the same for healthy and learner's, so the numbers compare."""
-    return Job(source, file="program.py", limits=Limits(seconds=SECONDS), ranks=ranks, **more)
+    limits = Limits(seconds=SECONDS, quiet_seconds=QUIET if ranks > 1 else None)
+    return Job(source, file="program.py", limits=limits, ranks=ranks, **more)
 
 
 def _text(twin: Twin) -> tuple[str, int]:

@@ -23,6 +23,7 @@ ROWS = (
     Row("fresh_gradient.empty_share", "share of steps with no gradient, or one that is 0", (0, 0.05)),
     Row("fresh_gradient.backwards_per_step", "backward() calls per step"),
     Row("clip_rate.limit", "limit of clipping"),
+    Row("clipped_at", "place of clipping in the picture's order, from 1", (3, 3)),
     Row("clip_rate.bites_share", "share of steps that end at that limit"),
     Row("clip_rate.over_share", "share of steps above the limit", (0, 0.01)),
     Row("clip_rate.times_over", "norm before clipping over the limit, first batch", (0, 10)),
@@ -47,6 +48,8 @@ def measure(run: Run) -> dict[str, Any]:
     try:
         order, found = _moments.norms(run, _tensors.live(run, tensors))
         numbers |= {"moments": order, "norms": [found[moment] for moment in order]}
+        if _moments.MOMENTS[2] in order:
+            numbers["clipped_at"] = 1.0 + order.index(_moments.MOMENTS[2])
     except NotApplicable as why:
         numbers["not_repeated"] = str(why)
     return numbers
