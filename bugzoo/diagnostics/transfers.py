@@ -107,7 +107,7 @@ def _shares(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return _shares(one, other) and one.storage_offset() == other.storage_offset() and one.shape == other.shape
+    return _shares(one, other) and bool(one.storage_offset() == other.storage_offset()) and one.shape == other.shape
 
 
 def _of_script(frame: FrameType | None) -> bool:

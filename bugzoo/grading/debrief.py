@@ -106,8 +106,8 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
     from bugzoo.lab.summary import picture as draw
 
     if exercise.breaks:
-        own = program is not None and not isinstance(program, str)
-        edited = healthy.recorded(program.source if own else broken_text(exercise), exercise.scenario.ranks)
+        own = None if program is None or isinstance(program, str) else program.source
+        edited = healthy.recorded(own or broken_text(exercise), exercise.scenario.ranks)
         names = ("with your edit" if own else "with the edit above", "as handed out")
         return draw(edited.points, None, healthy.Twin(exercise.name).curve().points, names=names)
     before = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)
