@@ -204,7 +204,10 @@ class Forwards:
             self.moment.note(error)
 
     def publish(self, trace: Trace) -> None:
-        trace.validation = self.validation.curves()
+        try:
+            trace.validation = self.validation.curves()
+        except Exception as error:
+            self.moment.note(error)
         trace.modules = [name for name, _ in self.models.named]
         trace.module_step = np.asarray([float(step) for step, _ in self._stats])
         stats = np.full((len(self._stats), len(trace.modules), len(STATISTICS)), np.nan)

@@ -57,7 +57,7 @@ class Heard:
         @functools.wraps(original)
         def loss(*args: Any, **kwargs: Any) -> Any:
             value = original(*args, **kwargs)
-            if torch.is_grad_enabled() or self.closed:
+            if torch.is_grad_enabled() or self.closed or type(value) is not torch.Tensor:  # traced: it has no number
                 return value
             if self.moment.thread is None or self.moment.thread == get_ident():
                 try:

@@ -119,7 +119,7 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, server, written) -> 
     lab.picture("live_dark")
     for one in (light, dark):
         assert one["sheets"] == ["rgba(0, 0, 0, 0)", "0"]
-        assert len(one["curves"]) == 8 and min(one["curves"]) >= 3 and min(one["text"]) >= 4.5, one
+        assert len(one["curves"]) == 9 and min(one["curves"]) >= 3 and min(one["text"]) >= 4.5, one
 
     # what is pressed in its box is no command to the notebook: d d would delete the cell, b add one
     cell.locator("button.jupyter-button:visible", has_text="Run").first.focus()

@@ -72,8 +72,12 @@ def test_torchs_own_functions_are_back_afterwards():
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
 @pytest.mark.parametrize("how", ["torch.jit.script", "torch.compile"])
-def test_a_compiled_loss_is_computed_as_without_a_watch(how):
-    """A function that calls torch's loss is compiled while it is watched."""
+def test_a_compiled_loss_is_computed_as_without_a_watch(how, monkeypatch):
+    """A function that calls torch's loss is compiled while it is watched, and traced: no cache spares that."""
+    import torch._inductor.config as settings
+
+    monkeypatch.setattr(settings, "force_disable_caches", True)
+    torch.compiler.reset()
     source = f"""
 import torch
 import torch.nn.functional as F
