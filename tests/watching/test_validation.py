@@ -72,11 +72,10 @@ def test_torchs_own_functions_are_back_afterwards():
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
 @pytest.mark.parametrize("how", ["torch.jit.script", "torch.compile"])
-def test_a_compiled_loss_is_computed_as_without_a_watch(how, monkeypatch):
+def test_a_compiled_loss_is_computed_as_without_a_watch(how):
     """A function that calls torch's loss is compiled while it is watched, and traced: no cache spares that."""
-    import torch._inductor.config as settings
+    from torch._inductor.utils import fresh_cache
 
-    monkeypatch.setattr(settings, "force_disable_caches", True)
     torch.compiler.reset()
     source = f"""
 import torch
@@ -100,7 +99,8 @@ for _ in range(3):
 with torch.no_grad():
     losses.append(compiled(model(inputs), targets).item())
 """
-    names, _ = run(source, "compiled.py", watched=True)
+    with fresh_cache():
+        names, _ = run(source, "compiled.py", watched=True)
     assert names["losses"] == run(source, "compiled.py", watched=False)[0]["losses"]
 
 
