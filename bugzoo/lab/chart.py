@@ -18,8 +18,8 @@ import plotly.graph_objects as go
 import traitlets
 
 from bugzoo.lab.engine import Point
-from bugzoo.plots._smoothing import named, smoothed, window
-from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY, comparable
+from bugzoo.plots._smoothing import comparable, named, smoothed, window
+from bugzoo.plots.comparison import BROKEN, FAINT, HEALTHY
 
 MOST = 1500
 """Most points drawn per curve; a longer run is thinned in the plot only, not in the numbers."""

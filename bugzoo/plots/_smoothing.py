@@ -1,11 +1,14 @@
 """A curve without its noise: the mean of the last steps, of the same number of them for every run of a plot."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 WIDEST = 25
 """Most steps in one mean: wider ones would draw a cliff as a slope."""
+SCALE = 10
+"""A validation loss more than this many times beyond the training losses is on another scale."""
 
 
 def window(steps: int) -> int:
@@ -34,3 +37,17 @@ def smoothed(values: Sequence[float] | np.ndarray, width: int) -> np.ndarray:
 def named(name: str, width: int) -> str:
     """Return a curve's name in a legend, with what was done to it."""
     return name if width <= 1 else f"{name} (mean of the last {width} steps)"
+
+
+def comparable(
+    curves: Sequence[Sequence[tuple[int, float]]], losses: Sequence[float]
+) -> list[Sequence[tuple[int, float]]]:
+    """Return the validation curves that are on the scale of the training losses.
+
+    A training loss that is divided by something else, such as the tokens of an update, stands for another number.
+    """
+    finite = [one for one in losses if math.isfinite(one)]
+    if not finite:
+        return []
+    low, high = min(finite), max(finite)
+    return [some for some in curves if any(low / SCALE <= loss <= high * SCALE for _, loss in some)]

@@ -14,12 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bugzoo.files import write_atomic
-from bugzoo.plots._smoothing import named, smoothed, window
+from bugzoo.plots._smoothing import comparable, named, smoothed, window
 
 # vermilion and light blue: distinct with every kind of color vision, at least 3 : 1 on a white and on a dark page
 BROKEN, HEALTHY = "#d55e00", "#4b98c9"
-SCALE = 10
-"""A validation loss more than this many times beyond the training losses is on another scale."""
 FAINT = 0.35
 """Opacity of what was measured, under the mean of it."""
 
@@ -63,20 +61,6 @@ def draw(
     _shade(upper, (numbers.get("broken") or {}).get("losses", ()), ink)
     upper.legend(frameon=False, loc="best", labelcolor=ink)
     lower.set_xlabel("optimizer step", color=ink)
-
-
-def comparable(
-    curves: Sequence[Sequence[tuple[int, float]]], losses: Sequence[float]
-) -> list[Sequence[tuple[int, float]]]:
-    """Return the validation curves that are on the scale of the training losses.
-
-    A training loss that is divided by something else, such as the tokens of an update, stands for another number.
-    """
-    finite = [one for one in losses if math.isfinite(one)]
-    if not finite:
-        return []
-    low, high = min(finite), max(finite)
-    return [some for some in curves if any(low / SCALE <= loss <= high * SCALE for _, loss in some)]
 
 
 def _validation(ax: Axes, curve: Sequence[tuple[int, float]], colour: str, label: str) -> None:

@@ -5,7 +5,6 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from bugzoo.plots._style import BLUE, ORANGE, RED
 from bugzoo.views import _draw
@@ -119,6 +118,8 @@ def _each(numbers: dict[str, Any], count: int) -> list[str]:
 
 def _order(numbers: dict[str, Any], ax: Any) -> None:
     """Draw a column of points for each batch, its samples from left to right."""
+    from matplotlib.ticker import MaxNLocator
+
     whole = all(one == int(one) for labels in numbers["order_labels"] for one in labels if math.isfinite(one))
     _draw.prepare(
         ax, "", "step", "token id of the target" if numbers.get("targets") else "label" if whole else "target"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bugzoo.diagnostics._tools import column, need_steps
-from bugzoo.plots.comparison import comparable
+from bugzoo.plots._smoothing import comparable
 from bugzoo.running.result import Run
 from bugzoo.views import _draw
 from bugzoo.views.row import ANY, Row

@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -180,3 +182,11 @@ def test_every_fault_shows_in_a_view(fault: str, seen: Seen) -> None:
         assert not any(outside.values()), outside
     else:
         assert any(outside[name] for name in telling(one)), outside
+
+
+def test_to_measure_a_view_loads_no_matplotlib() -> None:
+    """It happens in a thread, while a cell may draw: of two imports at once, one sees half of the package."""
+    names = ", ".join(f"bugzoo.views.{name}" for name in views.names())
+    code = f"import sys, {names}; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "False"
