@@ -123,7 +123,7 @@ def validation(run: Any) -> list[list[tuple[int, float]]]:
     if isinstance(run, Curve):
         end = run.metrics.get("loss")
         return [[(len(run.steps), float(end))]] if end is not None and run.steps else []
-    return [list(zip(one.step, one.loss, strict=True)) for one in run.trace.validation]
+    return [one.points for one in run.trace.validation]
 
 
 def last_number(points: Sequence[Point], ended: bool = False) -> str:

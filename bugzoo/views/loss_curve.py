@@ -47,7 +47,7 @@ def measure(run: Run) -> dict[str, Any]:
     numbers: dict[str, Any] = {"steps": float(len(loss)), "lost": 1 - len(finite) / len(loss)}
     every = -(-len(loss) // POINTS)
     numbers |= {"x": [float(step) for step in column(run.trace.step)[::every]], "losses": loss[::every].tolist()}
-    numbers["validation"] = [list(zip(one.step, one.loss, strict=True)) for one in run.trace.validation]
+    numbers["validation"] = [one.points for one in run.trace.validation]
     numbers["guessing"] = math.log(classes) if (classes := run.trace.graph.classes or 0) > 1 else math.nan
     if not len(finite):
         return numbers

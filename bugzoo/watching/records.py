@@ -159,6 +159,11 @@ class Validation:
     accuracy: list[float]
     """(E,) share of rows whose largest output is the target's class, NaN for another loss."""
 
+    @property
+    def points(self) -> list[tuple[int, float]]:
+        """Return (steps done, loss) of each evaluation."""
+        return list(zip(self.step, self.loss, strict=True))
+
 
 @dataclass
 class Replay:

@@ -133,9 +133,10 @@ def test_a_global_cache_that_the_evaluation_fills_is_as_before(tmp_path):
     run = ran(
         tmp_path,
         (
-            "times = [0]\n",
-            "times = [0]\ncaches = [[], {}]\n"
-            "def ask(rows):\n    caches[0].append(1)\n    caches[1][len(caches[1])] = rows\n    return net(rows)\n",
+            "for step in range(20):\n",  # behind the training it would be made anew with the evaluation
+            "caches = [[], {}]\n"
+            "def ask(rows):\n    caches[0].append(1)\n    caches[1][len(caches[1])] = rows\n    return net(rows)\n"
+            "for step in range(20):\n",
         ),
         ("out = net(x[rows])", "out = ask(x[rows])"),
     )
