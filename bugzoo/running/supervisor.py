@@ -65,10 +65,13 @@ class Supervisor:
         self.place = self.folder  # where the script's process leaves its files
         self.gate.setblocking(False)
         self.started = self.last_step = time.monotonic()
+        # a stop that arrives while Python's own hooks run after the fork would be lost, or raised by fork() in the child
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self.child = os.fork()
         if self.child == 0:
             code = 70
             try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 channel.close()
                 os.close(self.output)
                 os.close(self.progress)
@@ -80,6 +83,7 @@ class Supervisor:
                 traceback.print_exc()  # an error of ours, not the script's: it goes to the run's output
             finally:
                 os._exit(code)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(output)
         os.close(progress)
         gate.close()

@@ -1,5 +1,6 @@
 """run_worker: limits, endings, clean-up, with real processes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -261,6 +262,27 @@ def test_a_stop_before_the_script_has_begun_is_not_laid_to_its_charge(tmp_path, 
     run = run_worker(Job("x = 1", after="slow_to_import:measure", limits=Limits(seconds=25)))
     hurry.join(5)
     assert (run.outcome, run.trace.error, len(run.trace.step)) == ("stopped", {}, 0)
+
+
+STOPPED_IN_THE_FORK = """
+import os, signal, socket, sys
+from bugzoo.running.supervisor import supervise
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))
+ours, theirs = socket.socketpair()
+supervise(theirs, sys.argv[1], sys.argv[1], sys.path, False)
+print(ours.recv(2**20).decode())
+"""
+
+
+def test_a_stop_that_arrives_inside_the_fork_is_kept_for_the_child(tmp_path):
+    Job("print('it ran')").save(tmp_path)
+    command = [sys.executable, "-c", STOPPED_IN_THE_FORK, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    account = json.loads(ended.stdout)["done"]
+    assert account["exit_code"] == 130 and "it ran" not in account["stdout"]
 
 
 @pytest.mark.serial
