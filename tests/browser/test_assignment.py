@@ -18,7 +18,10 @@ from tests.browser.test_lesson_03 import until
 from tests.exercises.course import Course
 from tests.instructor.class_of import cell, hand_in, written_proof
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [
+    pytest.mark.browser, pytest.mark.slow, pytest.mark.sampled(0),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]  # fmt: skip
 NAME = "week_3"
 
 

@@ -7,7 +7,7 @@ from bugzoo.grading.exercises import load
 from tests.browser.test_exercise import text
 from tests.browser.test_lesson_03 import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sampled(0)]
 NOTEBOOK, NAME = "exercises/04_flat_loss.ipynb", "04_flat_loss"
 WRONG = "wrong data or wrong labels"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.test_exercise import text
 from tests.browser.test_lesson_03 import press, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sampled(0)]
 
 REPAIR = """() => { const notebook = window.jupyterapp.shell.currentWidget.content;
     const model = notebook.widgets.map(cell => cell.model).find(model => model.sharedModel.getSource().startsWith("%%rep"));

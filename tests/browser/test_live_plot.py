@@ -51,6 +51,7 @@ def ended(cell) -> bool:
 
 
 @pytest.mark.serial
+@pytest.mark.sampled(0)
 def test_the_plot_is_drawn_under_load_each_time_it_is_opened(lab, written, load) -> None:
     lab.open(written)
     for turn in range(2):

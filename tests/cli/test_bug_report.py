@@ -57,6 +57,7 @@ def bugzoo(*words, cwd):
     )
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_shorter_script_shows_the_same_and_the_folder_says_where(tmp_path):
     text = BROKEN if overlay.impossible() else WRITES  # without an overlay a script that writes is not run again

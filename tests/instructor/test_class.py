@@ -62,7 +62,6 @@ def grade(*arguments: object, **own: Any) -> subprocess.Popen:
     )  # fmt: skip
 
 
-@pytest.mark.serial
 @sandboxed
 @pytest.mark.slow
 def test_class(week: Path, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_nothing_is_asked_that_is_not_graded(student: str) -> None:
     assert "".join(cell(made, "diagnosis-answer")["source"]).startswith("# Nothing to type: press Hand in above")
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_what_it_shows_when_it_runs(small: Assignment) -> None:
     """Executed with a half-repair, a wrong finding and curious cells: no output names a fault.

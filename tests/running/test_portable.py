@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.interview import test_play
-from tests.sampling import only_in_prove
 
 ROOT = Path(__file__).resolve().parents[2]
 FORBIDDEN = '''\
@@ -166,7 +165,8 @@ for cell in notebook.cells:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["17_second_opinion", only_in_prove("10_restless_loss")])
+@pytest.mark.sampled(0)
+@pytest.mark.parametrize("name", ["17_second_opinion", "10_restless_loss"])
 def test_an_exercise_is_graded_without_linux(portable, name):
     run, _ = portable
     done = run("-c", NOTEBOOK, str(ROOT / "solutions" / f"{name}.ipynb"))
@@ -175,6 +175,7 @@ def test_an_exercise_is_graded_without_linux(portable, name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_lesson_03_holds_without_linux(portable, tmp_path):
     run, _ = portable
     done = run("-m", "bugzoo", "lessons", "check", "03", env={"BUGZOO_PROOFS": str(tmp_path / "proofs")}, cwd=ROOT)
@@ -182,6 +183,7 @@ def test_lesson_03_holds_without_linux(portable, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_an_interview_is_played_without_linux(portable, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_PORTABLE", "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(ROOT)]))

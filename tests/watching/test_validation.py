@@ -71,7 +71,7 @@ def test_torchs_own_functions_are_back_afterwards():
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch.compile's own
-@pytest.mark.parametrize("how", ["torch.jit.script", "torch.compile"])
+@pytest.mark.parametrize("how", ["torch.jit.script", "torch.compile(backend='eager')"])
 def test_a_compiled_loss_is_computed_as_without_a_watch(how):
     """A function that calls torch's loss is compiled while it is watched, and traced: no cache spares that."""
     from torch._inductor.utils import fresh_cache
