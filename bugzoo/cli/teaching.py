@@ -72,6 +72,7 @@ def assign(
     if not any(letter.isascii() and letter.isalnum() for letter in title):
         raise UserError(f"--title {title!r} needs a letter from a to z or a digit, for the file names.")
     check_folder(out)
+    from bugzoo import draws
     from bugzoo.instructor import folder, roster, variants
 
     folder.check_place(out, force)
@@ -82,7 +83,7 @@ def assign(
         people, word = roster.read(students), variants.read_secret(secret, dict(os.environ))
     elif secret is not None:
         raise UserError("--secret is for variants and also needs --students ROSTER.csv.")
-    settled = tuple(variants.settle(spec) for spec in fault)
+    settled = tuple(draws.settle(spec) for spec in fault)
     from bugzoo.instructor import layout, proof
     from bugzoo.instructor.model import STORY, Assignment
     from bugzoo.instructor.students import draw_all

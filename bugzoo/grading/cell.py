@@ -9,6 +9,7 @@ cells and never runs them in a kernel; use it when points matter.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import signal
@@ -43,21 +44,13 @@ def __dir__() -> list[str]:
 
 
 def hints(name: str) -> Any:
-    """Show an exercise's three hints, one button after the other; each opened hint is counted.
-
-    In a *break* exercise they cost nothing, and each opens after one more graded edit that did not pass.
-    """
+    """Show an exercise's three hints, one button after the other; each opens after one more try and is counted."""
     from bugzoo.grading.exercises import load
-    from bugzoo.lab import Hints
+    from bugzoo.lab.hints import Hints, tries
 
     exercise = load(name)
-    if exercise.breaks:
-
-        def tries() -> int:
-            return record.standing().get(exercise.name, {}).get("attempts", 0)
-
-        return Hints(exercise.hints, ticket=exercise.scenario.ticket, costs=(0, 0, 0), tries=tries).show()
-    return Hints(exercise.hints, ticket=exercise.scenario.ticket).show()
+    ticket = exercise.scenario.ticket
+    return Hints(exercise.hints, ticket=ticket, tries=lambda: tries(ticket)).show()
 
 
 def form(name: str) -> Any:
@@ -199,6 +192,7 @@ def _tried(name: str, source: str) -> float:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result, details=False)
+    _note(name, source, result, False)
     if result.checks:
         print(fit(OPENS))
     return worth(0)
@@ -214,8 +208,14 @@ def _answer(name: str, question: dict[str, Any]) -> float:
     say(result)
     record.attempt(name, question["kind"], result.status, result.points, result.max_points)
     if question["kind"] == "repair":
-        record.note(_ticket(name), "repair", {"passed": result.passed, "points": result.points})
+        _note(name, question["source"], result, result.passed)
     return worth(result.points)
+
+
+def _note(name: str, source: str, result: Result, passed: bool) -> None:
+    """Note a judged program. Before the diagnosis is complete none has `passed`."""
+    told = {"passed": passed, "points": result.points, "status": result.status}
+    record.note(_ticket(name), "repair", told | {"program": hashlib.sha256(source.encode()).hexdigest()[:12]})
 
 
 def say(result: Result, details: bool = True) -> None:

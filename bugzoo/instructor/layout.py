@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bugzoo.draws import VERSION
 from bugzoo.errors import UserError
 from bugzoo.instructor import handout, key, pages
 from bugzoo.instructor.folder import FOLDER, FORMAT, check_place, manifest
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.proof import Proof, refuse
 from bugzoo.instructor.students import Own
-from bugzoo.instructor.variants import VERSION
 from bugzoo.plain import plain
 
 MANIFEST = f"{FOLDER}/manifest.json"

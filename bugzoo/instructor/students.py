@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bugzoo.draws import draw
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.instructor.model import Assignment
 from bugzoo.instructor.roster import Student
-from bugzoo.instructor.variants import draw, variant
+from bugzoo.instructor.variants import variant
 from bugzoo.instructor.visible import Progress, measure
 
 ATTEMPTS = 8

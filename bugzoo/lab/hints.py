@@ -18,14 +18,31 @@ def opened(ticket: str) -> int:
     return max(int((kept or {}).get("opened", 0)), _UNWRITTEN.get(ticket, 0))
 
 
+def tries(ticket: str) -> int:
+    """Return how often the learner has tried: guesses that differ from the one before, and different programs judged.
+
+    A guess is a cause and a line, kept or handed in. An unchanged program is no try, nor is one that cannot be graded.
+    """
+    notes = record.notes(ticket)
+    guesses = [(one.get("cause"), one.get("place")) for one in notes if one["kind"] in ("hypothesis", "diagnosis")]
+    new = [guess for before, guess in zip([None, *guesses], guesses, strict=False) if guess != before]
+    judged = [one for one in notes if one["kind"] == "repair" and one.get("status", "wrong") in JUDGED]
+    return len(new) + len({one.get("program", number) for number, one in enumerate(judged)})
+
+
+JUDGED = ("wrong", "your code raised", "passed")
+"""States of a repair that was judged."""
 STEPS = ("a nudge", "narrower", "the place")
+
+
+TRY = "A try is a new guess, or a changed program that was judged."
 
 
 class Hints:
     """Hints for one case. `texts`: three hints; `costs`: points for opening each; `ticket`: the case.
 
     An opened hint of a ticket stays open in every kernel. `tries`: returns how often the learner has tried. With it, each
-    hint opens after one more try, and a closed one says so.
+    hint opens after one more try, and a closed one says so. Then none costs anything.
     """
 
     def __init__(
@@ -38,7 +55,8 @@ class Hints:
     ) -> None:
         if len(texts) != len(costs):
             raise UserError(f"There are {len(texts)} hints but {len(costs)} costs. Give one cost per hint.")
-        self._texts, self.costs, self.ticket, self._tries = tuple(texts), tuple(costs), ticket, tries
+        self._texts, self.ticket, self._tries = tuple(texts), ticket, tries
+        self.costs = tuple(costs) if tries is None else (0,) * len(costs)
         self.opened = min(opened(ticket), len(texts))
 
     @property
@@ -53,8 +71,8 @@ class Hints:
         made = self.opened + 1 if self._tries is None else self._tries()
         if made > self.opened:
             return ""
-        needed = f"{self.opened + 1} graded {'tries' if self.opened else 'try'}"
-        return f"Hint {self.opened + 1} opens after {needed}. You have made {made}."
+        needed = f"{self.opened + 1} {'tries' if self.opened else 'try'}"
+        return f"Hint {self.opened + 1} opens after {needed}. You have made {made}. {TRY}"
 
     def next(self) -> str:
         """Open the next hint and return it; or say why it is still closed."""
@@ -70,7 +88,7 @@ class Hints:
         """Show a button that opens the next hint, or a line of text without a front end."""
         if headless():
             price = f"They cost {', '.join(map(str, self.costs))} points."
-            price = price if self._tries is None else "Each opens after one more graded try."
+            price = price if self._tries is None else f"Each opens after one more try. {TRY}"
             print(f"{len(self._texts)} hints; hints.next() opens one. {price}")
             return self
         import ipywidgets as w

@@ -15,7 +15,7 @@ def test_typing_an_edit_passes_the_exercise(lab) -> None:
     assert "once your edit passes" in text(lab.outputs("debrief"))
     hints = lab.show("hints")
     hints.locator("button").first.click()
-    hints.get_by_text("Hint 1 opens after 1 graded try. You have made 0.").wait_for(timeout=20_000)
+    hints.get_by_text("Hint 1 opens after 1 try. You have made 0.").wait_for(timeout=20_000)
 
     cell = lab.show("program-training")
     cell.locator(".cm-line", has_text="optimizer.zero_grad()").click()  # the code is open

@@ -18,6 +18,7 @@ from bugzoo.grading.repairs import all_made
 from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.instructor import submission
 from bugzoo.instructor.tasks import ExerciseTask
+from bugzoo.lab.hints import TRY
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.running import Reading, Run
 
@@ -181,16 +182,23 @@ def test_there_is_no_diagnosis(capsys: pytest.CaptureFixture) -> None:
     assert not {"form", "diagnosis", "diagnosis-answer", "hypothesis"} & set(ids) and "repair" in ids
 
 
+def judged(status: str, program: str) -> None:
+    told = {"passed": False, "points": 0.0, "status": status, "program": program}
+    record.note(EXERCISE.scenario.ticket, "repair", told)
+
+
 def test_hints_cost_nothing_and_open_by_tries(capsys: pytest.CaptureFixture) -> None:
     hints = cell.hints(NAME)
-    assert "Each opens after one more graded try." in capsys.readouterr().out
-    assert hints.next() == "Hint 1 opens after 1 graded try. You have made 0."
-    record.attempt(NAME, "repair", "not attempted", 0, 10)
+    assert f"Each opens after one more try. {TRY}" in capsys.readouterr().out
+    assert hints.next() == f"Hint 1 opens after 1 try. You have made 0. {TRY}"
+    judged("not attempted", "a")
     assert hints.opened == 0 and "made 0" in hints.next()
-    record.attempt(NAME, "repair", "wrong", 0, 10)
+    judged("wrong", "b")
     assert hints.next() == ASKED.hints[0] and "Hint 2 opens after 2" in hints.next()
-    for _ in range(2):
-        record.attempt(NAME, "repair", "wrong", 0, 10)
+    judged("wrong", "b")
+    assert "made 1" in hints.next(), "the same program again"
+    judged("wrong", "c")
+    judged("your code raised", "d")
     assert [hints.next(), hints.next(), hints.next()] == [*ASKED.hints[1:], "There are no more hints."]
     assert hints.cost == 0 and cell.hints(NAME).opened == 3, "what was read stays read"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bugzoo.draws import draw, settle
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
 from bugzoo.instructor import Assignment, key, write
@@ -13,7 +14,7 @@ from bugzoo.instructor.roster import Student
 from bugzoo.instructor.students import Own
 from bugzoo.instructor.submission import find, read
 from bugzoo.instructor.tasks import AssignmentTask
-from bugzoo.instructor.variants import draw, read_secret, settle, variant
+from bugzoo.instructor.variants import read_secret, variant
 from tests.instructor.class_of import written_proof
 
 SECRET = "correct horse battery staple"
