@@ -50,6 +50,8 @@ def chromium() -> Iterator[Any]:
 class Server:
     url: str
     folder: Path
+    data: Path
+    """Where the learner's record is."""
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +85,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         url = f"http://127.0.0.1:{port}"
         try:
             _wait(lambda: urllib.request.urlopen(f"{url}/api/status", timeout=2).status == 200, process, home)
-            yield Server(url, folder)
+            yield Server(url, folder, home / "data")
         finally:
             process.terminate()
             try:

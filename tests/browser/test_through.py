@@ -1,0 +1,80 @@
+"""Lessons and exercises gone through by clicks, all right and all wrong: what `--browser` of the two checks runs."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bugzoo import course
+from bugzoo.course.questions import Choices
+from bugzoo.course.source import Lesson
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.lab.quiz_widgets import plain
+from tests.browser import walk
+from tests.browser.conftest import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sampled(0)]
+
+
+LESSONS = [name.split("_")[0] for name in course.files() if re.match(r"(?!00)\d\d_", name)]
+
+
+@pytest.fixture
+def learner(lab: Any, server: Any) -> Iterator[Any]:
+    """A new learner: no record, notebooks as handed out, no kernel that has run."""
+    shutil.rmtree(server.data, ignore_errors=True)
+    for kind in ("notebooks", "exercises"):
+        shutil.copytree(ROOT / kind, server.folder / kind, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+    yield lab
+    lab.page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+
+
+@pytest.mark.parametrize("way", walk.WAYS)
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson(learner: Any, name: str, way: str) -> None:
+    asked = course.load(name)
+    learner.open(f"notebooks/{asked.file.stem}.ipynb")
+    shown = walk.lesson(learner, asked, way)
+    for question in asked.of("predict"):
+        told = next(text for cell, text in reversed(shown.items()) if came_back(asked, cell, question.name))
+        assert "You said: " in told and "It was: " in told, told
+        found = asked.questions[question.name]
+        if isinstance(found, Choices):
+            reasons = [plain(why) for _, why, right in found.answers if right]
+            assert all(" ".join(why.split()) in " ".join(told.split()) for why in reasons), (question.name, told)
+    for question in asked.of("check"):
+        said = shown[question.key]
+        assert ("Right" if way == "right" else "Not quite") in said, said
+    for task in asked.tasks:
+        tried = next(one.key for one in asked.cells if f'try_out("{asked.number}/{task}"' in one.text)
+        told = " ".join(shown[tried].split())
+        assert ("continues with the solution" in told) == (way == "wrong"), told
+    graded(asked, shown, way)
+
+
+def came_back(asked: Lesson, cell: str, question: str) -> bool:
+    return re.search(rf"\b{question}\.reveal\(", next(one.text for one in asked.cells if one.key == cell)) is not None
+
+
+def graded(asked: Lesson, shown: dict[str, str], way: str) -> None:
+    """The transfer is graded: everything right, or nothing but what every answer gets."""
+    for cell in asked.cells:
+        if "judged(" in cell.text and cell.kind == "code":
+            found = re.search(r"(\d) of (\d) are right", shown[cell.key])
+            assert found and (found[1] == found[2]) == (way == "right"), shown[cell.key]
+
+
+@pytest.mark.parametrize("way", walk.WAYS)
+@pytest.mark.parametrize("name", list(exercises()))
+def test_an_exercise(learner: Any, name: str, way: str) -> None:
+    asked = load(name)
+    learner.open(f"exercises/{name}.ipynb")
+    walk.exercise(learner, asked, way)
+    repair = walk.said(learner, "repair")
+    assert (f"passed: {asked.points[0]:g} of {asked.points[0]:g}" in repair) == (way == "right"), repair
+    if asked.kind != "break":
+        earned = walk.said(learner, "diagnosis")
+        assert (f"{asked.points[1]:g} of {asked.points[1]:g} points" in earned) == (way == "right"), earned
+    assert ("### Next" in walk.said(learner, "debrief")) == (way == "right")

@@ -1,0 +1,174 @@
+"""A lesson or an exercise gone through as a learner does: each cell in turn, each question by clicks, code typed.
+
+`WAYS`: everything answered right, and everything answered wrong with nothing written.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from bugzoo import lab as bugzoo_lab
+from bugzoo.choices import choices
+from bugzoo.course.questions import Choices, Match, Number, Order, Question
+from bugzoo.course.source import Lesson
+from bugzoo.grading import diagnosis, repairs
+from bugzoo.grading.answers import right
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.notebook import build
+from bugzoo.lab.quiz_widgets import LETTERS, plain
+from bugzoo.scenario import Scenario
+from tests.browser.test_exercise import text
+from tests.browser.test_lesson_03 import until
+
+WAYS = ("right", "wrong")
+SECONDS = 240.0
+"""Longest cell beside other work; `bugzoo lessons check` measures the cells themselves."""
+
+
+def lesson(lab: Any, asked: Lesson, way: str) -> dict[str, str]:
+    """Go through a lesson. Return cell -> what it shows at the end; check on the way that no result comes too early."""
+    book = asked.notebook()
+    for cell in (one for one in book.cells if one.cell_type == "code"):
+        name = cell.id.replace("-", "_")
+        if name in asked.tasks and way == "right":
+            write(lab, cell.id, asked.tasks[name].solution)
+        lab.show(cell.id)
+        lab.run_cell(cell.id, SECONDS)
+        if question := asked.questions.get(name):
+            answer(lab, cell.id, question, way)
+            kept_back(lab, asked, cell.id, question)
+        elif name in asked.drawings:
+            lab.show(cell.id).locator("button", has_text="This is my guess").click()
+            says(lab.show(cell.id), "Saved: ")
+        elif found := re.search(r"lab\.diagnose\((\w+),", cell.source):
+            hand_in(lab, cell.id, case_of(asked, found[1]), way)
+    assert lab.errors() == []
+    return {one.id: lab.show(one.id).inner_text() for one in book.cells if one.cell_type == "code"}
+
+
+def kept_back(lab: Any, asked: Lesson, name: str, question: Question) -> None:
+    """A prediction is saved, and no reply stands beside it before its run."""
+    if next(cell for cell in asked.cells if cell.key == name and cell.kind in ("check", "predict")).kind == "check":
+        return
+    box = lab.show(name)
+    says(box, "Saved: ")
+    replies = [why for _, why, _ in question.answers] if isinstance(question, Choices) else []
+    assert not [why for why in replies if plain(why) in plain(box.inner_text())], box.inner_text()
+
+
+def answer(lab: Any, name: str, question: Question, way: str) -> None:
+    """Answer a question, right or wrong."""
+    box, good = lab.show(name), way == "right"
+    if isinstance(question, Choices):
+        place = next(place for place, (_, _, right) in enumerate(question.answers) if right == good)
+        box.locator("input[type=radio]").nth(place).check()
+    elif isinstance(question, Number):
+        box.locator("input").first.fill(question.right.shown if good else "123456")
+        box.locator("button", has_text="Answer").click()
+    elif isinstance(question, Match):
+        for place, (_, right) in enumerate(question.pairs):
+            match(box.locator("select").nth(place), plain(right), good)
+        box.locator("button", has_text="Check").click()
+    elif isinstance(question, Order):
+        order(box, [plain(one) for one in question.items], good)
+    assert until(lambda: re.search(r"Saved: |Right|Not quite", box.inner_text()) is not None), box.inner_text()
+
+
+def match(chooser: Any, right: str, good: bool) -> None:
+    options = [one.replace("\xa0", " ").strip() for one in chooser.locator("option").all_inner_texts()]
+    fits: Callable[[str], bool] = lambda one: (one[3:] == right) == good and one[:1] in LETTERS and one[1:2] == ")"  # noqa: E731
+    chooser.select_option(index=next(place for place, one in enumerate(options) if fits(one)))
+
+
+def order(box: Any, items: list[str], good: bool) -> None:
+    """Move each line up to its place; to be wrong, the last one comes first."""
+    wanted = items if good else [items[-1], *items[:-1]]
+
+    def shown() -> list[str]:
+        lines = box.locator(".bugzoo-form .widget-hbox .bugzoo-status").all_inner_texts()
+        return [one.split(". ", 1)[1].strip() for one in lines]
+
+    for place, line in enumerate(wanted):
+        for at in range(shown().index(line), place, -1):
+            box.locator(".widget-hbox").nth(at).locator("button", has_text="up").click()
+            assert until(lambda at=at, line=line: shown()[at - 1] == line), shown()
+    box.locator("button", has_text="Check").click()
+
+
+def case_of(asked: Lesson, variable: str) -> Scenario:
+    """Return the case that a cell `variable = lab.case(...)` names."""
+    found = re.search(rf'(?m)^{variable} = lab\.case\("([^"]+)"\)', "\n".join(cell.text for cell in asked.cells))
+    assert found, variable
+    return bugzoo_lab.case(found[1])
+
+
+def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
+    """Fill in a lesson's form and hand it in."""
+    [(fault, params)] = case.specs
+    accepted = [case.healthy().source, *repairs.repairs(case.source, fault, params).values()]
+    wanted = diagnosis.right(fault, params, case.source, accepted, choices(fault, case.ticket))
+    form = lab.show(name)
+    causes = [one.strip() for one in form.locator(".widget-radio-box").first.locator("label").all_inner_texts()]
+    good = way == "right"
+    cause = next(place for place, one in enumerate(causes) if (one in wanted.causes) == good)
+    form.locator(".widget-radio-box").first.locator("label").nth(cause).click()
+    letter = wanted.test.letter if good else next(one for one in "ABCD" if one != wanted.test.letter)
+    form.locator(".widget-radio-box").nth(1).locator("label", has_text=f"{letter})").click()
+    form.locator("select").select_option(index=wanted.places[0][0] if good else 1)
+    if wanted.step is not None:
+        form.locator("input[type=text]").first.fill(str(wanted.step[1] if good else wanted.step[1] + 50))
+    form.locator("button", has_text="Hand in").click()
+    says(form, "Saved at")
+
+
+def exercise(lab: Any, asked: Exercise, way: str) -> None:
+    """Go through an exercise: look, diagnose by clicks, type the solution, hand it to the grader, read the debrief."""
+    solved = {cell["id"]: "".join(cell["source"]) for cell in json.loads(build(asked, "solution"))["cells"]}
+    cells = [cell for cell in json.loads(build(asked))["cells"] if cell["cell_type"] == "code"]
+    for cell in cells:
+        name = cell["id"]
+        if name.startswith("program-") and way == "right":
+            write(lab, name, solved[name])
+        lab.show(name)
+        lab.run_cell(name, SECONDS)
+        if name == "hypothesis":
+            guess(lab, asked, way)
+        elif name == "form":
+            place = right(asked).places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
+            lab.show(name).locator("select").select_option(index=place)
+            lab.show(name).locator("button", has_text="Hand in").click()
+            says(lab.show(name), "Saved at")
+    assert lab.errors() == []
+
+
+def guess(lab: Any, asked: Exercise, way: str) -> None:
+    """Choose a cause and its test, and keep both."""
+    form, wanted = lab.show("hypothesis"), right(asked)
+    causes = [one.strip() for one in form.locator(".bugzoo-is-cause label").all_inner_texts()]
+    place = next(place for place, one in enumerate(causes) if one and (one in wanted.causes) == (way == "right"))
+    form.locator(".bugzoo-is-cause label").nth(place).click()
+    tests = form.locator(".bugzoo-is-test label")
+    letter = wanted.test.letter if way == "right" else "A"
+    if until(lambda: tests.count() > 0, 10):
+        tests.filter(has_text=f"{letter})").first.click()
+    form.locator("button", has_text="Keep").click()
+    says(form, f"50 % {causes[place]}")
+
+
+def write(lab: Any, name: str, source: str) -> None:
+    """Replace a cell's text, as select all and paste would."""
+    lab.page.evaluate(
+        """([id, source]) => window.jupyterapp.shell.currentWidget.content.widgets
+            .find(cell => cell.model.id === id).model.sharedModel.setSource(source)""",
+        [name, source],
+    )
+
+
+def says(box: Any, part: str) -> None:
+    assert until(lambda: part in box.inner_text()), (part, box.inner_text())
+
+
+def said(lab: Any, name: str) -> str:
+    """What a cell printed, with its lines joined."""
+    return " ".join(text(lab.outputs(name)).split())
