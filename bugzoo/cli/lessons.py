@@ -65,6 +65,15 @@ def check(
         list[str] | None, typer.Argument(metavar="[LESSON]...", help="Names or numbers. Default: all.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Also run lessons that are proved already.")] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Also go through the named lessons by clicks, in Chromium. Takes minutes.")
+    ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="cpu|cuda", help="Run on this device, and list the numbers of the text that do not hold there."
+        ),
+    ] = None,
     json: Json = None,
 ) -> None:
     """Run lessons with their proof cells, and compare each marked number in the text with the measured one.
@@ -72,30 +81,50 @@ def check(
     Exit code 1 when a cell raises, a number is wrong, or the text holds a number that no cell proves. Proved lessons
     are stored in `proofs/lessons/`. A lesson with an unchanged text is not run again, unless you name it.
 
+    Proofs are measured on the CPU. With --device every lesson named is run there, and nothing is stored.
+
     Examples:
 
     - `bugzoo lessons check`
     - `bugzoo lessons check 03`
+    - `bugzoo lessons check 02 --browser`
+    - `bugzoo lessons check 03 --device cuda`
     """
     from bugzoo import course
 
     chosen = [course.load(name) for name in names or course.files()]  # an unknown one is reported before torch loads
-    from bugzoo.proving.lesson_proof import prove, proved
+    numbered = [lesson.number for lesson in chosen if lesson.number.isdigit() and int(lesson.number)]
+    if browser:
+        from bugzoo.proving.browser import check_there
+
+        check_there()
+    if device is not None:
+        from bugzoo.device import resolved
+
+        device = resolved(device, "--device ")
+    from bugzoo.proving.lesson_proof import elsewhere, prove, proved
 
     rows = []
     with progress("lessons", json) as tell:
         for number, lesson in enumerate(chosen):
             tell(number, len(chosen))
             begin = time.monotonic()
-            known = not (names or fresh) and proved(lesson)
-            problems = [] if known else prove(lesson)
+            known = not (names or fresh or device) and proved(lesson)
+            problems = [] if known else elsewhere(lesson, device) if device else prove(lesson)
             seconds = round(time.monotonic() - begin, 1)
             rows.append({"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds})
             if json != "-":
                 told = "NOT PROVED" if problems else "proved"
+                if device:
+                    told = f"on {device} NOT ALL HOLDS" if problems else f"holds on {device}"
                 took = "from the cache" if known else f"{seconds:.0f} s"
                 about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}"
                 print("\n".join([*problems, about]), flush=True)
     if json:
         emit(rows, json)
-    raise typer.Exit(0 if all(row["ok"] for row in rows) else 1)
+    good = all(row["ok"] for row in rows)
+    if browser and good:
+        from bugzoo.proving.browser import gone_through
+
+        good = gone_through("a_lesson", numbered)
+    raise typer.Exit(0 if good else 1)

@@ -6,7 +6,8 @@
     # At step {51 = first_bad} the loss is nan.
 
     # %% setup                         code; write `%magic` as `# %magic`; tags=["raises-exception"] may follow
-    import torch
+    device = "auto"  # or "cpu", "cuda"
+    import torch                       the first line stands where programs run; what it means is said below the cell
 
     # %% [check] guess                 a question; its cell is `guess = lab.quick_check("03/guess")`
     # What will you see?
@@ -65,6 +66,7 @@ from typing import Any
 from bugzoo.course.cells import CLAIM, PROSE, Cell, read_cell
 from bugzoo.course.drawings import Drawing, read_drawing
 from bugzoo.course.questions import Question, read_question
+from bugzoo.device import ABOUT, LINE
 from bugzoo.errors import UserError, unknown
 
 ASKS = {"check": "quick_check", "predict": "predict", "draw": "draw"}
@@ -216,6 +218,8 @@ class Lesson:
                 cells.append(notebooks.code(cell.key, text, **about))
             elif cell.kind == "code" or (cell.kind == "proof" and proofs):
                 cells.append(notebooks.code(cell.key, re.sub(r"(?m)^# (?=%{1,2}\w|!\w)", "", cell.text), **about))
+                if cell.text.startswith(LINE):
+                    cells.append(notebooks.markdown("device", ABOUT))
         return notebooks.notebook(cells)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bugzoo import course
+from bugzoo import device as _device
 from bugzoo.errors import UserError
 from bugzoo.lab.arrange import MatchQuestion, OrderQuestion
 from bugzoo.lab.choice import about as question_about
@@ -32,7 +33,7 @@ from bugzoo.scenario import Scenario
 __all__ = [
     "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
     "break_it", "case", "diagnose", "draw", "headless", "hints", "live", "look", "picture", "play", "predict", "quick_check",
-    "quiz", "stop_all", "timer", "try_out",
+    "quiz", "stop_all", "timer", "try_out", "use",
 ]  # fmt: skip
 
 plain_errors()
@@ -40,10 +41,21 @@ one_thread()
 warm_up()  # only in a notebook's kernel: import in the background what the first run needs
 
 
+def use(device: str) -> str:
+    """Choose where this notebook's programs run: "auto", "cpu" or "cuda". Return the device, "cpu" or "cuda".
+
+    "auto" is CUDA where torch finds a GPU. Raises UserError for another value, and for a GPU that is not there.
+    """
+    chosen = _device.use(device)
+    if chosen != _device.CPU:
+        print(f"The programs of this notebook run on {chosen}.")
+    return chosen
+
+
 def case(name: str) -> Scenario:
-    """Return a lesson's case, such as `03/incident`; the notebook does not name its fault."""
+    """Return a lesson's case, such as `03/incident`, on the device of `use`; the notebook does not name its fault."""
     number, _, key = name.partition("/")
-    return Scenario(*course.load(number).case(key))
+    return Scenario(*course.load(number).case(key), device=_device.used())
 
 
 def live(what: Scenario | str, **options: Any) -> LiveView:
@@ -86,7 +98,14 @@ def _asked(name: str) -> Any:
 
 
 def picture(figure: Any) -> None:
-    """Show a matplotlib figure with a transparent background, for light and dark pages."""
+    """Show a matplotlib figure with a transparent background, for light and dark pages, and the device below it."""
+    show_figure(figure)
+    if _device.used() != _device.CPU:
+        print(f"on {_device.used()}")
+
+
+def show_figure(figure: Any) -> None:
+    """Show a figure that says itself where its numbers were measured."""
     import io
 
     from IPython.display import Image, display

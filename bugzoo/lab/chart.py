@@ -122,6 +122,8 @@ class Chart:
         """{"step", "text"} of the first non-finite step, if it is marked."""
         self.on_seen: Callable[[], None] | None = None
         """Called each time a page has the plot in sight."""
+        self.places: dict[str, str] = {}
+        """"healthy" and "broken" -> what the legend adds to the run's name: its device, if that is not the CPU."""
         self._points: dict[str, Sequence[Point]] = {}
         self._marks: list[tuple[int, str]] = []
         self._width = 1
@@ -150,7 +152,7 @@ class Chart:
     def _draw(self, which: str, points: Sequence[Point]) -> None:
         table = np.array(points, dtype=np.float64).reshape(-1, 3)
         kept = thinned(len(table))
-        name = named(RUNS[which][0], self._width)
+        name = named(RUNS[which][0] + self.places.get(which, ""), self._width)
         for column, (faint, mean) in enumerate(self._curves(which), start=1):
             values = np.where(table[:, column] > 0, table[:, column], np.nan)  # a logarithm needs more than 0
             mean.name = name

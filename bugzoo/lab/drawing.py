@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bugzoo import record
+from bugzoo import device, record
 from bugzoo.course import drawings
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
@@ -68,10 +68,11 @@ class Drawing:
         self._keep()
         if self.face is not None:
             self.face.lock()
-        from bugzoo.lab import picture
+        from bugzoo.lab import show_figure
         from bugzoo.lab.drawing_picture import figure
 
-        picture(figure(self.asked, self.said, self.curves))
+        place, _ = device.places(device.used(), device.used())
+        show_figure(figure(self.asked, self.said, {f"{name}{place}": curve for name, curve in self.curves.items()}))
         show_lines([self.told()])
 
     def told(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bugzoo import device
 from bugzoo.errors import UserError
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.running import Job, Run
@@ -27,6 +28,8 @@ class Curve:
     grad_norms: Sequence[float]
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics at its end."""
+    device: str = device.CPU
+    """Where it ran."""
 
     @property
     def points(self) -> list[Point]:
@@ -46,6 +49,14 @@ class TwinCase:
     job: Job | None = None
     """How to run it in its own processes: several ranks, a memory limit, or a fresh process."""
     twin_job: Job | None = None
+
+    @property
+    def places(self) -> tuple[str, str]:
+        """What is added to the names of the run and of its twin: their devices, nothing where both are the CPU."""
+        here = device.of_text(self.source)
+        if isinstance(self.twin, Curve):
+            return device.places(here, self.twin.device, recorded=True)
+        return device.places(here, here if self.twin is None else device.of_text(self.twin))
 
 
 def case_of(what: Scenario | str, healthy: Scenario | Curve | str | None = None, job: Job | None = None) -> TwinCase:

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import Any
 
-from bugzoo import views
+from bugzoo import device, views
 from bugzoo.errors import UserError
 from bugzoo.lab.frontend import headless
 from bugzoo.running import Reading, Run
@@ -24,7 +24,8 @@ def look(name: str, run: Run, step: int | None = None) -> dict[str, Any]:
         made = "Pass its `.result`" if hasattr(type(run), "result") else "Make one with `run = scenario.run()`"
         raise UserError(f"`lab.look({name!r}, ...)` takes a run, not an object of type {type(run).__name__}. {made}.")
     checked_step(name, step, "lab.look('batch', run, step=...)")
-    return show(name, views.measure(run, [name], **({} if step is None else {"step": step}))[name])
+    reading = views.measure(run, [name], **({} if step is None else {"step": step}))[name]
+    return show(name, reading, device.of_text(run.source))
 
 
 def checked_step(name: str, step: int | None, call: str) -> None:
@@ -37,13 +38,15 @@ def checked_step(name: str, step: int | None, call: str) -> None:
         raise UserError(f"step={step!r} is not an optimizer step. Steps are whole numbers from 1.")
 
 
-def show(name: str, reading: Reading) -> dict[str, Any]:
-    """Print a view, with its picture if there is a front end; return label -> number."""
+def show(name: str, reading: Reading, where: str = device.CPU) -> dict[str, Any]:
+    """Print a view, with its picture if there is a front end; return label -> number. `where`: the run's device."""
     print(shown.text(name, reading))
+    if where != device.CPU:
+        print(f"  measured on {where}")
     if not headless():
         from bugzoo import lab
 
         figure = shown.figure(name, reading)
         if figure is not None:
-            lab.picture(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
+            lab.show_figure(figure)  # as PNG: a kernel without pyplot shows a figure as its repr
     return shown.seen(name, reading)

@@ -49,8 +49,12 @@ def text_table(
     twin: Any = None,
     rows: int = 10,
     explain: bool = True,
+    places: tuple[str, str] = ("", ""),
 ) -> str:
-    """Return some steps of both runs and the metrics; with `explain` also the steps around the first non-finite one."""
+    """Return some steps of both runs and the metrics; with `explain` also the steps around the first non-finite one.
+
+    `places`: what is added to the names of the two runs.
+    """
     bad = first_bad(points) if explain else None
     wanted = {round(1 + i * (len(points) - 1) / max(1, rows - 1)) for i in range(rows)} if points else set()
     if bad:
@@ -66,7 +70,7 @@ def text_table(
             if bad and step == bad[0]:
                 line += "   <- first non-finite"
             lines.append(line)
-    for label, one in (("this run", run), ("healthy", twin)):
+    for label, one in ((f"this run{places[0]}", run), (f"healthy{places[1]}", twin)):
         if one is not None:
             outcome, steps, metrics = _end(one)
             numbers = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())

@@ -312,13 +312,14 @@ class LiveView:
     def _bundle(self) -> dict[str, Any]:
         engine = self._need()
         twin = self._twin_points, self._twin_run
-        table = summary.text_table(engine.points, engine.run, *twin, explain=self.explain)
+        run_place, twin_place = places = self.case.places
+        table = summary.text_table(engine.points, engine.run, *twin, explain=self.explain, places=places)
         bundle: dict[str, Any] = {"text/plain": table}
         if engine.points:
             label = self.case.label
             bundle["image/png"] = summary.picture(
                 engine.points, engine.run, self._twin_points, label, explain=self.explain, marks=self._marks,
-                twin=self._twin_run,
+                twin=self._twin_run, names=(f"broken{run_place}", f"healthy{twin_place}"),
             )  # fmt: skip
         return bundle
 

@@ -72,6 +72,7 @@ class ViewWidgets:
     def started(self) -> None:
         self._twin_drawn = False
         self.chart.clear()
+        self.chart.places = dict(zip(("broken", "healthy"), self.view.case.places, strict=True))
         self._label("running")
 
     def update(self, which: str, points: list[Point] | None, twin_points: list[Point]) -> None:

@@ -21,6 +21,8 @@
 # Cell*; your predictions and your code are still there. The [glossary](glossary.ipynb) explains words that you do not know.
 
 # %% setup
+device = "auto"  # or "cpu", "cuda"
+
 import copy
 
 import torch
@@ -28,6 +30,8 @@ import torch.nn.functional as F
 
 import bugzoo
 from bugzoo import lab
+
+device = lab.use(device)
 
 # %% [proof] reading-time
 from bugzoo.course import load
@@ -299,7 +303,7 @@ def loss_of(model, batch):
 
 torch.manual_seed(0)  # dropout draws random numbers
 ill, well = at_start(incident), at_start(incident.healthy())
-reviews, labels = well["train_loader"].dataset.tensors
+reviews, labels = (one.to(device) for one in well["train_loader"].dataset.tensors)
 batch = reviews[:8], labels[:8]
 steps = list(range(10, 201, 10))
 curves = {}
@@ -375,7 +379,7 @@ rate = ill["optimizer"].param_groups[0]["lr"]
 low_rate, top_rate = rate / 100, rate * 50
 assert all(w.requires_grad for w in weights) and rate_50 > 0.5 and ill_sum > 0.5
 for tried in (low_rate, top_rate):
-    slow = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": tried}).run().trace.loss
+    slow = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": tried}, device=device).run().trace.loss
     assert abs(slow[-20:].mean() - 0.7) < 0.03
 both_learn = healthy_sum < 1e-3
 count = len(weights)
@@ -666,7 +670,7 @@ flat = (
 #
 # The view counts {22 = tensors_twice} tensors in the incident, as two models were alive: {half of the elements = half} are trainable and held by no optimizer. In
 # the twin the share is 0. `one_batch` repeats the program's own loop with the same random numbers, so the incident's loss is
-# {the same in each step = flat}, to the last digit.
+# {the same in each step = flat}, to the last digit. (On a GPU, a kernel may add in another order each time, and the last digits differ.)
 
 # %% [predict] repaired
 # The incident is paused after step 40 and gets a new optimizer for the model that it trains. What happens to its curve?
@@ -710,7 +714,8 @@ assert mended.loss[:40].mean() > 0.65 > mended.loss[-20:].mean() > healthy.loss[
 
 # %% habits
 for name, case in (("incident", incident), ("healthy twin", incident.healthy())):
-    small = bugzoo.Scenario(case.program, case.faults, settings={"reviews": 125, "epochs": 20, "batch_size": 20})
+    settings = {"reviews": 125, "epochs": 20, "batch_size": 20}
+    small = bugzoo.Scenario(case.program, case.faults, settings, device=device)
     run = lab.LiveView(small, pause_at=1, show_twin=False).start()
     run.wait_pause()
     at_one = weights_of(run.objects["model"])
@@ -749,7 +754,7 @@ for fault in (
     "loop/gradients_wiped", "loop/stale_gradients", "data/label_noise", "data/leaky_split",
     "optimizer/some_parameters_left_out", "optimizer/lr_too_low",
 ):  # fmt: skip
-    run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}).run()
+    run = bugzoo.Scenario("mlp", (fault,), settings={"epochs": 1}, device=device).run()
     numbers = diagnostics.read("overfit_one_batch", run).numbers
     verdict = diagnostics.instrument("overfit_one_batch").judge(numbers)
     caught[fault] = verdict.fired
@@ -801,7 +806,7 @@ def head_only(run):
 
 def drawn_anew(model, batch):
     """Labels that are drawn again in each step: nothing can be memorized."""
-    return F.cross_entropy(model(batch[0]), torch.randint(2, batch[1].shape))
+    return F.cross_entropy(model(batch[0]), torch.randint(2, batch[1].shape, device=device))
 
 
 ways = {

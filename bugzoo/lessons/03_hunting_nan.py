@@ -22,11 +22,15 @@
 # words that you do not know.
 
 # %% setup
+device = "auto"  # or "cpu", "cuda"
+
 import torch
 import torch.nn.functional as F
 
 import bugzoo
 from bugzoo import lab
+
+device = lab.use(device)
 
 # %% [proof] reading-time
 from bugzoo.course import load
@@ -192,7 +196,7 @@ worse = loss_bad > healthy.loss[last_step]
 # no number grows before the cliff
 assert loss_good < trace.loss[0] and trace.grad_norm[:50].max() < 3 * np.median(trace.grad_norm[20:50])
 # a tenth of the learning rate does not help
-slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-4}).run().trace
+slower = bugzoo.Scenario(incident.program, incident.faults, {"learning_rate": 1e-4}, device=device).run().trace
 assert np.isnan(slower.loss[-1]) and np.isnan(slower.grad_norm[50]) and np.isfinite(slower.loss[50])
 # nothing is told before it is asked: neither the operation nor what hides it
 early = [lesson.questions[name] for name in ("guess", "last_good")]
@@ -207,9 +211,9 @@ assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 # operation that is not defined for some number, one bad batch, or a number too large for float16. The next question is
 # which of them.
 #
-# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. So the fault does nothing for fifty
-# steps and then starts. Both runs saw the same batches, and the twin is fine: it is not the batch. The tensors are float32,
-# and no number was large. One suspect is left.
+# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. (On a GPU, a kernel may add
+# in another order each time, and the last digits differ.) So the fault does nothing for fifty steps and then starts. Both
+# runs saw the same batches, and the twin is fine: it is not the batch. The tensors are float32, and no number was large. One suspect is left.
 #
 # **The loss is a late witness.** At step {51 = bad_gradient} the loss is {1.48 = loss_bad}: {worse = worse} than its twin's, but a number. Its gradient is already
 # `nan`. If you look at step {52 = bad_loss}, the first `nan` on the curve, you look at the wrong step.
@@ -676,7 +680,8 @@ assert math.isnan(at_zero) and beyond == 0
 # How close to the healthy run will it get?
 #
 # (x) The same run, to the last bit
-#     Until step 50 they were the same run, and from there on they are the same program.
+#     Until step 50 they were the same run, and from there on they are the same program. (On a GPU the last digits may
+#     differ, as a kernel may add in another order each time.)
 # ( ) It dies as well: the damage is done before step 50
 #     Up to step 50 the logarithm had done nothing: the two were one run.
 # ( ) About as good, some digits differ
@@ -892,7 +897,7 @@ assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
 
 # %% eps-run
 def try_eps(eps):
-    case = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",))
+    case = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",), device=device)
     run = lab.LiveView(case, show_twin=False).start().result
     lost = sum(1 for loss in run.trace.loss if loss != loss)  # nan is the only number that differs from itself
     print(f"eps = {eps:5}  {lost:3} of {len(run.trace.loss)} losses are nan   {on_validation(run.trace.metrics)}")
@@ -909,7 +914,7 @@ eps_guess.reveal(f"accuracy {with_eps['accuracy']:.3f}")
 
 def with_slider(eps, step=50):
     """The run with another eps."""
-    return bugzoo.Scenario("mlp", (f"numerics/log_at_step?step={step}&eps={eps}",)).run()
+    return bugzoo.Scenario("mlp", (f"numerics/log_at_step?step={step}&eps={eps}",), device=device).run()
 
 
 quiet, well = with_slider("1e-9").trace, view.healthy.trace
@@ -949,7 +954,7 @@ from bugzoo.running import run_here
 
 bare_runs = {}
 for eps in ("1e-9", "0"):
-    text = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",)).source
+    text = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",), device=device).source
     no_relu = text.replace("        hidden = F.relu(hidden)\n", "")
     assert no_relu != text
     run = bare_runs[eps] = run_here(no_relu)
@@ -1013,7 +1018,7 @@ smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
 
 # %% panel
 panel = lab.break_it(
-    bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=0",)),
+    bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=0",), device=device),
     ranges={"step": (0, 250)},
 )
 

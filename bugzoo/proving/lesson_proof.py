@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from bugzoo.course.cells import PROSE, REVEALED, Cell
 from bugzoo.course.source import Lesson
+from bugzoo.device import CPU, LINE, VARIABLE
 from bugzoo.plain import plain
 from bugzoo.proving import ledger
 
@@ -54,7 +55,25 @@ def read_through(lesson: Lesson) -> list[str]:
             for name in re.findall(rf'lab\.case\("{lesson.number}/(\w+)"', cell.text):
                 if name not in lesson.cases:
                     problems.append(f"{lesson.where(cell)}: there is no [case] {name}")
-    return problems + _loose_ends(lesson)
+    return problems + _without_device(lesson) + _loose_ends(lesson)
+
+
+def _without_device(lesson: Lesson) -> list[str]:
+    """Return whether a lesson that trains lacks the line for the device, or a scenario that is not on this device."""
+    cells = [*lesson.of("code"), *lesson.of("proof")]
+    trains = [cell for cell in cells if re.search(r"\b(Scenario|lab\.case)\(", cell.text)]
+    if not (lesson.number.isdigit() and trains):
+        return []
+    first = lesson.of("code")[0]
+    problems = []
+    if not first.text.startswith(LINE) or "device = lab.use(device)" not in first.text:
+        problems.append(
+            f"{lesson.where(first)}: begin the first code cell with {LINE}, and end it with device = lab.use(device)"
+        )
+    for cell in trains:
+        if cell.text.count("Scenario(") > cell.text.count("device=device"):
+            problems.append(f"{lesson.where(cell)}: a Scenario runs on the CPU; give it device=device")
+    return problems
 
 
 def _loose_ends(lesson: Lesson) -> list[str]:
@@ -107,10 +126,19 @@ def _digest(lesson: Lesson) -> str:
     return hashlib.sha256(lesson.file.read_bytes()).hexdigest()[:16]
 
 
-def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, Any]]:
+def elsewhere(lesson: Lesson, device: str) -> list[str]:
+    """Run a lesson on a device, and return each number and each assertion of a proof that does not hold there.
+
+    The ledger is about the CPU; nothing is written to it.
+    """
+    return read_through(lesson) or run(lesson, device=device)[0]
+
+
+def run(lesson: Lesson, as_given: bool = False, device: str = "") -> tuple[list[str], dict[str, Any]]:
     """Run a lesson with its proof cells in its own kernel, without a front end.
 
     Its tasks are solved. `as_given`: run the learner's version without any edit; no cell may raise there either.
+    `device`: run its programs there, and go on where a proof cell raises. Default: the CPU, up to the first error.
     Returns (problems as sentences; name -> measured value).
     """
     from nbclient import NotebookClient
@@ -122,9 +150,14 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
     claims = [] if as_given else [(claim.shown, claim.name, claim.where) for claim in lesson.claims]
     call = f"from bugzoo.proving.lesson_proof import judge\n\njudge({claims!r}, globals())"
     book.cells.append(notebooks.code("claims", call))
+    proofs = {cell.key for cell in lesson.of("proof")} if device else set()
+    for cell in book.cells:
+        if cell.id in proofs:
+            cell.metadata["tags"] = ["raises-exception"]
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
         own["OMP_NUM_THREADS"] = "1"  # threads that wait for each other stall on a busy machine
+        own[VARIABLE] = device or CPU
         with patch.dict(os.environ, own):
             client = NotebookClient(
                 book,
@@ -136,17 +169,39 @@ def run(lesson: Lesson, as_given: bool = False) -> tuple[list[str], dict[str, An
             try:
                 client.execute()
             except CellExecutionError:
-                return [_failure(lesson, book)], {}
+                return [*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}
             except (CellTimeoutError, DeadKernelError) as error:
                 return [f"{lesson.file.name}: {error}"], {}
     said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
     # other code still running in the kernel may print there as well
-    return [], json.loads(next(line for line in reversed(said) if line.startswith("{")))
+    return _raised(lesson, book, proofs), json.loads(next(line for line in reversed(said) if line.startswith("{")))
 
 
-def _failure(lesson: Lesson, book: Any) -> str:
-    """Return which cell raised, its place in the source, and the end of its output."""
-    failed = next(cell for cell in book.cells if any(o.output_type == "error" for o in cell.get("outputs", ())))
+def _raised(lesson: Lesson, book: Any, proofs: set[str]) -> list[str]:
+    """Return what the proof cells that were allowed to raise have raised."""
+    cells = {cell.key: cell for cell in lesson.cells}
+    found = [(cell.id, one) for cell in book.cells if cell.id in proofs for one in cell.outputs]
+    return [
+        f"{lesson.where(cells[key])}: {one.ename}: {one.evalue}".rstrip(": ") + f", at `{_line(one)}`"
+        for key, one in found
+        if one.output_type == "error"
+    ]
+
+
+def _line(error: Any) -> str:
+    """Return the line of the cell that raised."""
+    told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+    marked = re.findall(r"(?m)^-+> ?\d+ (.*)$", told)
+    return marked[0].strip() if marked else "?"
+
+
+def _failure(lesson: Lesson, book: Any, without: set[str] = frozenset()) -> str:  # type: ignore[assignment]
+    """Return which cell raised, its place in the source, and the end of its output. `without`: cells that may raise."""
+    failed = next(
+        cell
+        for cell in book.cells
+        if cell.id not in without and any(o.output_type == "error" for o in cell.get("outputs", ()))
+    )
     error = next(output for output in failed.outputs if output.output_type == "error")
     if failed.id == "claims":
         return error.evalue
@@ -158,9 +213,9 @@ def _failure(lesson: Lesson, book: Any) -> str:
 def judge(claims: list[tuple[str, str, str]], values: Mapping[str, Any]) -> None:
     """Print the measurements; called at the end in the lesson's kernel. Raises AssertionError for wrong claims."""
     wrong = [
-        f"{where}: the text says {shown!r}, but {name} is {values[name]!r}"
+        f"{where}: the text says {shown!r}, but {name} is {values.get(name, 'not measured')!r}"
         for shown, name, where in claims
-        if not holds(shown, values[name])
+        if name not in values or not holds(shown, values[name])
     ]
     assert not wrong, "\n".join(wrong)
     print(json.dumps(plain({name: values[name] for _, name, _ in claims})))

@@ -106,6 +106,13 @@ LESSON = '''\
 #
 # A complaint, as a user would write it. One and one are {{2 = total}}: a marked number is checked against the measured one.
 
+# %% setup
+device = "auto"  # or "cpu", "cuda"
+
+from bugzoo import lab
+
+device = lab.use(device)
+
 # %% sum
 total = 1 + 1
 

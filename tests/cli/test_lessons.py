@@ -43,12 +43,30 @@ def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch,
     assert not list(tmp_path.iterdir())
 
 
+def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, str]] = []
+    problems: list[str] = []
+    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
+    monkeypatch.setattr(
+        lesson_proof,
+        "run",
+        lambda lesson, device: (asked.append((lesson.number, device)), (problems, {"loss": 1.5}))[1],
+    )
+    called = bugzoo("lessons", "check", "03", "--device", "cpu")
+    assert called.code == 0 and asked == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out
+    problems.append("03_hunting_nan.py, line 92: the text says '1.38', but loss_good is 1.41")
+    called = bugzoo("lessons", "check", "03", "--device", "cpu")
+    assert called.code == 1 and problems[0] in called.out and "on cpu NOT ALL HOLDS" in called.out
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("check", "99"), "There is no lesson named '99'."),
         (("check", "03_huntng_nan"), "Did you mean 03_hunting_nan?"),
         (("build", "--folder", "no/such/place"), "There is no folder no/such/place"),
+        (("check", "03", "--device", "gpu"), '--device \'gpu\' is not allowed. Use "auto", "cpu" or "cuda"'),
     ],
 )
 def test_mistakes(bugzoo: Bugzoo, words: tuple[str, ...], said: str) -> None:

@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from bugzoo.course.source import Lesson, read
-from bugzoo.proving.lesson_proof import holds, judge, read_through, run
+from bugzoo.proving import ledger
+from bugzoo.proving.lesson_proof import elsewhere, holds, judge, read_through, run
 
+LINE = 'device = "auto"  # or "cpu", "cuda"\n'
 GOOD = """
 # %% [markdown] title
 # # 07 · Small
@@ -76,7 +78,19 @@ def test_a_good_one_has_nothing_wrong(tmp_path: Path) -> None:
             ("radius = 1", "radius = 1\n\n\ndef half():\n    return area / 2"),
             "(setup): area comes only from a proof cell",
         ),
-        (("radius = 1", 'radius = lab.case("07/incident")'), "(setup): there is no [case] incident"),
+        (
+            ("radius = 1", f'{LINE}device = lab.use(device)\nlab.case("07/incident")'),
+            "(setup): there is no [case] incident",
+        ),
+        (
+            ("radius = 1", "bugzoo.Scenario('mlp', device=device)"),
+            '(setup): begin the first code cell with device = "auto"',
+        ),
+        (("radius = 1", f"{LINE}bugzoo.Scenario('mlp', device=device)"), "and end it with device = lab.use(device)"),
+        (
+            ("radius = 1", f"{LINE}device = lab.use(device)\nbugzoo.Scenario('mlp')"),
+            "(setup): a Scenario runs on the CPU; give it device=device",
+        ),
     ],
 )
 def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[str, str], said: str) -> None:
@@ -103,3 +117,27 @@ def test_what_is_wrong_is_seen_when_it_is_run(tmp_path: Path, change: tuple[str,
     assert found or measured == {"area": pytest.approx(3.14159, abs=1e-5), "more": True}
     for part in said:
         assert part in found[0]
+
+
+@pytest.mark.slow
+def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof cell that raises hides no number that others measure; a learner's cell that raises ends the run."""
+    monkeypatch.setattr(ledger, "write", lambda *_: pytest.fail("the ledger is about the CPU"))
+    where = "import os\n\nradius = {'cpu': 1, 'cuda': 2}[os.environ['BUGZOO_DEVICE']]"
+    asserted = "area > 3\nassert radius == 1, 'another radius'\n\n# %% [proof]\nassert len('ab') == 2\n"
+    same = ("radius = 1", where), ("area > 3\n", asserted)
+    assert elsewhere(lesson(tmp_path, *same), "cpu") == []
+    assert run(lesson(tmp_path, *same))[0] == [], "without a device the proof is made on the CPU"
+    raised, claim = elsewhere(lesson(tmp_path, *same), "cuda")
+    assert raised.startswith("07_small.py, line 12 (proof-2): AssertionError: another radius, at `assert radius == 1")
+    assert claim == "07_small.py, line 2 (title): the text says '3.14', but area is 12.566370614359172"
+    early = ("area = math.pi", "assert radius == 1\narea = math.pi")
+    raised, claims = elsewhere(lesson(tmp_path, *same, early), "cuda")
+    assert "AssertionError" in raised and claims.splitlines() == [
+        "07_small.py, line 2 (title): the text says '3.14', but area is 'not measured'",
+        "07_small.py, line 2 (title): the text says 'more than three', but more is 'not measured'",
+    ]
+    (failed,) = elsewhere(lesson(tmp_path, *same, ("# %% setup", "# %% late\n1 / 0\n\n# %% setup")), "cpu")
+    assert "(late) raised ZeroDivisionError" in failed

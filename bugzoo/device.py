@@ -1,0 +1,141 @@
+"""The device that the programs of a notebook run on. The notebook's first line chooses it: `device = "auto"`.
+
+"auto" is `$BUGZOO_DEVICE` if that is set, else CUDA where torch finds a GPU, else the CPU. A program's text holds the
+line `device = "cpu"`; on another device this line is replaced when the program runs. Graders keep to the CPU.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bugzoo.errors import UserError
+from bugzoo.syntax import assigned, parse, source_lines, written
+
+CPU = "cpu"
+VARIABLE = "BUGZOO_DEVICE"
+"""Environment variable that decides for "auto", as in `BUGZOO_DEVICE=cpu bugzoo lab`."""
+LINE = 'device = "auto"  # or "cpu", "cuda"'
+"""The first line of a notebook's first code cell."""
+ABOUT = (
+    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU. On a GPU expect the same '
+    "picture and other last digits."
+)
+"""What stands below that cell."""
+_CUDA = re.compile(r"cuda(:\d{1,3})?")
+_ACCELERATOR = re.compile(r"(cuda|mps|xpu)(:\d{1,3})?")
+_used = CPU
+
+
+def resolved(choice: object, name: str = "device = ") -> str:
+    """Return "cpu", "cuda" or such as "cuda:1" for a choice, which may be "auto". `name`: what was typed before it.
+
+    Raises UserError for another value, and for a GPU that is not there.
+    """
+    if choice == "auto" and (given := os.environ.get(VARIABLE, "auto")) != "auto":
+        return resolved(given, f"{VARIABLE}=")
+    if choice == CPU:
+        return CPU
+    if choice != "auto" and not (isinstance(choice, str) and _CUDA.fullmatch(choice)):
+        raise UserError(
+            f'{name}{choice!r} is not allowed. Use "auto", "cpu" or "cuda"; of several GPUs, one is "cuda:1".'
+        )
+    import torch
+
+    there = torch.cuda.is_available()
+    if choice == "auto":
+        return "cuda" if there else CPU
+    if not there:
+        raise UserError(
+            f'{name}{choice!r}: torch finds no CUDA GPU here. Use "cpu", or "auto" for a GPU where there is one.'
+        )
+    if int(str(choice).partition(":")[2] or 0) >= (count := torch.cuda.device_count()):
+        raise UserError(f"{name}{choice!r}: there is no such GPU here. The last one is cuda:{count - 1}.")
+    return str(choice)
+
+
+def use(choice: object) -> str:
+    """Choose the device for the programs of this kernel, and return it. Raises UserError and changes nothing."""
+    global _used
+    _used = resolved(choice)
+    return _used
+
+
+def used() -> str:
+    """Return the device that was chosen in this kernel; the CPU before that."""
+    return _used
+
+
+# ---- a program's text
+
+
+def of_text(source: str) -> str:
+    """Return the device that a program's line `device = "..."` names; the CPU without such a line."""
+    try:
+        value = assigned(source).get("device")
+    except (SyntaxError, ValueError):
+        return CPU
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else CPU
+
+
+def on_device(source: str, device: str) -> str:
+    """Return a program's text with its line `device = "cpu"` replaced.
+
+    The text stays as it is for the CPU, without this very line, and while it is not valid Python.
+    """
+    if device == CPU:
+        return source
+    return _replaced(source, lambda value: [value] if getattr(value, "value", None) == CPU else [], device)
+
+
+def on_cpu(source: str) -> str:
+    """Return a submission's text for the grader: where its `device` names an accelerator, it names the CPU."""
+    return _replaced(source, _accelerators, CPU)
+
+
+def _replaced(source: str, which: Callable[[ast.expr], list[Any]], device: str) -> str:
+    """Return `source` with strings in the values of `device` replaced; `which` returns the strings of one value."""
+    try:
+        found = [one for value in _values(source) for one in which(value) if one.lineno == one.end_lineno]
+    except (SyntaxError, ValueError, RecursionError):
+        return source
+    lines = source_lines(source, keepends=True)
+    for node in sorted(found, key=lambda one: one.col_offset, reverse=True):  # from the right: places stay
+        written(lines, node, f'"{device}"')
+    return "".join(lines)
+
+
+def _values(source: str) -> Iterator[ast.expr]:
+    """Yield what is assigned to `device` at the top level."""
+    for node in parse(source).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(one, ast.Name) and one.id == "device" for one in targets) and getattr(node, "value", None):
+            yield node.value
+
+
+def _accelerators(value: ast.expr) -> list[Any]:
+    """Return the strings such as "cuda:0" in a value; none where a string is put together."""
+    inner = list(ast.walk(value))
+    if any(isinstance(one, ast.JoinedStr) for one in inner):
+        return []
+    return [one for one in inner if isinstance(one, ast.Constant) and _ACCELERATOR.fullmatch(str(one.value))]
+
+
+# ---- what plots and tables say
+
+
+def said(device: str) -> str:
+    """Return a device in words: "the CPU", or its name."""
+    return "the CPU" if device == CPU else device
+
+
+def places(here: str, there: str, *, recorded: bool = False) -> tuple[str, str]:
+    """Return what to add to the names of a run and of its twin: the device of each, nothing if both ran on the CPU.
+
+    `recorded`: the twin did not run in this notebook, so that its device may be another.
+    """
+    if here == there == CPU:
+        return "", ""
+    how = "recorded on" if recorded and here != there else "on"
+    return f", on {said(here)}", f", {how} {said(there)}"
