@@ -24,8 +24,8 @@ def root() -> Path:
 
 
 def exercise_files() -> list[Path]:
-    """Return the exercise notebooks, in order."""
-    return sorted((root() / "exercises").glob("*.ipynb"))
+    """Return the exercise notebooks, in order, without drawn cases such as `04_flat_loss-1.ipynb`."""
+    return sorted(file for file in (root() / "exercises").glob("*.ipynb") if "-" not in file.stem)
 
 
 @dataclass

@@ -28,6 +28,9 @@ def check(
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade everything again and ignore stored results.")] = False,
     executor: Annotated[str | None, executor_option()] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Also go through the exercises by clicks, in Chromium. Takes minutes.")
+    ] = False,
     json: Json = None,
 ) -> None:
     """Prove exercises by real submissions, graded as a learner's is.
@@ -42,11 +45,16 @@ def check(
 
     - `bugzoo check`
     - `bugzoo check 07 28_mixed_lengths`
+    - `bugzoo check 04 --browser`
     - `bugzoo check --json proof.json`
     """
     from bugzoo.grading.exercises import load
 
     names = [load(name).name for name in exercises or ()]  # an unknown one is reported before torch is loaded
+    if browser:
+        from bugzoo.proving.browser import check_there
+
+        check_there()
     from bugzoo.running.cluster import connected
 
     with connected(executor) as pool, progress("submissions", json) as tell:
@@ -57,7 +65,12 @@ def check(
         emit(report.to_json(), json)
     if json != "-":
         _proofs(report)
-    raise typer.Exit(0 if report.ok else 1)
+    good = report.ok
+    if browser and good:
+        from bugzoo.proving.browser import gone_through
+
+        good = gone_through("an_exercise", [proof.exercise for proof in report.proofs])
+    raise typer.Exit(0 if good else 1)
 
 
 def _proofs(report: Any) -> None:
@@ -143,6 +156,31 @@ def reset(
     print(f"reset: {path}")
     if before:
         print(f"your version: {before}")
+
+
+@group.command("another")
+def draw_another(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    folder: Folder = None,
+    json: Json = None,
+) -> None:
+    """Write another case like an exercise: another ticket, on another program, seed or parameter.
+
+    It is trained first, with its healthy twin, because its ticket quotes the run. It is graded like the exercise.
+
+    Example: `bugzoo exercises another 04`
+    """
+    from bugzoo.grading.exercises import load
+
+    load(exercise)  # an unknown one is reported before torch is loaded
+    with progress("runs", json) as tell:
+        from bugzoo.grading import files
+
+        path = files.draw_another(exercise, folder, progress=tell)
+    if json:
+        emit({"file": path}, json)
+        return
+    print(f"written: {path}")
 
 
 @group.command("progress")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo import device
 from bugzoo.diagnostics import instrument
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import Claim, number, parse
@@ -47,6 +48,7 @@ def grade_break(
     """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`."""
     assert exercise.breaks is not None
     started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
+    source = device.on_cpu(source)
     seeds = exercise.seeds if seeds is None else seeds
 
     def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:

@@ -3,13 +3,15 @@
 import difflib
 from typing import Any
 
-from bugzoo import faults, record
+from bugzoo import device, faults, record
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.frontend import headless
 from bugzoo.grading import would_say
+from bugzoo.grading.another import parted
+from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.answers import right
-from bugzoo.grading.exercises import exercises
+from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
 from bugzoo.syntax import source_lines
@@ -29,6 +31,8 @@ def show(exercise: Exercise, program: Any = None) -> None:
     print(f"checkup runs on the program {what} ...", flush=True)
     display(Markdown(would_say.text(exercise)))
     display(Markdown(_further(exercise)))
+    if load(base := parted(exercise.name)[0]).tickets:
+        AnotherButton(base).show()
 
 
 def text(exercise: Exercise) -> str:
@@ -56,7 +60,9 @@ def _further(exercise: Exercise) -> str:
         parts += [_look_alike(one) for one in fault.look_alikes]
     if fault.sources:
         parts.append("### To read\n\n" + "\n".join(f"- <{source}>" for source in fault.sources))
-    parts.append(f"### Next\n\n{after(exercise)}")
+    base = parted(exercise.name)[0]
+    like = f"\n\nAnother case like this one: `bugzoo exercises another {base.partition('_')[0]}`."
+    parts.append(f"### Next\n\n{after(exercise)}{like if load(base).tickets else ''}")
     return "\n\n".join(parts)
 
 
@@ -90,7 +96,7 @@ def _look_alike(one: Any) -> str:
 def after(exercise: Exercise) -> str:
     """Return the next exercise in the folder."""
     names = list(exercises())
-    place = names.index(exercise.name) + 1
+    place = names.index(parted(exercise.name)[0]) + 1
     if place == len(names):
         return "That was the last exercise. `bugzoo interview` draws a new case for you."
     name = names[place]
@@ -105,14 +111,16 @@ def picture(exercise: Exercise, program: Any = None) -> bytes:
     from bugzoo.grading import healthy
     from bugzoo.lab.summary import picture as draw
 
-    if exercise.breaks:
-        own = None if program is None or isinstance(program, str) else program.source
-        edited = healthy.recorded(own or broken_text(exercise), exercise.scenario.ranks)
-        names = ("with your edit" if own else "with the edit above", "as handed out")
-        return draw(edited.points, None, healthy.Twin(exercise.name).curve().points, names=names)
-    before = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)
-    afterwards = healthy.Twin(exercise.name).curve()
-    if program is not None and not isinstance(program, str):
-        afterwards = healthy.recorded(program.source, exercise.scenario.ranks)
-    now = "as it is now" if program is not None and not isinstance(program, str) else "healthy"
-    return draw(before.points, None, afterwards.points, names=("as handed out", now))
+    on, ranks = device.used(), exercise.scenario.ranks
+    own = "" if program is None or isinstance(program, str) else program.as_run
+
+    def run(text: str) -> Any:
+        return healthy.recorded(device.on_device(text, on), ranks)
+
+    first, twin = run(own or broken_text(exercise)), healthy.Twin(exercise.name, device=on).curve()
+    names = ("with your edit" if own else "with the edit above", "as handed out")
+    if not exercise.breaks:
+        first, twin = run(handed_out(exercise)), first if own else twin
+        names = ("as handed out", "as it is now" if own else "healthy")
+    here, there = device.places(first.device, twin.device)
+    return draw(first.points, None, twin.points, names=(f"{names[0]}{here}", f"{names[1]}{there}"))

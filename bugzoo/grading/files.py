@@ -1,10 +1,12 @@
 """The notebooks on disk: build them, compare them with the declarations, reset one for a learner."""
 
 from pathlib import Path
+from typing import Any
 
 from bugzoo import notebooks, record
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
+from bugzoo.grading import another
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.notebook import STUB
 from bugzoo.grading.notebook import build as build_notebook
@@ -38,7 +40,8 @@ def stray(place: Path | None = None) -> list[str]:
     for folder in FOLDERS:
         for file in sorted((place / folder).rglob("*")):
             name = file.relative_to(place).as_posix()
-            if file.is_file() and name not in wanted and ".ipynb_checkpoints" not in name:
+            mine = another.parted(file.stem)[1] or ".ipynb_checkpoints" in name  # a learner's
+            if file.is_file() and name not in wanted and not mine:
                 problems.append(f"{name} has no declaration")
     return problems
 
@@ -68,13 +71,8 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     lost) if it differs. Raises UserError for an unknown name or a folder that cannot be written.
     """
     exercise = load(name)
-    folder = folder or Path.cwd()
-    target = (folder / "exercises" if (folder / "exercises").is_dir() else folder) / f"{exercise.name}.ipynb"
-    text, before = build_notebook(exercise, "student"), None
-    if not target.parent.is_dir():
-        raise UserError(
-            f"There is no folder {target.parent}. Give the folder that holds exercises/ with `--folder DIR`."
-        )
+    target = _place(folder) / f"{exercise.name}.ipynb"
+    text, before = build_notebook(another.told(exercise), "student"), None
     if target.exists() and (theirs := target.read_bytes()) != text.encode():
         tries = ["before", *(f"before{number}" for number in range(2, 1000))]
         before = next(p for p in (target.with_suffix(f".{t}.ipynb") for t in tries) if not p.exists())
@@ -82,3 +80,28 @@ def reset(name: str, folder: Path | None = None) -> tuple[Path, Path | None]:
     write_atomic(target, text)
     record.forget(exercise.name, exercise.scenario.ticket)
     return target, before
+
+
+def draw_another(name: str, folder: Path | None = None, **how: Any) -> Path:
+    """Write the next case of an exercise beside it, as `NAME-1.ipynb` and so on, and return its path.
+
+    The case and its healthy twin are trained for the figures in its ticket. `folder` holds `exercises/`; no file is
+    overwritten. `progress=` is told of the two runs. Raises UserError for an unknown name, a folder that cannot be
+    written, or a run that fails.
+    """
+    base = another.parted(load(name).name)[0]
+    place = _place(folder)
+    number = next(n for n in range(1, 10_000) if not (place / f"{base}-{n}.ipynb").exists())
+    case = another.told(load(f"{base}-{number}"), **how)
+    target = place / f"{case.name}.ipynb"
+    write_atomic(target, build_notebook(case, "student"))
+    return target
+
+
+def _place(folder: Path | None) -> Path:
+    """Return the folder of the exercises' files. Raises UserError if it is missing."""
+    folder = folder or Path.cwd()
+    place = folder / "exercises" if (folder / "exercises").is_dir() else folder
+    if not place.is_dir():
+        raise UserError(f"There is no folder {place}. Give the folder that holds exercises/ with `--folder DIR`.")
+    return place

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from bugzoo import device
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
 from bugzoo.grading import checks, delayed_fault, groups, integrity, lines, reference, second_run, speed
@@ -51,6 +52,7 @@ def grade(
     without a sandbox. Otherwise a self-check there runs in an ordinary worker.
     """
     started = time.perf_counter()
+    source = device.on_cpu(source)  # also a program that was trained on a GPU is graded on the CPU
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
     ahead(scenario, seeds[0])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from bugzoo import device as places
 from bugzoo import kept
 from bugzoo.errors import UserError
 from bugzoo.lab.healthy_twin import Curve
@@ -25,13 +26,16 @@ class Twin:
     program: str = ""
     seed: int = 0
     size: str = "full"
+    device: str = places.CPU
+    """Where it runs: on the device of the learner's program, so that the two compare."""
     _curve: list[Curve] = field(default_factory=list, repr=False, compare=False)
 
     def curve(self) -> Curve:
         """Return its steps, losses and gradient norms, bitwise reproducible. Raises UserError if it fails."""
         with _one_at_a_time:  # it starts in the background and may be requested meanwhile
             if not self._curve:
-                self._curve.append(recorded(*_text(self)))
+                text, ranks = _text(self)
+                self._curve.append(recorded(places.on_device(text, self.device), ranks))
         return self._curve[0]
 
 
@@ -66,4 +70,4 @@ def recorded(text: str, ranks: int = 1) -> Curve:
         curves = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
         found = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
         kept.write(key, found)
-    return Curve(found["step"], found["loss"], found["grad_norm"], found["metrics"])
+    return Curve(found["step"], found["loss"], found["grad_norm"], found["metrics"], places.of_text(text))

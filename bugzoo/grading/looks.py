@@ -4,7 +4,7 @@ import textwrap
 from itertools import zip_longest
 from typing import Any
 
-from bugzoo import views
+from bugzoo import device, views
 from bugzoo.diagnostics import question
 from bugzoo.errors import RENAMED, UserError, unknown
 from bugzoo.frontend import fit
@@ -110,6 +110,8 @@ def use(name: str, source: str, ranks: int, diagnosed: bool | None) -> dict[str,
     run = run_worker(job)
     reading = run.readings.get(name) or Reading(why_not=f"the run ended as {run.outcome}")
     print(fit(f"{name}: {question(name)}"))
+    if (where := device.of_text(source)) != device.CPU:
+        print(f"  measured on {where}")
     if not reading.applies:
         print(fit(f"  nothing to measure: {reading.why_not}"))
         return {}

@@ -123,6 +123,22 @@ class Break:
 
 
 @dataclass(frozen=True)
+class Ticket:
+    """Another story of an exercise and where its cases come from. What is left out is as in the exercise.
+
+    Figures in the story are fields, such as `{run.last:.2f}` and `{healthy.accuracy:.0f}` (`another.Figures`). They are
+    filled in from the case's own run.
+    """
+
+    story: str
+    program: str = ""
+    fault: str = ""
+    """A spec that may leave parameters open: `freezing/frozen_layers?keep=2..4`."""
+    about: str = ""
+    breaks: Break | None = None
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
@@ -147,8 +163,12 @@ class Exercise:
     """The docstring of the program as handed out, if its own docstring says too much."""
     breaks: Break | None = None
     """What an edit must produce; this makes it a *break* exercise, without a diagnosis."""
+    tickets: tuple[Ticket, ...] = ()
+    """Three more tickets, for "another one like this"."""
+    on_cpu: str = ""
+    """One sentence: why its program runs on the CPU on every machine. Else the notebook's line says where it runs."""
     name: str = ""
-    """The stem of the declaring file, set by the loader."""
+    """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 
     @cached_property
     def scenario(self) -> Scenario:

@@ -6,6 +6,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 
 from typing import Any, Protocol
 
+from bugzoo.device import ABOUT, LINE
 from bugzoo.grading import notebook_break
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out
@@ -30,6 +31,10 @@ _DIAGNOSIS = (
     '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", ...])`. '
     "`form.causes` lists the causes, `form.asked(cause)` the question about the test. The first test is A."
 )
+DEVICE = (
+    f'{ABOUT} The program keeps its own line `device = "cpu"`; `program.run()` replaces it. The grader uses the CPU.'
+)
+ON_CPU = "This program runs on the CPU on every machine."
 FOLDED = {"jupyter": {"source_hidden": True}}
 """JupyterLab shows such a cell as a bar; click it to open the cell."""
 
@@ -38,11 +43,15 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
     name = exercise.name
+    setup, device = f'{LINE}\n{_SETUP}\n\nprogram.begin("{name}", device)', DEVICE
+    if exercise.on_cpu:
+        setup, device = f'{_SETUP}\n\nprogram.begin("{name}")', f"{ON_CPU} {exercise.on_cpu}"
     if exercise.breaks:
-        own = notebook_break.cells(name, _SETUP, _GRADER)
+        own = notebook_break.cells(name, setup, _GRADER) | {"device-text": device}
         return notebook(exercise, source, exercise.scenario.ticket, own, folded=False)
     own = {
-        "setup": f'{_SETUP}\n\nprogram.begin("{name}")',
+        "setup": setup,
+        "device-text": device,
         "hypothesis-text": _FIRST,
         "hypothesis": f'form = cell.form("{name}")',
         "hints": f'hints = cell.hints("{name}")',
@@ -91,6 +100,7 @@ def notebook(
     cells = [
         markdown("title", f"# {asked.title}\n\nTicket **{ticket}**\n\n{asked.story}\n\n{own.get('how', _HOW)}"),
         code("setup", own["setup"]),
+        *([markdown("device-text", own["device-text"])] if "device-text" in own else []),
         *([code("program-text", own["program-text"], **FOLDED)] if "program-text" in own else []),
         markdown("look-text", own.get("look-text", _LOOK)),
         code("look", "view = program.run()"),
@@ -148,8 +158,9 @@ _CODE = (
 _MORE = "## More evidence\n\nWhich view would contradict you if you were wrong? Use as many as you like."
 
 _HINTS = (
-    "## Hints\n\nThere are three hints, from a nudge to the line. They cost no points. The price on the button asks you to "
-    "think again first, and the form records how many you opened. Skip this cell if you want no hints."
+    "## Hints\n\nThere are three hints, from a nudge to the line. They cost no points, and the form records how many you "
+    "opened. The first opens after your first guess, the next ones after one more try each: another guess, or a changed "
+    "program that was judged. Skip this cell if you want no hints."
 )
 
 GRADING = (

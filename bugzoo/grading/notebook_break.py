@@ -21,8 +21,8 @@ MORE = (
 )
 
 HINTS = (
-    "## Hints\n\nThere are three hints, from a nudge to the place. They cost no points. Each opens after one more graded try. "
-    "Skip this cell if you want no hints."
+    "## Hints\n\nThere are three hints, from a nudge to the place. They cost no points. Each opens "
+    "after one more try: a changed program that was judged. Skip this cell if you want no hints."
 )
 
 GRADING = (
@@ -44,11 +44,11 @@ HOW = (
 
 
 def cells(name: str, setup: str, grader: str) -> dict[str, str]:
-    """Return cell id -> text of an exercise's own cells. `setup` and `grader` are the template's imports."""
+    """Return cell id -> text of an exercise's own cells. `setup` is the first cell, `grader` the template's import."""
     looks = f"for name in {VIEWS}:\n    numbers = program.look(name)"
     return {
         "how": HOW,
-        "setup": f'{setup}\n\nprogram.begin("{name}")',
+        "setup": setup,
         "look-text": LOOK,
         "look-first": looks,
         "code-text": CODE,

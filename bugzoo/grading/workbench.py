@@ -1,8 +1,8 @@
 """`program` and `%%program Section` in a notebook: a cell is saved as text, and `program.run()` runs it.
 
 %load_ext bugzoo.grading.workbench
-program.begin("04_flat_loss")        # the program as handed out
-view = program.run()                 # a fresh process, a live plot
+program.begin("04_flat_loss", "auto")   # the program as handed out, on CUDA where there is a GPU
+view = program.run()                    # a fresh process, a live plot
 
 %%program Training
 ...                                  # saved; this kernel trains nothing
@@ -13,6 +13,7 @@ import threading
 import zlib
 from typing import Any
 
+from bugzoo import device as places
 from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import headless
@@ -33,6 +34,8 @@ class Program:
         self.ranks = 1
         """Number of processes that the program runs on."""
         self.ticket = ""
+        self.device = places.CPU
+        """Where the program runs; its text says "cpu", as the cells do."""
         self._forms: tuple[str, ...] = ()
         """Tickets of the forms that ask for it, if there are several."""
         self._handed: dict[str, str] = {}
@@ -44,14 +47,19 @@ class Program:
 
     # ---- called by the notebook's first cell
 
-    def begin(self, name: str) -> None:
-        """Load an exercise's program as handed out, unless its cells were already run. Raises UserError."""
+    def begin(self, name: str, device: str = places.CPU) -> None:
+        """Load an exercise's program as handed out, unless its cells were already run. Raises UserError.
+
+        `device`: "auto", "cpu" or "cuda", where `run`, `look` and `tool` run it. An exercise may keep to one device.
+        """
         from bugzoo.grading.exercises import load
         from bugzoo.grading.grade import handed_out
 
         exercise = load(name)
+        self.device = places.use(places.CPU if exercise.on_cpu else device)
         about = {"exercise": exercise.name, "program": exercise.program}
-        self._start(exercise.scenario.ticket, handed_out(exercise), healthy.Twin(exercise.name), about)
+        twin = healthy.Twin(exercise.name, device=self.device)
+        self._start(exercise.scenario.ticket, handed_out(exercise), twin, about)
         self.ranks, self._edited = exercise.scenario.ranks, exercise.kind == "break"
         print(f"Ticket {self.ticket}: {self._which()}. Run the next cells one by one.")
 
@@ -59,7 +67,7 @@ class Program:
         self, program: str, ticket: str, text: str, *, seed: int = 0, size: str = "full", ranks: int = 1
     ) -> None:
         """Load an assignment's program from the notebook's packed text; `program` names its healthy twin."""
-        twin = healthy.Twin("", program, seed, size)
+        self.device, twin = places.CPU, healthy.Twin("", program, seed, size)
         self._start(
             ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program}
         )
@@ -83,6 +91,11 @@ class Program:
         return join(self.sections, self.after)
 
     @property
+    def as_run(self) -> str:
+        """The text that runs: the source, with `device = "cpu"` replaced by the notebook's device."""
+        return places.on_device(self.source, self.device)
+
+    @property
     def original(self) -> str:
         """The program's text as handed out, whose lines a diagnosis names."""
         return join(self._handed)
@@ -99,7 +112,7 @@ class Program:
         """Train the program in a fresh process, plotted live over the healthy run; return the view with a Stop button."""
         from bugzoo import lab
 
-        text = self.source
+        text = self.as_run
         print(f"This runs {self._which()}.")
         if self._view is not None:
             self._view.stop()
@@ -112,7 +125,8 @@ class Program:
         """Wait for the latest run; print it in ten parts, and how it ended, beside the healthy run."""
         run = self._latest()
         twin = self._twin.curve() if self._twin else None
-        print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin)))
+        where = places.of_text(run.source)
+        print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin, where)))
         if error := run.trace.error:
             print(error.get("traceback") or f"{error.get('type')}: {error.get('message')}")
 
@@ -132,16 +146,17 @@ class Program:
         look is recorded for the diagnosis. Raises UserError for an unknown view, or a step where it has no meaning.
         """
         looks.checked(name, step)  # reported before anything runs
-        reading = self._looks.reading(name, self.source, self.ranks, step)
+        text = self.as_run
+        reading = self._looks.reading(name, text, self.ranks, step)
         for ticket in filter(None, (self.ticket, *self._forms)):
             record.note(ticket, "looked", {"view": name})
-        return looks.show(name, reading)
+        return looks.show(name, reading, places.of_text(text))
 
     def tool(self, name: str) -> dict[str, Any]:
         """Run one of the tools that `program.views()` lists, print what it measures and return it. Raises UserError."""
         looks.checked_tool(name)
         # never opened in an assignment and where there is no diagnosis, so nothing is said to open
-        return looks.use(name, self.source, self.ranks, None if self._forms or self._edited else self.diagnosed)
+        return looks.use(name, self.as_run, self.ranks, None if self._forms or self._edited else self.diagnosed)
 
     def instruments(self) -> None:
         """Raise a UserError: views have taken the place of instruments here."""
@@ -162,7 +177,9 @@ class Program:
         changed = [name for name, text in self.sections.items() if text.strip() != self._handed.get(name, "").strip()]
         if not self._handed:
             return "the program from its cells as last run"
-        return f"the program with your {', '.join(changed)}" if changed else "the program as handed out"
+        where = "" if self.device == places.CPU else f", on {self.device}"
+        what = f"with your {', '.join(changed)}" if changed else "as handed out"
+        return f"the program {what}{where}"
 
     def _keep(self, name: str, before: str, cell: str) -> str:
         """Save a cell's text and return a sentence. Raises UserError for an unknown section, SyntaxError for bad code."""
@@ -200,10 +217,11 @@ def packed(text: str) -> str:
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def report(points: list[Any], outcome: str, metrics: Any, twin: Any = None) -> list[str]:
+def report(points: list[Any], outcome: str, metrics: Any, twin: Any = None, device: str = places.CPU) -> list[str]:
     """Return the lines of `program.numbers()`; tickets quote numbers from here. `twin`: the healthy curve."""
-    lines = [*table(points, twin.points if twin else []), _ending("this run", outcome, metrics)]
-    return lines + ([_ending("healthy", "finished", twin.metrics)] if twin else [])
+    here, there = places.places(device, twin.device if twin else device, recorded=True)
+    lines = [*table(points, twin.points if twin else []), _ending(f"this run{here}", outcome, metrics)]
+    return lines + ([_ending(f"healthy{there}", "finished", twin.metrics)] if twin else [])
 
 
 def table(points: list[Any], twin: list[Any]) -> list[str]:

@@ -6,6 +6,7 @@ For each exercise, graded like a learner's submission:
 - Only a diagnosis with the right cause earns points, and that of the solution notebook earns all of them.
 - Nothing that a learner sees names the fault: neither the notebook nor its output (`leaks`).
 - The fault shows: in one of its views a number is outside its usual range (`shown`).
+- All this, but the attacks and the search, also holds at both ends of what its further tickets draw (`another`).
 
 For a trap, the unchanged program earns nothing without a verdict or with a wrong one. "Nothing is wrong" passes. A
 correct repair changes no behavior, and no view shows a number outside its usual range. The attacks are built from the
@@ -16,7 +17,7 @@ Every lazy edit fails (`lazy_breaks`), and so does every attack on the healthy p
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -25,6 +26,7 @@ from typing import Any
 from bugzoo import kept
 from bugzoo.diagnostics.causes import words
 from bugzoo.fingerprint import code_of
+from bugzoo.grading import another
 from bugzoo.grading.answers import about, filled, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
@@ -112,6 +114,8 @@ def check(
         proofs[name].diagnoses, problems = diagnoses(load(name))
         proofs[name].problems += problems
         work |= {(name, trial.kind, trial.name): trial for trial in [*mine, *of_what_is_seen(name)]}
+        for one in another.ends(load(name)):
+            work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in of_an_end(one)}
     keys = {place: key_of(trial) for place, trial in work.items()}
     found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
     missing = [place for place in work if place not in found]
@@ -141,6 +145,19 @@ def check(
 def of_what_is_seen(name: str) -> list[Trial]:
     """Return the two trials that are no submissions: the search for names, and the views."""
     return [Trial(name, kind, "", "") for kind in (LEAKS, VIEWS)]
+
+
+def of_an_end(case: Exercise) -> Iterator[Trial]:
+    """Yield the trials of a drawn case: its views, the healthy text, and the program as handed out.
+
+    `bugzoo verify` proves repairs and pretences of its fault on its program. A *break* has edits of its own, all tried.
+    """
+    yield Trial(case.name, VIEWS, "", "")
+    for trial in trials(case):
+        if trial.kind in ("solution", "unsolved") or (trial.kind == "correct" and case.breaks):
+            yield trial
+        elif trial.kind == "degenerate" and case.breaks and trial.name in case.breaks.lazy:
+            yield trial
 
 
 def prove_one(trial: Trial) -> Result:
@@ -244,9 +261,13 @@ def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
     if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
     elif trial.kind == VIEWS:
-        proof.outside, problems = result["outside"], result["problems"]
+        problems = result["problems"]
+        if trial.exercise == proof.exercise:
+            proof.outside = result["outside"]
     else:
         proof.trials.append({"kind": trial.kind, "name": trial.name, **result})
         problems = verdict(trial, result)
+    if trial.exercise != proof.exercise:
+        problems = [f"{trial.exercise}: {text}" for text in problems]
     proof.problems += problems
     return problems

@@ -53,7 +53,8 @@ def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch:
     monkeypatch.setattr(debrief, "picture", lambda exercise, program: b"\x89PNG\r\n\x1a\n")
     monkeypatch.setattr(debrief.would_say, "text", lambda exercise: "### What `checkup` would have said")
     debrief.show(load("04"))
-    assert [type(one).__name__ for one in shown] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
+    assert [type(one).__name__ for one in shown[:5]] == ["Markdown", "Markdown", "Image", "Markdown", "Markdown"]
+    assert any("application/vnd.jupyter.widget-view+json" in one for one in shown[5:]), "the button for another case"
     assert "**Repair.**" in shown[0].data and "`checkup`" in shown[3].data and "### Next" in shown[4].data
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from bugzoo.errors import unknown
+from bugzoo.grading import another
 from bugzoo.grading.model import Exercise
 from bugzoo.record import MOVED
 
@@ -34,11 +35,15 @@ def with_diagnosis() -> dict[str, Exercise]:
 
 
 def load(name: str) -> Exercise:
-    """Return an exercise by name or number. Raises UserError with the nearest names for an unknown one."""
+    """Return an exercise by name or number, or a drawn case of one, such as `04_flat_loss-1` or `04-1`.
+
+    Raises UserError with the nearest names for an unknown one.
+    """
     known = exercises()
+    name, number, end = another.parted(name)
     name = MOVED.get(name, name)  # a learner's notebook may be older than the name
     numbered = {stem.split("_")[0]: stem for stem in known}
     name = numbered.get(name.zfill(2), name) if name else name
     if name not in known:
         raise unknown("exercise", name, known, "bugzoo list exercises")
-    return known[name]
+    return another.case(known[name], number, end) if number else known[name]

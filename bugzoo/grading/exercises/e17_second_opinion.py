@@ -1,6 +1,6 @@
 """A reviewer objects to a pull request. Is anything wrong?"""
 
-from bugzoo.grading.model import Exercise
+from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
     title="A reviewer objects",
@@ -11,4 +11,33 @@ EXERCISE = Exercise(
     ),
     program="mlp",
     fault="traps/log_softmax_first",
+    tickets=(
+        Ticket(
+            story=(
+                "A code assistant went through every training script of a group and filed a ticket for each finding. This "
+                "finding is about the digit classifier: *“High confidence. This mistake costs accuracy on the validation "
+                "set.”* The run ends at {run.accuracy:.0f} % on the validation set, and its last training losses average "
+                "{run.last:.2f}. You close the ticket, with a repair or with a reason."
+            ),
+            program="digits_cnn",
+        ),
+        Ticket(
+            story=(
+                "A student took over a review classifier. A blog post about such models shows a training loss near zero. "
+                "Hers falls from {run.first:.2f} to {run.last:.2f} in {run.steps} steps, and {run.accuracy:.0f} % of the "
+                "validation reviews are classified correctly. She read the script and stopped the release: *“A part of the "
+                "signal is lost in here. I can point to the place.”* Is she right?"
+            ),
+            program="sequence_classifier",
+        ),
+        Ticket(
+            story=(
+                "A character model has run in production for a year. Its new owner read the code and wrote: *“A mistake from "
+                "the textbook. It goes unnoticed only because the model is so small. A large one would not have trained at "
+                "all.”* The validation loss is {run.loss:.2f} nats, at an accuracy of {run.accuracy:.0f} %. Next week the "
+                "team trains the large one with this code, so it needs your answer first."
+            ),
+            program="mini_transformer",
+        ),
+    ),
 )

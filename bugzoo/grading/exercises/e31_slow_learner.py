@@ -1,6 +1,6 @@
 """The model learns a little, but its loss ends too high."""
 
-from bugzoo.grading.model import Exercise
+from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
     title="It learns, but not as it should",
@@ -10,4 +10,36 @@ EXERCISE = Exercise(
     ),
     program="digits_cnn",
     fault="freezing/frozen_layers",
+    tickets=(
+        Ticket(
+            story=(
+                "A supplier delivered a perceptron that reads postal codes. The data sheet gives a validation loss of "
+                "{healthy.loss:.2f} and an accuracy of {healthy.accuracy:.0f} %. In your acceptance test the supplier's code "
+                "ends at {run.loss:.2f} and {run.accuracy:.0f} %. The training loss ends close to it, at {run.last:.2f}. "
+                "*“So it does not overfit. Your digits are harder than ours, and the network is too narrow for them.”*"
+            ),
+            program="mlp",
+            fault="freezing/frozen_layers?keep=2..3",
+        ),
+        Ticket(
+            story=(
+                "A hospital predicts how a patient's diabetes develops within a year. On the validation patients the network "
+                "explained {healthy.metrics[r2]:.2f} of the variance (R²), and since Monday it explains "
+                "{run.metrics[r2]:.2f}. The training loss goes from {run.first:.2f} to {run.last:.2f}. It used to end at "
+                "{healthy.last:.2f} on the same table. *“With so few patients, you have to live with such results.”*"
+            ),
+            program="regression_mlp",
+            fault="freezing/frozen_layers?keep=2..3",
+        ),
+        Ticket(
+            story=(
+                "An intern turned a notebook into a script that trains a character model on the same text, with the same "
+                "settings. The notebook reached a validation loss of {healthy.loss:.2f} nats, and her script stays at "
+                "{run.loss:.2f}. Its training loss goes from {run.first:.2f} to {run.last:.2f}. *“The curve falls from the "
+                "first step on, so the script is right. I drew an unlucky seed.”*"
+            ),
+            program="mini_transformer",
+            fault="freezing/frozen_layers?keep=2..4",
+        ),
+    ),
 )

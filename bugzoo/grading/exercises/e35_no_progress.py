@@ -1,21 +1,49 @@
 """Training was made faster, and the model hardly learns any more."""
 
-from bugzoo.grading.model import Exercise
+from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
     title="Faster, but it hardly learns",
     story=(
-        "A character model was made faster over the weekend. Now it hardly learns. After 60 steps its accuracy is 18 % at a "
-        "loss of 3.3 nats. Friday's version reached 26 % at 2.8. *“No error, no nan, nothing in the logs. Some layers seem to "
+        "A character model was made faster over the weekend. Now it hardly learns. After 60 steps its accuracy is 17 % at a "
+        "loss of 3.3 nats. Friday's version reached 29 % at 2.7. *“No error, no nan, nothing in the logs. Some layers seem to "
         "do nothing.”* (The losses in the plot are far lower, on Friday's version too: the program divides each by the tokens "
         "of a whole update. The losses in nats are validation losses.)"
     ),
     program="amp_transformer",
     fault="precision/no_grad_scaler",
+    seed=2,  # the further tickets have no other program, and each has the cases 0 and 4
     seeds=(0, 1),
+    on_cpu="A GPU computes float16 in another way, and the numbers of the ticket are those of a CPU.",
     about=(
         "The character language model of `mini_transformer`, made faster.\n\n"
         "The loss of a batch is divided by the tokens of one whole update, half a million as for the smallest GPT-3.\n"
         "This process holds its share of them."
+    ),
+    tickets=(
+        Ticket(
+            story=(
+                "A contractor was paid to make a character model cheaper to train. The contract asks for a validation loss of "
+                "{healthy.loss:.2f} nats after {run.steps} steps, as before. The delivered version ends at {run.loss:.2f}. "
+                "*“Nothing crashes, and the loss does fall at first. Your text must have changed.”* (In the plot, the loss of "
+                "a batch is divided by the tokens of a whole update. It is tiny there, for either version.)"
+            ),
+        ),
+        Ticket(
+            story=(
+                "A research group tidied its code for publication. The draft of the paper says that {healthy.accuracy:.0f} % "
+                "of the characters are predicted correctly, and the tidy version reaches {run.accuracy:.0f} %. *“We drew "
+                "another seed, and then a third. Each run ends like this, so the number in the draft must have been luck.”* "
+                "(The plot shows losses over the tokens of a whole update. Read the validation loss in the numbers instead.)"
+            ),
+        ),
+        Ticket(
+            story=(
+                "The nightly benchmark of a character model is red. Its validation loss is {run.loss:.2f} nats, and yesterday "
+                "it was {healthy.loss:.2f}. The commits in between only save time. The engineer on duty wants to move the "
+                "limit: *“A little accuracy is the price of speed. Give it more steps, and it will arrive.”* (Do not compare "
+                "with the plot: it shows the loss of a batch over the tokens of a whole update.)"
+            ),
+        ),
     ),
 )

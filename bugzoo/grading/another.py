@@ -1,0 +1,114 @@
+"""Another case of an exercise: the same kind of fault under another ticket, on another program, seed or parameter.
+
+`04_flat_loss-1` is the first one of exercise 04. Its name alone gives the case, on any machine. The tickets take turns,
+and each draws from the seeds that `bugzoo verify` proves. `bugzoo check` proves both ends of what a ticket may draw.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bugzoo.draws import Pick, draw, settle
+from bugzoo.errors import UserError
+from bugzoo.grading.model import Exercise
+
+SEEDS = 5
+"""Seeds that a case is drawn from, 0 and up: those of `bugzoo verify`."""
+PARTS = 10
+"""Parts of a run whose means a story tells, as `program.numbers()` prints them."""
+_NAME = re.compile(r"(?P<exercise>\w+)-(?P<number>[1-9]\d{0,3})(?P<end>\.low|\.high)?")
+_ENDS: dict[str, Pick] = {
+    ".low": lambda label, low, high, whole: low,
+    ".high": lambda label, low, high, whole: high,
+}
+
+
+def parted(name: str) -> tuple[str, int, str]:
+    """Return (exercise, number, end) of a case's name; number 0 for an exercise's own name."""
+    found = _NAME.fullmatch(name)
+    return (found["exercise"], int(found["number"]), found["end"] or "") if found else (name, 0, "")
+
+
+def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
+    """Return the case of that number, from 1; with `end`, ".low" or ".high", its lowest or highest choices.
+
+    Raises UserError for an exercise without further tickets.
+    """
+    if not exercise.tickets:
+        raise UserError(f"Exercise {exercise.name} has no further tickets.")
+    ticket = exercise.tickets[(number - 1) % len(exercise.tickets)]
+    pick = _ENDS[end] if end else draw("bugzoo", exercise.name, str(number)).pick
+    program, fault = ticket.program or exercise.program, settle(ticket.fault or exercise.fault, pick)
+    seed = int(pick("seed", 0, SEEDS - 1, True))
+    if (program, fault, seed) == (exercise.program, exercise.fault, exercise.seed):
+        seed = (seed + 1) % SEEDS  # not the exercise itself again
+    return replace(
+        exercise,
+        name=f"{exercise.name}-{number}{end}",
+        title=f"{exercise.title} ({number + 1})",
+        story=ticket.story,
+        program=program,
+        fault=fault,
+        seed=seed,
+        settings=exercise.settings if program == exercise.program else {},
+        about=ticket.about or (exercise.about if program == exercise.program else ""),
+        breaks=ticket.breaks or exercise.breaks,
+        tickets=(),
+    )
+
+
+def ends(exercise: Exercise) -> list[Exercise]:
+    """Return both ends of each ticket, for the proof."""
+    return [case(exercise, number, end) for number in range(1, len(exercise.tickets) + 1) for end in _ENDS]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a story may tell of a run. Losses are means over the ten parts of `program.numbers()`."""
+
+    first: float
+    last: float
+    lowest: float
+    highest: float
+    steps: int
+    metrics: Mapping[str, float]
+
+    @property
+    def accuracy(self) -> float:
+        """Validation accuracy in percent."""
+        return 100 * self.metrics["accuracy"]
+
+    @property
+    def loss(self) -> float:
+        """Validation loss."""
+        return self.metrics["loss"]
+
+
+def figures(losses: Sequence[float], metrics: Mapping[str, float]) -> Figures:
+    """Return the figures of one run from its losses, one a step."""
+    import numpy as np  # loaded here: names of cases are also read where nothing is computed
+
+    parts = [float(np.mean(part)) for part in np.array_split(np.asarray(losses), min(PARTS, len(losses)))]
+    return Figures(parts[0], parts[-1], min(parts), max(parts), len(losses), metrics)
+
+
+def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done, of: None) -> Exercise:
+    """Return an exercise with the figures of its own run and its healthy twin's in its story. This trains both.
+
+    An exercise that is not a drawn case comes back as it is. Raises UserError if a run does not finish. `progress` gets
+    (runs done, all runs).
+    """
+    if not parted(exercise.name)[1]:
+        return exercise
+    from bugzoo.grading import healthy
+    from bugzoo.grading.grade import handed_out, healthy_text
+
+    made: dict[str, Any] = {}
+    texts = {"run": handed_out(exercise), "healthy": healthy_text(exercise)}
+    for name, text in texts.items():
+        progress(len(made), len(texts))
+        curve = healthy.recorded(text, exercise.scenario.ranks)
+        made[name] = figures(curve.losses, curve.metrics)
+    progress(len(made), len(texts))
+    return replace(exercise, story=exercise.story.format_map(made))

@@ -1,0 +1,125 @@
+"""Another case of an exercise: drawn by its name alone, told with its own figures, and left alone by the builders."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bugzoo.errors import UserError
+from bugzoo.grading import another, files, healthy
+from bugzoo.grading.another_button import AnotherButton
+from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.grade import broken_text, same_program
+from bugzoo.grading.model import Exercise
+from bugzoo.lab.healthy_twin import Curve
+from bugzoo.proving import check
+from tests.exercises.test_stories import missing
+from tests.exercises.test_sweep import told
+
+ALL = [one for exercise in exercises().values() for one in another.ends(exercise)]
+
+
+def test_every_exercise_has_four_tickets_that_differ() -> None:
+    for exercise in exercises().values():
+        stories = [exercise.story, *(ticket.story for ticket in exercise.tickets)]
+        assert len(stories) == len(set(stories)) == 4, exercise.name
+
+
+def test_a_name_gives_the_same_case_everywhere() -> None:
+    one = load("04-1")
+    assert one.name == "04_flat_loss-1" and load("04_flat_loss-1") == one
+    assert (one.scenario.ticket, load("04-4").scenario.ticket) == ("Z-6F20-MS57", "C-6HKS-7VDD")
+
+
+@pytest.mark.parametrize("name", ["04-0", "04-x", "04-1.middle", "44-1", "04-12345"])
+def test_no_such_case(name: str) -> None:
+    with pytest.raises(UserError, match="exercise"):
+        load(name)
+
+
+def test_cases_of_one_ticket_differ_and_stay_between_its_ends() -> None:
+    for exercise in exercises().values():
+        drawn = [another.case(exercise, 1 + 3 * turn) for turn in range(12)]
+        low, high = another.ends(exercise)[:2]
+        assert len({one.scenario.ticket for one in drawn}) > 2, exercise.name
+        assert all(one.program == low.program and low.seed <= one.seed <= high.seed for one in drawn)
+        for key, least in low.about_fault[1].items():
+            assert all(least <= one.about_fault[1][key] <= high.about_fault[1][key] for one in drawn)
+
+
+@pytest.mark.parametrize("name", [one.name for one in ALL])
+def test_its_ticket_tells_no_cause_and_no_number_of_its_own(name: str) -> None:
+    one = load(name)
+    plain = re.sub(r"\{[^}]*\}", "", one.story)
+    assert told(f"{one.title} {plain}") == [] and missing(plain, "") == []
+    assert one.kind == "break" or not same_program(broken_text(one), broken_text(load(another.parted(name)[0])))
+
+
+def test_the_figures_are_those_that_the_notebook_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Means over tenths of a run; the twin's beside them."""
+    runs = iter(
+        [Curve(range(1, 21), [2.0] * 18 + [1.0, 0.5], [1.0] * 20, {"accuracy": 0.5}), Curve([1], [0.25], [1.0])]
+    )
+    monkeypatch.setattr(healthy, "recorded", lambda text, ranks: next(runs))
+    one = load("04-1")
+    story = "{run.first:.2f} {run.last:.2f} {run.highest:.0f} {run.accuracy:.0f} % {run.steps} {healthy.lowest:.2f}"
+    seen: list[tuple[int, int]] = []
+    changed = another.told(
+        Exercise(one.title, story, one.program, one.fault, name=one.name), lambda *now: seen.append(now)
+    )
+    assert changed.story == "2.00 0.75 2 50 % 20 0.25" and seen == [(0, 2), (1, 2), (2, 2)]
+    assert another.told(load("04")) == load("04"), "nothing is run for an exercise itself"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    curve = Curve(range(1, 21), [1.0] * 20, [1.0] * 20, {"accuracy": 0.5, "loss": 1.0, "r2": 0.1})
+    monkeypatch.setattr(healthy, "recorded", lambda text, ranks: curve)
+
+
+@pytest.mark.usefixtures("quick")
+def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "exercises").mkdir()
+    first, second = (files.draw_another("04", tmp_path) for _ in range(2))
+    assert [first.name, second.name] == ["04_flat_loss-1.ipynb", "04_flat_loss-2.ipynb"]
+    text = first.read_text()
+    assert "{run" not in text and 'program.begin("04_flat_loss-1", device)' in "".join(
+        line for cell in json.loads(text)["cells"] for line in cell["source"]
+    )
+    first.write_text("mine")
+    path, before = files.reset("04-1", tmp_path)
+    assert path.read_text() == text and before is not None and before.read_text() == "mine"
+    assert files.draw_another("04-2", tmp_path).name == "04_flat_loss-3.ipynb"
+    assert not [problem for problem in files.stray(tmp_path) if "-1.ipynb" in problem]
+    with pytest.raises(UserError, match="There is no folder"):
+        files.draw_another("04", tmp_path / "none")
+
+
+def test_both_ends_are_proved_by_submissions_without_attacks() -> None:
+    for one in ALL:
+        kinds = [trial.kind for trial in check.of_an_end(one)]
+        assert {check.VIEWS, "solution", "unsolved"} <= set(kinds) and "attack" not in kinds
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_button_writes_the_next_case_and_says_what_went_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUGZOO_WIDGETS", "1")
+    monkeypatch.chdir(tmp_path)  # a notebook's folder
+    button = AnotherButton("04_flat_loss")
+    button.show()
+    for number in (1, 2):
+        button.button.click()
+        assert (tmp_path / f"04_flat_loss-{number}.ipynb").exists() and button.said.value == ""
+    links = [one["data"]["text/markdown"] for one in button.links.outputs]
+    assert links == [f"[04_flat_loss-{number}](04_flat_loss-{number}.ipynb)" for number in (1, 2)]
+
+    def failing(text: str, ranks: int) -> Curve:
+        raise UserError("The run ended as <crashed>.")
+
+    monkeypatch.setattr(healthy, "recorded", failing)
+    button.button.click()
+    assert "&lt;crashed&gt;" in button.said.value and not button.button.disabled
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["04_flat_loss-1.ipynb", "04_flat_loss-2.ipynb"]
