@@ -109,13 +109,10 @@ def check(
     proofs = {name: Proof(name, load(name).trap) for name in chosen}
     work: dict[Place, Trial] = {}
     for name in chosen:
-        mine = list(trials(load(name)))
-        proofs[name].problems += _thin(load(name), mine)
+        proofs[name].problems += _thin(load(name), list(trials(load(name))))
         proofs[name].diagnoses, problems = diagnoses(load(name))
         proofs[name].problems += problems
-        work |= {(name, trial.kind, trial.name): trial for trial in [*mine, *of_what_is_seen(name)]}
-        for one in another.ends(load(name)):
-            work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in of_an_end(one)}
+        work |= work_of(name)
     keys = {place: key_of(trial) for place, trial in work.items()}
     found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
     missing = [place for place in work if place not in found]
@@ -140,6 +137,15 @@ def check(
             own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
             _write_down(name, own, keys)
     return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known)
+
+
+def work_of(name: str) -> dict[Place, Trial]:
+    """Return everything that is proved for an exercise, under its place in the ledger."""
+    exercise = load(name)
+    work = {(name, trial.kind, trial.name): trial for trial in [*trials(exercise), *of_what_is_seen(name)]}
+    for one in another.ends(exercise):
+        work |= {(name, trial.kind, f"{one.name} {trial.name}".rstrip()): trial for trial in of_an_end(one)}
+    return work
 
 
 def of_what_is_seen(name: str) -> list[Trial]:

@@ -11,7 +11,7 @@ from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
 from bugzoo.proving import code, ledger, look_alikes, standing, tried
 from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, named
-from bugzoo.proving.check import Proof, judge, key_of, of_what_is_seen, prove_one
+from bugzoo.proving.check import Proof, judge, key_of, prove_one, work_of
 from bugzoo.proving.completeness import is_about, lacks, of_fault
 from bugzoo.proving.look_alikes import Pair, pairs
 from bugzoo.proving.matrix import Cell
@@ -51,18 +51,14 @@ def _controls() -> Iterator[str]:
 
 
 def _exercises() -> Iterator[str]:
-    for name, exercise in exercises().items():
-        found = ledger.read("exercises", name).get("trials", {})
-        mine = [*trials(exercise), *of_what_is_seen(name)]
-        for trial in mine:
-            entry = found.get(trial.kind, {}).get(trial.name, {})
-            yield from lacks(
-                f"{name}: {trial.kind} {trial.name!r}", entry, {"key": key_of(trial)}, f"bugzoo check {name}"
-            )
-        known = {(trial.kind, trial.name) for trial in mine}
+    for name in exercises():
+        found, work = ledger.read("exercises", name).get("trials", {}), work_of(name)
+        for (_, kind, title), trial in work.items():
+            entry = found.get(kind, {}).get(title, {})
+            yield from lacks(f"{name}: {kind} {title!r}", entry, {"key": key_of(trial)}, f"bugzoo check {name}")
         for kind, titles in found.items():
             for title in titles:
-                if (kind, title) not in known:
+                if (name, kind, title) not in work:
                     yield f"{name} no longer has the {kind} {title!r}; type `bugzoo check {name}`"
 
 

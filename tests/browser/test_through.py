@@ -78,3 +78,12 @@ def test_an_exercise(learner: Any, name: str, way: str) -> None:
         earned = walk.said(learner, "diagnosis")
         assert (f"{asked.points[1]:g} of {asked.points[1]:g} points" in earned) == (way == "right"), earned
     assert ("### Next" in walk.said(learner, "debrief")) == (way == "right")
+    if way == "right":
+        learner.theme("JupyterLab Dark")
+        below = learner.show("debrief")
+        below.locator("button", has_text="Another one like this").click()
+        walk.says(below, f"{name}-1")
+        learner.picture(f"{name}_another")
+        below.locator("a", has_text=f"{name}-1").click()  # JupyterLab opens it in a tab
+        assert walk.until(lambda: learner.page.locator(".jp-Notebook:visible h1", has_text="(2)").count() == 1)
+        learner.picture(f"{name}_case")

@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 from matplotlib.colors import to_rgb
 from torch import nn
 
-from bugzoo.plots import footprint, slope
+from bugzoo.plots import evaluation_spread, footprint, slope
 from bugzoo.plots._style import RED, SKY
 
 
@@ -42,3 +43,24 @@ def test_a_slope_is_autograd_s_own() -> None:
     shown = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert shown == ["log(x)  (at 0: inf)", "sqrt(x)  (at 0: inf)"]
     assert figure.patch.get_alpha() == 0, "the page shows through"
+
+
+def test_evaluations_that_vary_look_other_than_one_number() -> None:
+    ways = {"eval mode, no_grad": [0.9, 0.9, 0.9], "train mode, no_grad": [0.8, 0.85, 0.9]}
+    figure = evaluation_spread.picture(ways, {"eval mode, no_grad": 0, "train mode, no_grad": 550_000})
+    above, below = figure.axes
+    assert [line.get_marker() for line in above.lines] == ["s", "o"], "they differ without color vision"
+    assert above.lines[1].get_ydata().tolist() == [0.8, 0.85, 0.9]
+    assert [text.get_text() for text in above.texts] == ["0.900 each time", "0.800 to 0.900"]
+    assert [bar.get_height() for bar in below.patches] == [0, 0.55]
+    assert [text.get_text() for text in below.texts] == ["0", "0.55"]
+    assert [text.get_text() for text in below.get_xticklabels()] == ["eval mode\nno_grad", "train mode\nno_grad"]
+    assert figure.patch.get_alpha() == 0, "the page shows through"
+
+
+def test_evaluations_without_bytes_have_no_bars() -> None:
+    figure = evaluation_spread.picture({"one": [0.5], "two": [0.5, 0.6]})
+    [ax] = figure.axes
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["one", "two"]
+    with pytest.raises(KeyError, match="two"):
+        evaluation_spread.picture({"one": [0.5], "two": [0.6]}, {"one": 1.0})

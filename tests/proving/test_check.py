@@ -12,6 +12,7 @@ import bugzoo.proving.check as room
 from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
 from bugzoo.faults import Swap
+from bugzoo.grading.another import ends
 from bugzoo.grading.answers import filled, offered
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.model import Check, Exercise, Result
@@ -71,7 +72,7 @@ def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: A
     assert again.ok and again.cached == again.runs == first.runs
     assert [again.proofs[0].count(kind) for kind in room.ORDER] == [first.proofs[0].count(kind) for kind in room.ORDER]
     monkeypatch.setattr(room.code, "grading", lambda: "another grader")
-    assert check([NAME]).cached == 2  # the notebook's search for names, and its views
+    assert check([NAME]).cached == 2 + len(ends(load(NAME)))  # the search for names in its notebook, and views
     assert check([NAME], fresh=True).ok
     assert (proofs / "exercises" / f"{NAME}.json").read_bytes() != before
 
@@ -98,14 +99,14 @@ def test_a_repair_that_is_added_costs_its_own_run(grader: Any, proofs: Any, monk
 def test_a_grader_that_always_passes_is_noticed(grader: Any) -> None:
     grader(lambda *_: Result("passed", 1.0))
     proof = check([NAME]).proofs[0]
-    wrong = len(proof.trials) - proof.count("correct")[1] - 1  # all but the correct ones and the solution
+    wrong = len(proof.trials) - proof.count("correct")[1] - proof.count("solution")[1]
     assert len(proof.problems) == wrong and all("must fail but earns 100%" in text for text in proof.problems)
 
 
 def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
     grader(lambda *_: Result("wrong", 0.0, [Check("loss", "wrong", "too high")]))
     proof = check([NAME]).proofs[0]
-    assert len(proof.problems) == proof.count("correct")[1] + 1
+    assert len(proof.problems) == proof.count("correct")[1] + proof.count("solution")[1]
     assert all("must pass but is wrong: loss: too high" in text for text in proof.problems)
 
 
@@ -140,7 +141,7 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
     grader(_right)
     report = check([NAME])
     # the notebook's search for names, its views, and the attacks that leave nothing to grade
-    assert report.ok and report.cached == 4
+    assert report.ok and report.cached == 4 + len(ends(load(NAME)))
 
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
