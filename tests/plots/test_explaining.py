@@ -8,7 +8,7 @@ import torch
 from matplotlib.colors import to_rgb
 from torch import nn
 
-from bugzoo.plots import evaluation_spread, footprint, slope
+from bugzoo.plots import evaluation_spread, footprint, loss_by_logit, slope
 from bugzoo.plots._style import RED, SKY
 
 
@@ -64,3 +64,20 @@ def test_evaluations_without_bytes_have_no_bars() -> None:
     assert [text.get_text() for text in ax.get_xticklabels()] == ["one", "two"]
     with pytest.raises(KeyError, match="two"):
         evaluation_spread.picture({"one": [0.5], "two": [0.6]}, {"one": 1.0})
+
+
+def test_a_floor_is_the_lowest_loss_and_a_squeezed_loss_has_no_slope_at_the_left() -> None:
+    losses = {
+        "cross-entropy": lambda x: nn.functional.softplus(-x),
+        "sigmoid twice, a yes": lambda x: nn.functional.softplus(-x.sigmoid()),
+        "sigmoid twice, a no": lambda x: nn.functional.softplus((-x).sigmoid()),
+    }
+    figure = loss_by_logit.picture(losses, end=12, mark=-6)
+    upper, lower = figure.axes
+    said = [text.get_text() for text in upper.texts]
+    assert said == ["floor 0.000", f"floor {math.log(math.e + 1) - 1:.3f}", f"floor {math.log(2):.3f}"]
+    slopes = {line.get_label(): line.get_ydata() for line in lower.get_lines() if line.get_label() in losses}
+    left = {name: float(values[0]) for name, values in slopes.items()}
+    assert left["cross-entropy"] > 0.99 and max(left["sigmoid twice, a yes"], left["sigmoid twice, a no"]) < 1e-4
+    assert len({line.get_linestyle() for line in upper.get_lines()[::2]}) == 3, "told apart without color"
+    assert figure.patch.get_alpha() == 0, "the page shows through"

@@ -1,0 +1,890 @@
+"""Lesson 06: a loss that stops above a floor, the arithmetic that names its line, and what the same mistake does elsewhere."""
+
+# %% [case] incident
+# sequence_classifier loss/sigmoid_into_bce_with_logits
+
+# %% [case] second
+# mini_transformer loss/log_of_softmax
+
+# %% [markdown] title
+# # 06 · Losses and softmax
+#
+# Two numbers of a loss are known before any training: its first value and its **floor**, the lowest value that it can have. In
+# this lesson you compute both, find the line that made a floor, and repair a run with a loss that you wrote.
+#
+# You need about {54 = minutes} minutes, and to know logits, softmax and gradients. Halfway, after *Look at it*, is a good place for a
+# pause.
+#
+# Before each result you predict it. Even a guess helps: it is saved, not graded. Read folded text after the run above it. After a
+# restart of the kernel choose *Run* → *Run All Above Selected Cell*; your predictions and your code are still there. The
+# [glossary](glossary.ipynb) explains words.
+
+# %% setup
+device = "auto"  # or "cpu", "cuda"
+
+import math
+import types
+
+import torch
+import torch.nn.functional as F
+
+import bugzoo
+from bugzoo import lab
+
+device = lab.use(device)
+
+# %% [proof] reading-time
+from bugzoo.course import load
+
+lesson = load("06")
+minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
+
+# %% [markdown] incident
+# ## The incident
+#
+# > *Tuesday, 22:15.* "The training loss of the review classifier stops at about {0.61 = ill_late}. Last month's version went down to {0.44 = well_late}. I
+# > doubled the epochs, and it ends at {0.60 = longer}. It is right in {74 of 100 = ill_right} reviews, last month in {76 of 100 = well_right}. I think that we need a bigger
+# > model."
+#
+# As in lesson 02, the program reads film reviews and says *positive* or *negative*. Here a small attention encoder reads the
+# words, and a linear layer gives two logits. It trains for {225 = length} steps, with 32 reviews in a batch.
+
+# %% [predict] below
+# The last losses are about {0.61 = ill_late} on average. How many of the {225 = length} batches cost less than `0.50`?
+#
+# ( ) About 20, as batches scatter around a mean
+#     Noise has two sides, so this is the usual answer. Here the lower side is missing.
+# (x) None, not even the easiest ones
+#     Most batches are easy by then, and none of them gets there. A floor looks like this.
+# ( ) About 70, all of them in the last epoch
+#     In last month's version {more than half = well_many} of all batches do. There, nothing is in the way.
+
+# %% [markdown] live-text
+# ## Watch it
+#
+# First a **healthy twin** runs, the same program without the fault, then the incident. Look at the lower edge of the faint lines:
+# how far down do single batches go?
+
+# %% live
+incident = lab.case("06/incident")
+view = lab.live(incident, explain=False)
+
+# %% numbers
+trace, healthy = view.result.trace, view.healthy.trace
+print("              steps 1 to 5   last 20 steps   lowest   below 0.50   validation accuracy and loss")
+for name, one in (("incident", trace), ("healthy twin", healthy)):
+    early, late, few = one.loss[:5].mean(), one.loss[-20:].mean(), (one.loss < 0.5).sum()
+    print(
+        f"{name:12}   {early:12.3f}   {late:13.3f}   {one.loss.min():6.3f}   {few:10}",
+        f"{one.metrics['accuracy']:12.3f} {one.metrics['loss']:8.3f}",
+    )
+below.reveal(f"{(trace.loss < 0.5).sum()}; in the twin {(healthy.loss < 0.5).sum()}")
+
+# %% [proof] numbers-proof
+ill_late, well_late, length = trace.loss[-20:].mean(), healthy.loss[-20:].mean(), len(trace.loss)
+ill_right, well_right = 100 * trace.metrics["accuracy"], 100 * healthy.metrics["accuracy"]
+ill_right, well_right = (ill_right - 0.6, ill_right + 0.6), (well_right - 0.6, well_right + 0.6)
+ill_validation, well_validation, ill_low = trace.metrics["loss"], healthy.metrics["loss"], trace.loss.min()
+longer = bugzoo.Scenario(incident.program, incident.faults, {"epochs": 6}, device=device).run().trace.loss[-20:].mean()
+well_many = 100 < (healthy.loss < 0.5).sum() < 200
+seen_once = bool((trace.loss < 0.5).sum() == 0)
+
+# %% [folded] numbers-read
+# After the run: an edge on one side
+#
+# The number that matters is the lowest loss, {0.51 = ill_low}: {no batch is below a half = seen_once}. With noise, a low learning rate or a small model, batches
+# scatter to both sides. The validation loss is odd, too: {1.13 = ill_validation}, where the twin has {0.45 = well_validation} at nearly the same accuracy.
+
+# %% [predict] one_batch
+# Lesson 02's test: the same 32 reviews again and again, {300 = repeated} steps, with the program's own loss and optimizer. Where does the loss end?
+#
+# ( ) Near zero, as any 32 reviews can be memorized
+#     In the twin it does. Here the model memorizes the reviews as well, but the loss does not follow.
+# ( ) Near ln 2, as this program does not learn at all
+#     It learns: three in four validation reviews are right.
+# (x) Near a half, where the training met its edge
+#     Neither the data nor its difficulty plays a part. So the edge belongs to the training step.
+
+# %% one-batch-run
+healthy_run, looks = incident.healthy().run(), {}
+for name, run in (("incident", view.result), ("healthy twin", healthy_run)):
+    print(f"--- {name}")
+    looks[name] = lab.look("one_batch", run)
+stopped = looks["incident"]["lowest loss on the batch"]
+one_batch.reveal(f"{stopped:.4f}")
+
+# %% [proof] one-batch-proof
+repeated, twin_stopped = looks["incident"]["steps on the batch"], looks["healthy twin"]["lowest loss on the batch"]
+assert 0.5 < stopped < 0.53 and twin_stopped < 0.08
+
+# %% [markdown] floor-text
+# ## What is the lowest value?
+#
+# One number of the view matters: the *lowest loss on the batch*. Which line of code makes it? The best known suspect is a softmax
+# too many: `F.cross_entropy(logits.softmax(-1), labels)`. Cross-entropy computes
+#
+# ```python
+# loss = -z[label] + z.exp().sum().log()  # z: one row of what it is given
+# ```
+#
+# and expects logits, which may have any size. Here it gets probabilities, from 0 to 1. **Write it:** the lowest value of this loss
+# for any number of classes. First on paper: which row `z` is the best one?
+
+
+# %% [task] floor
+def floor(classes):
+    """The lowest value, in nats, of cross-entropy that is given a softmax over so many classes."""
+    ...  # your code
+
+
+# %% [solution] floor
+def floor(classes):
+    """The lowest value, in nats, of cross-entropy that is given a softmax over so many classes."""
+    return math.log(math.e + classes - 1) - 1  # the best row: 1 for the label, 0 for the others
+
+
+# %% [judge] floor
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def best(classes):
+    row = torch.zeros(1, classes, dtype=torch.double)
+    row[0, 0] = 1
+    return F.cross_entropy(row, torch.tensor([0])).item()
+
+
+def misread(gave, classes):
+    if abs(gave - math.log(classes)) < 1e-3:
+        return "ln C is the price of a guess. Here the model is right and completely sure."
+    if abs(gave) < 1e-3:
+        return "Zero needs a logit far above all others. A probability is at most 1 above them."
+    if abs(gave - math.log(math.e + classes - 1)) < 1e-3:
+        return "Right and sure: the label's own number, 1, is subtracted."
+    return "The row has one 1 and C - 1 zeros, and exp(0) is 1. All C terms are in the sum."
+
+
+def judge(answer):
+    for classes in (2, 4, 10, 1000):
+        gave = answer(classes)
+        gave = math.nan if gave is None else float(gave)
+        right = best(classes)
+        said = f"{classes} classes: torch gives {right:.4f} for the best row, yours says {gave:.4f}"
+        yield abs(gave - right) < 1e-3, said, misread(gave, classes)
+
+
+def by_torch(classes):
+    return F.cross_entropy(torch.eye(classes)[:1], torch.tensor([0])).item()
+
+
+def by_log1p(classes):
+    return math.log1p((classes - 1) / math.e)
+
+
+RIGHT = {"a row for torch": by_torch, "a fraction": by_log1p}
+LAZY = {
+    "a guess": lambda classes: math.log(classes),
+    "always that of ten": lambda classes: 1.4612,
+    "zero": lambda classes: 0.0,
+    "not subtracted": lambda classes: math.log(math.e + classes - 1),
+    "two classes only": lambda classes: math.log(math.e + 1) - 1,
+}
+
+# %% try-floor
+floor = lab.try_out("06/floor", floor)
+for classes in (2, 10, 1000):
+    print(
+        f"softmax twice, {classes:4} classes: a guess costs {math.log(classes):.3f}, the floor is {floor(classes):.3f}"
+    )
+print(f"the incident, 2 classes: one batch stopped at {stopped:.4f}")
+
+# %% [proof] floor-proof
+
+
+def lowest(classes):
+    """As floor, whatever the learner wrote."""
+    return math.log(math.e + classes - 1) - 1
+
+
+floor_2, floor_10, floor_1000 = lowest(2), lowest(10), lowest(1000)
+other = stopped - floor_2 > 0.15
+
+# %% [folded] floor-read
+# After the run: not this line
+#
+# A softmax too many would stop at {0.313 = floor_2}, and the incident stops {far above that = other}. So a floor rules out a suspect without any
+# training. It depends on the number of classes: with ten it is {1.46 = floor_10}, with a thousand {5.91 = floor_1000}.
+
+# %% [check] again
+# A model is fairly sure: its probabilities are 7/10, 2/10 and 1/10. They go through softmax once more. What becomes of the first?
+#
+# (=) {0.464 = first_again} +- 0.012
+#     It drops below a half. A published course tells this example with `0.38`, which is not what softmax gives.
+# (~) 0.38 +- 0.01
+#     That is often told: a published course on PyTorch bugs has this number. Measured here it is {0.46 = first_again}.
+# (~) 0.7 +- 0.01
+#     Softmax does not notice that these are probabilities. It takes any numbers as logits.
+# (~) else
+#     Take `e^0.7`, `e^0.2` and `e^0.1`, and divide the first by their sum.
+
+# %% [proof] again-proof
+first_again = torch.tensor([0.7, 0.2, 0.1]).softmax(-1)[0].item()
+
+# %% [markdown] two-text
+# ## Two classes, one number
+#
+# Two classes need only one number, `gap = logits[:, 1] - logits[:, 0]`. Its loss, `F.binary_cross_entropy_with_logits`, takes
+# logits: it applies a sigmoid itself. Suppose that a program applies one before it:
+#
+# ```python
+# loss = F.binary_cross_entropy_with_logits(torch.sigmoid(gap), labels)
+# ```
+#
+# A *yes* costs `-log(sigmoid(s))`, a *no* `-log(1 - sigmoid(s))`, where `s` is what the loss is given.
+
+# %% [predict] sure_no
+# In this line, what does a *no* cost at least: the model is right, and as sure as it can be?
+#
+# (=) {0.693 = sure_no_costs} +- 0.02
+#     A sure no has `s` = 0, and sigmoid(0) is 1/2. So a perfect no costs as much as a guess.
+# (~) 0.313 +- 0.02
+#     That is a sure yes, with `s` = 1. A sure no has `s` = 0.
+# (~) 0 +- 0.02
+#     With one sigmoid, yes. Here sigmoid(0) follows, and it is not 0.
+# (~) else
+#     A sure no has `s` = 0. Then sigmoid(0) is 1/2, and the loss is -ln(1/2).
+
+# %% by-hand
+gap = torch.tensor([-9.0, 0.0, 9.0])
+once, twice = gap.sigmoid(), gap.sigmoid().sigmoid()
+print("  gap   sigmoid   sigmoid twice   cost of a yes   cost of a no")
+for row in zip(gap.tolist(), once.tolist(), twice.tolist(), strict=True):
+    print("{:5.0f}   {:7.4f}   {:13.4f}".format(*row), f"  {-math.log(row[2]):13.4f}   {-math.log(1 - row[2]):12.4f}")
+
+first = lab.LiveView(incident, pause_at=1, show_twin=False).start()  # the batch on which the test was made
+first.wait_pause()
+labels = first.objects["targets"].cpu()
+first.stop()
+yes, no = int(labels.sum()), int((1 - labels).sum())
+lowest_mean = (yes * floor(2) + no * math.log(2)) / (yes + no)
+print(f"{yes} yes and {no} no cost at least {lowest_mean:.4f}; one batch stopped at {stopped:.4f}")
+sure_no.reveal(f"{math.log(2):.4f}")
+print(incident.diff())
+
+# %% [proof] by-hand-proof
+sure_no_costs, first_yes, first_no = math.log(2), -math.log(twice[1]), -math.log(1 - twice[1])
+in_four = abs(lowest_mean - stopped) < 2e-4
+half_and_half, first_mean, guess = (floor_2 + sure_no_costs) / 2, (first_yes + first_no) / 2, math.log(2)
+highest_of_five, lowest_of_five = trace.loss[:5].max(), trace.loss[:5].min()
+
+# %% [folded] by-hand-read
+# After the run: the floor names the line
+#
+# A sure yes costs {0.313 = floor_2}, a sure no {0.693 = sure_no_costs}. With the labels of this batch that makes the measured floor, {to four digits = in_four}. Half yes and
+# half no give {0.503 = half_and_half}: the edge that you saw. No model gets below it, however big.
+#
+# The first value is wrong as well: {0.724 = first_mean} instead of ln 2 = {0.693 = guess}. But three hundredths are lost in the noise: the first five losses go from
+# {0.65 = lowest_of_five} to {0.75 = highest_of_five}. With two classes the floor tells more.
+#
+# It happens in public. A recommender library applied a sigmoid and then a loss that contains one. The pull request that removed the
+# sigmoid says that otherwise the loss does not converge ([yudi-mars/daisyRec, 15](https://github.com/yudi-mars/daisyRec/pull/15)).
+
+# %% [check] focal
+# A user of a public library asks about its focal loss: `p = torch.sigmoid(x)`, then `ce = F.binary_cross_entropy_with_logits(x, y)`,
+# then `ce` times a power of `p`, which is the probability. Is it the same bug?
+#
+# (x) No, as the loss is given x and not p
+#     Follow the tensor, not the names: `p` is only a weight. A search for the word sigmoid would report it, a false alarm
+#     ([facebookresearch/fvcore, 126](https://github.com/facebookresearch/fvcore/issues/126)).
+# ( ) Yes, as the sigmoid is applied twice
+#     Two sigmoids are computed, but both of the same `x`, not one of the other.
+# ( ) No, as a focal loss needs probabilities
+#     For its weight it does. If its loss were given them, it would have the incident's floor.
+
+# %% [draw] pull
+# How hard does a loss pull at one review? That is the size of its slope over the gap: the logit of the correct class minus the
+# other. Cross-entropy has 1 where the model is sure and wrong, 1/2 for a guess, 0 where it is sure and right. Draw the slope of
+# **the incident's loss** for a *yes*.
+#
+# gap: -6, 0, 6
+# size of the slope: 0 to 1
+
+# %% figure
+from bugzoo.plots import loss_by_logit, slope
+
+ways = {
+    "cross-entropy of logits": lambda x: F.softplus(-x),
+    "softmax twice": lambda x: F.softplus(1 - 2 * x.sigmoid()),
+    "sigmoid twice, label yes": lambda x: F.softplus(-x.sigmoid()),
+    "sigmoid twice, label no": lambda x: F.softplus((-x).sigmoid()),
+}
+lab.picture(loss_by_logit.picture(ways))
+places = [-6, -4, -2, 0, 2, 4, 6]
+slopes = {name: abs(slope.measure(way, places)[1]) for name, way in ways.items()}
+for name, sizes in slopes.items():
+    print(f"{name:25}", "  ".join(f"at {x:2}: {size:.4f}" for x, size in list(zip(places, sizes, strict=True))[::3]))
+pull.reveal({name: (places, slopes[name]) for name in list(ways)[::2]})
+
+# %% [proof] figure-proof
+full, weak = slopes["cross-entropy of logits"][0], slopes["sigmoid twice, label yes"][0]
+eight_hundred, at_guess = 700 < full / weak < 900, slopes["sigmoid twice, label yes"][3]
+both = all(slopes[name][0] < 0.01 and slopes[name][6] < 0.01 for name in list(ways)[1:])
+
+# %% [folded] figure-read
+# After the run: sure and wrong, and left alone
+#
+# Read the lower plot on the left. Cross-entropy pulls at a sure wrong answer with a slope of 1. With two sigmoids the slope is about
+# {eight hundred times = eight_hundred} smaller, and even a guess has only {0.09 = at_guess}. A gradient is multiplied by the slopes of both.
+#
+# So the floor is the smaller harm. The larger one: a sure wrong answer is {hardly corrected = both} any more.
+
+# %% [predict] which_number
+# A view prints a dozen numbers about what a loss is given. Which of them shows this fault at a glance?
+#
+# ( ) The share of outputs pushed toward their label
+#     It is 1 in both programs. Each review is pushed the right way, only too weakly.
+# ( ) The largest value that the loss is given
+#     In the first step it is small in healthy programs, too.
+# (x) The smallest value that the loss is given
+#     Logits have both signs. Here no value is below zero, in any step.
+# ( ) The shape of what the loss is given
+#     For this loss, one number a review is the right shape.
+
+# %% [markdown] look-text
+# ## Look at it
+#
+# The view `outputs` prints all of these, for the incident, the twin, and a rival with a softmax too many. Compare the **smallest
+# value** first, then, for twin and rival, the **sum of a row**. Last comes the rival's test of one batch.
+
+# %% look
+rival = bugzoo.Scenario(incident.program, ("loss/double_softmax",), device=device).run()
+for name, run in (("incident", view.result), ("healthy twin", healthy_run), ("softmax twice", rival)):
+    print(f"--- {name}")
+    looks[name] = lab.look("outputs", run)
+looks["softmax twice, one batch"] = lab.look("one_batch", rival)
+print(f"floor(2) = {floor(2):.4f}")
+which_number.reveal()
+
+# %% [proof] look-proof
+smallest, row_sum = "smallest value given to the loss (logits)", "sum of a row given to the loss, last batch"
+ill_smallest, well_smallest = looks["incident"][smallest], looks["healthy twin"][smallest]
+assert ill_smallest > 0 > well_smallest and looks["softmax twice"][smallest] > 0
+rows_are_one = abs(looks["softmax twice"][row_sum] - 1) < 1e-5 and abs(looks["healthy twin"][row_sum]) < 0.5
+no_row = row_sum not in looks["incident"]
+pushed = looks["incident"]["share of outputs pushed toward their label"] == 1
+weights = "sum of the weights of all outputs in that step"
+quarter = 0.22 < looks["incident"][weights] / looks["healthy twin"][weights] < 0.28
+rival_stops = abs(looks["softmax twice, one batch"]["lowest loss on the batch"] - floor_2) < 1e-3
+
+# %% [folded] look-read
+# After the run: two numbers, three programs
+#
+# The smallest value is {0.52 = ill_smallest} in the incident and {-0.15 = well_smallest} in the twin. The rival has none below zero either, and its {rows add up to 1 = rows_are_one}: that is a
+# softmax, and it stops {at your floor = rival_stops}. The incident gives {one number a review = no_row}, so it has no row to add up. All reviews are
+# {pushed toward their label = pushed}, with {a quarter = quarter} of the twin's weight: see the *sum of the weights*.
+
+# %% [markdown] ce-text
+# ## Write the loss
+#
+# The repair is a loss that takes logits. Write it once yourself, without `F.cross_entropy` and `F.nll_loss`. By hand one thing goes
+# wrong easily: logits can be large, and exp(89) is {too large for float32 = overflows}.
+#
+# **Write it:** the mean over the rows, for logits up to 10,000. Values and slopes are checked.
+
+
+# %% [task] cross_entropy
+def cross_entropy(logits, targets):
+    """Mean cross-entropy in nats of logits (batch, classes) and class numbers (batch,)."""
+    ...  # your code; see logits.logsumexp(dim) or subtract each row's largest logit first
+
+
+# %% try-cross-entropy
+cross_entropy = lab.try_out("06/cross_entropy", cross_entropy)
+
+
+# %% [solution] cross_entropy
+def cross_entropy(logits, targets):
+    """Mean cross-entropy in nats of logits (batch, classes) and class numbers (batch,)."""
+    correct = logits[torch.arange(len(targets), device=logits.device), targets]
+    return (logits.logsumexp(1) - correct).mean()
+
+
+# %% [judge] cross_entropy
+import torch
+import torch.nn.functional as F
+
+
+def judge(answer):
+    mild = torch.tensor([[1.0, -1.0, 0.5], [0.0, 2.0, 0.0], [3.0, 0.0, -2.0], [0.1, 0.2, 0.3]])
+    huge = torch.tensor([[10_000.0, 0.0, -10_000.0], [0.0, 100.0, 90.0]])
+    for name, table, targets, hint in (
+        ("small logits", mild, torch.tensor([0, 1, 2, 2]), "Take each row's own target, and the mean over the rows."),
+        ("logits up to 10,000", huge, torch.tensor([2, 1]), "A softmax underflows to 0, and log(0) is -inf. Subtract in logs instead."),
+    ):  # fmt: skip
+        logits = table.clone().requires_grad_()
+        right = F.cross_entropy(table, targets).item()
+        gave = answer(logits, targets)
+        value = float("nan") if gave is None else float(gave.detach() if isinstance(gave, torch.Tensor) else gave)
+        yield abs(value - right) <= 1e-4 * max(1, abs(right)), f"{name}: {right:.4f}, yours gives {value:.4f}", hint
+        wanted = (table.softmax(1) - F.one_hot(targets, 3)) / len(targets)
+        found = torch.full_like(table, float("nan"))
+        if isinstance(gave, torch.Tensor) and gave.requires_grad and gave.ndim == 0:
+            found = torch.autograd.grad(gave, logits)[0]
+        away = (found - wanted).abs().max().item()
+        yield (
+            away < 1e-5,
+            f"{name}: slopes are softmax minus one-hot over the rows; yours differ by up to {away:.3g}",
+            "A clamp, an eps or .item() changes the slope where the model is sure and wrong.",
+        )
+
+
+def shifted(logits, targets):
+    logits = logits - logits.max(1, keepdim=True).values
+    return (logits.exp().sum(1).log() - logits.gather(1, targets[:, None]).squeeze(1)).mean()
+
+
+def by_log_softmax(logits, targets):
+    return -torch.log_softmax(logits, 1)[torch.arange(len(targets)), targets].mean()
+
+
+def of_probabilities(logits, targets):
+    return -logits.softmax(1)[torch.arange(len(targets)), targets].log().mean()
+
+
+def with_eps(logits, targets):
+    return -(logits.softmax(1)[torch.arange(len(targets)), targets] + 1e-9).log().mean()
+
+
+def clamped(logits, targets):
+    return shifted(logits.clamp(-50, 50), targets)
+
+
+def summed(logits, targets):
+    return shifted(logits, targets) * len(targets)
+
+
+def not_a_tensor(logits, targets):
+    return shifted(logits, targets).item()
+
+
+RIGHT = {"largest logit subtracted": shifted, "log_softmax": by_log_softmax}
+LAZY = {
+    "the logarithm of a softmax": of_probabilities, "an eps in the logarithm": with_eps, "clamped logits": clamped,
+    "a sum": summed, "no slope": not_a_tensor,
+}  # fmt: skip
+
+# %% [predict] repaired
+# The incident is paused after step 150, and from there your loss is computed from its logits. What does the training loss do next?
+#
+# ( ) It falls at once toward that of the twin
+#     It ends near it. First come the sure wrong answers.
+# (x) It jumps up, and then falls below its floor
+#     The model had become sure, also of wrong answers. The old loss charged at most {1.3 = dearest} for one, the new one charges the gap.
+# ( ) It stays near its floor until the end of the run
+#     The floor belonged to the old line.
+
+# %% [markdown] repair-text
+# ## Repair the running program
+#
+# The loop's line cannot change while it runs, but the loop looks `F` up in each step. We give it an `F` whose binary loss calls
+# **your function** on the logits. Look at the first step after the line in the plot.
+
+# %% repair
+view = lab.live(incident, pause_at=150, explain=False)
+view.wait_pause(seconds=300)  # the twin runs first
+
+
+def from_logits(squeezed, labels):
+    return cross_entropy(view.objects["logits"], labels.long())
+
+
+own = types.SimpleNamespace(**vars(F))
+own.binary_cross_entropy_with_logits = from_logits
+view.objects["F"] = own
+view.mark(150, "your loss")
+view.resume()
+
+# %% repair-numbers
+mended = view.result.trace
+print("steps 148 to 156:", " ".join(f"{loss:.2f}" for loss in mended.loss[147:156]))
+for name, one in (("incident", trace), ("repaired", mended), ("healthy twin", healthy)):
+    late, metrics = one.loss[-20:].mean(), one.metrics
+    print(
+        f"{name:12} last 20 steps {late:.3f}   validation loss {metrics['loss']:.3f}   accuracy {metrics['accuracy']:.3f}"
+    )
+repaired.reveal(f"step 151: {mended.loss[150]:.2f}")
+
+# %% [proof] repair-proof
+jump, before_jump, mended_late = mended.loss[150], mended.loss[130:150].mean(), mended.loss[-20:].mean()
+mended_validation = mended.metrics["loss"]
+assert jump > 2 * before_jump and well_late < mended_late < 0.503 < ill_late
+forgives = abs(mended.metrics["accuracy"] - trace.metrics["accuracy"]) < 0.02
+dearest = math.log(math.e + 1)
+overflows = bool(torch.tensor(89.0).exp().isinf())
+
+# %% [folded] repair-read
+# After the run: accuracy had noticed nothing
+#
+# The loss jumps to {2.1 = jump}, then falls to {0.49 = mended_late}, below the old floor. The validation loss is {0.51 = mended_validation} instead of {1.13 = ill_validation}, at {the same accuracy = forgives}. Accuracy
+# asks only on which side of zero a gap is, a loss also how far.
+
+# %% [markdown] shapes-text
+# ## What is averaged?
+#
+# A loss ends in a mean. Four rows cost 1, 2, 3 and 4, and a mask of ones and zeros says that the first two count. You want their
+# mean. A common way is `(losses * mask).sum() / mask.sum()`.
+
+# %% [predict] stretched
+# The mask came with one axis more: it has the shape (4, 1), and the losses (4,). What does this line give?
+#
+# (=) {10 = stretched_value} +- 0.1
+#     The product has the shape (4, 4): each loss times each mask value. No row is left out.
+# (~) 1.5 +- 0.05
+#     That is what equal shapes give. Here the product is a table of all pairs.
+# (~) 2.5 +- 0.05
+#     That is the mean of all four, a quarter of the answer.
+# (~) else
+#     Broadcasting makes a (4, 4) table of all pairs, with the sum 20. The mask adds up to 2.
+
+# %% [markdown] mask-text
+# **Write it:** the mean over what counts. It raises an error if the shapes differ, so that no axis is stretched silently.
+
+
+# %% [task] masked_mean
+def masked_mean(losses, mask):
+    """Mean of the losses whose mask is 1 (or True), for tensors of one shape. Raises ValueError for a mask of another shape."""
+    ...  # your code
+
+
+# %% [solution] masked_mean
+def masked_mean(losses, mask):
+    """Mean of the losses whose mask is 1 (or True), for tensors of one shape. Raises ValueError for a mask of another shape."""
+    if losses.shape != mask.shape:
+        raise ValueError(f"losses have the shape {tuple(losses.shape)}, the mask {tuple(mask.shape)}")
+    return (losses * mask).sum() / mask.sum()
+
+
+# %% [judge] masked_mean
+import torch
+
+
+def number(gave):
+    return float("nan") if gave is None else float(torch.as_tensor(gave).float().mean())
+
+
+def judge(answer):
+    losses, table = torch.tensor([2.0, 4.0, 9.0, 5.0, 7.0]), torch.tensor([[1.0, 2.0, 8.0], [3.0, 9.0, 9.0]])
+    for what, given, mask, right, hint in (
+        ("two of five count", losses, torch.tensor([1.0, 1, 0, 0, 0]), 3.0, "Divide by how many count, not by how many there are."),
+        ("True and False", losses, torch.tensor([False, True, True, False, False]), 6.5, "A mask of True and False is a mask, too."),
+        ("places of two texts", table, torch.tensor([[1.0, 1, 0], [1, 0, 0]]), 2.0, "One mean over all places: a mean of means weighs short texts more."),
+    ):  # fmt: skip
+        value = number(answer(given, mask))
+        yield abs(value - right) < 1e-5, f"{what}: {right:g}, yours gives {value:.4g}", hint
+    for shape, mask in (("(5, 1)", torch.ones(5, 1)), ("(1,)", torch.ones(1)), ("(1, 5)", torch.ones(1, 5))):
+        try:
+            value = f"{number(answer(losses, mask)):.4g}"
+        except (ValueError, IndexError, RuntimeError, AssertionError):
+            value = "an error"
+        yield (
+            value == "an error",
+            f"a mask of shape {shape} for losses of shape (5,): an error, yours gives {value}",
+            "Compare the two shapes before you multiply. Broadcasting raises no error.",
+        )
+
+
+def by_index(losses, mask):
+    assert losses.shape == mask.shape
+    return losses[mask.bool()].mean()
+
+
+def of_all(losses, mask):
+    assert losses.shape == mask.shape
+    return (losses * mask).mean()
+
+
+def stretches(losses, mask):
+    return (losses * mask).sum() / mask.sum()
+
+
+def first_axis(losses, mask):
+    if len(losses) != len(mask):
+        raise ValueError("other lengths")
+    return (losses * mask).sum() / mask.sum()
+
+
+def mean_of_means(losses, mask):
+    assert losses.shape == mask.shape
+    return ((losses * mask).sum(-1) / mask.sum(-1)).mean()
+
+
+def of_numbers(losses, mask):
+    assert losses.shape == mask.shape and mask.is_floating_point()
+    return (losses * mask).sum() / mask.sum()
+
+
+def of_floats_only(losses, mask):
+    if losses.shape != mask.shape:
+        raise ValueError("another shape")
+    return losses.mean() if mask.dtype == torch.bool else (losses * mask).sum() / mask.sum()
+
+
+RIGHT = {"by index": by_index}
+LAZY = {
+    "a mean over all": of_all, "stretches": stretches, "only the first axis is compared": first_axis,
+    "a mean of means": mean_of_means, "floats only": of_floats_only,
+}  # fmt: skip
+
+# %% try-masked-mean
+masked_mean = lab.try_out("06/masked_mean", masked_mean)
+losses, mask = torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([1.0, 1.0, 0.0, 0.0])
+column = mask.unsqueeze(1)
+print("shapes of the product:", tuple((losses * mask).shape), "and", tuple((losses * column).shape))
+for name, reduce in (
+    ("(losses * mask).mean()", lambda losses, mask: (losses * mask).mean()),
+    ("(losses * mask).sum() / mask.sum()", lambda losses, mask: (losses * mask).sum() / mask.sum()),
+    ("masked_mean(losses, mask)", masked_mean),
+):
+    try:
+        told = f"{reduce(losses, column):g}"
+    except (ValueError, IndexError, RuntimeError, AssertionError) as error:
+        told = f"{type(error).__name__}: {error}"
+    print(f"{name:36} mask (4,): {reduce(losses, mask):4g}   mask (4, 1): {told}")
+stretched.reveal()
+
+# %% [proof] shapes-proof
+stretched_value = ((losses * column).sum() / mask.sum()).item()
+wrong_mean = (losses * mask).mean().item()
+batch_times = abs(stretched_value - len(losses) * losses.mean().item()) < 1e-6
+
+# %% [folded] shapes-read
+# After the run: the size of the batch is in the number
+#
+# The stretched line gives the {batch size times the mean of all = batch_times}: nothing is left out, and you would notice the first loss. The line with
+# `mean()` gives {0.75 = wrong_mean} even with fitting shapes, as it divides by rows that do not count. That one looks like a good loss.
+
+# %% [check] axis
+# `logits` have the shape (batch, time, words), and the program calls `F.softmax(logits, dim=0)`. What competes with what?
+#
+# ( ) The words of the vocabulary, at each place of a text
+#     That is the last axis, `dim=-1`.
+# ( ) The places of one text, for each word separately
+#     That would be `dim=1`.
+# (x) The texts of the batch, at one place and for one word
+#     Axis 0 is the batch. No error tells you, as the shape stays the same. A text's output depends on its neighbors.
+
+# %% [predict] most
+# A published guide tells of a first loss of 47 for ten classes, caused by a softmax before cross-entropy. What does one sample cost
+# **at most** with this line?
+#
+# (=) {2.46 = ceiling} +- 0.02
+#     The worst row has 0 for the label and 1 for another class: ln(e + 9). No double softmax shows a 47.
+# (~) 2.303 +- 0.02
+#     That is the price of a guess, ln 10. A sure wrong answer costs a little more.
+# (~) 1.46 +- 0.02
+#     That is the floor. The worst row has its 1 at a wrong class.
+# (~) else
+#     The worst row has 0 for the label, 1 for one wrong class and 0 for the others: ln(e + 9).
+
+# %% [predict] price
+# The same guide tells the price: `82 %` accuracy instead of `91 %`. How much does a digit classifier lose by the same line?
+#
+# ( ) Nothing, as the order of the classes stays the same
+#     The order in a row stays. But its slopes are smaller, so the training ends elsewhere.
+# (x) Some points, between one and five with each seed
+#     The loss is squeezed, and most digits are learned all the same. The direction is as told, the size is not.
+# ( ) About nine points or more, much as the guide tells
+#     On these digits it is less. In other programs it can be more.
+
+# %% [markdown] surprise-text
+# ## Two numbers that are often told
+#
+# Each row below is one seed: first loss, lowest loss and validation accuracy, healthy and with a softmax too many.
+
+# %% surprise
+for seed in range(3):
+    told = []
+    for faults in ((), ("loss/double_softmax",)):
+        one = bugzoo.Scenario("mlp", faults, seed=seed, device=device).run().trace
+        told.append(f"first {one.loss[0]:.3f}   lowest {one.loss.min():.3f}   accuracy {one.metrics['accuracy']:.3f}")
+    print(f"seed {seed}   healthy: {told[0]}   softmax twice: {told[1]}")
+most.reveal(f"{math.log(math.e + 9):.3f}, and a first loss of {one.loss[0]:.3f}")
+price.reveal()
+
+# %% [proof] surprise-proof
+import numpy as np
+
+
+def both_ways(program, fault, seeds):
+    """(first losses with the fault, accuracies without, accuracies with) over the seeds."""
+    runs = [
+        [bugzoo.Scenario(program, one, seed=seed, device=device).run().trace for one in ((), (fault,))]
+        for seed in range(seeds)
+    ]
+    firsts = np.array([ill.loss[0] for _, ill in runs])
+    return firsts, *(np.array([pair[side].metrics["accuracy"] for pair in runs]) for side in (0, 1))
+
+
+ceiling, ln_10 = math.log(math.e + 9), math.log(10)
+firsts, digits_well, digits_ill = both_ways("mlp", "loss/double_softmax", 5)
+first_is_guess = bool((abs(firsts - ln_10) < 0.02).all())
+lost = 100 * (digits_well - digits_ill)
+assert (lost > 1).all() and (lost < 5).all(), lost
+digits_mean_well, digits_mean_ill = digits_well.mean(), digits_ill.mean()
+_, reviews_well, reviews_ill = both_ways("sentiment_lstm", "loss/sigmoid_into_bce_with_logits", 3)
+reviews_mean_well, reviews_mean_ill = reviews_well.mean(), reviews_ill.mean()
+twenty = 20 * ln_10
+
+# %% [folded] surprise-read
+# After the run: one cannot happen, the other is one case of many
+#
+# **47 cannot happen.** The most is {2.46 = ceiling}, and over five seeds the first loss is {that of a guess = first_is_guess}. A sum over 20 samples starts at {46 = twenty}: with
+# such a number, look at the reduction.
+#
+# **82 instead of 91** is one program. Measured here over five seeds: {93 % = digits_mean_ill} instead of {96 % = digits_mean_well}. With two sigmoids, an LSTM
+# on reviews gets {59 % = reviews_mean_ill} instead of {82 % = reviews_mean_well}. The harm is real, but no single number is its size.
+
+# %% [markdown] play-text
+# ## Play
+#
+# Cross-entropy of a softmax, for any number of classes. `surer` is how far the logit of the correct class is **below** all others.
+# Begin with a guess: with ten classes, where does the slope fall below a hundredth? And with a thousand?
+
+# %% play
+
+
+def squeezed(classes, surer):
+    """What a wrong row costs, and its slope, with logits and with a softmax too many."""
+
+    def row(x):
+        others = torch.zeros(len(x), classes - 1)
+        return torch.cat([x.unsqueeze(1), others], 1), torch.zeros(len(x), dtype=torch.long)
+
+    ways = {
+        "cross-entropy of logits": lambda x: F.cross_entropy(row(x)[0], row(x)[1], reduction="none"),
+        "softmax twice": lambda x: F.cross_entropy(row(x)[0].softmax(1), row(x)[1], reduction="none"),
+    }
+    for name, way in ways.items():
+        values, steep = slope.measure(way, [-surer])
+        print(f"{name:24} costs {values[0]:7.3f}   slope {abs(steep[0]):.6f}")
+    print(f"{classes} classes: a guess costs {math.log(classes):.3f}, floor {floor(classes):.3f}")
+    return loss_by_logit.picture(ways, end=14.0, mark=-surer)
+
+
+play = lab.play(squeezed, classes=(2, 1000, 10), surer=(0.0, 12.0, 0.0))
+
+# %% [proof] play-proof
+
+
+def slope_twice(classes, surer):
+    """Size of the slope over the correct logit, with a softmax too many."""
+    row = torch.zeros(1, classes, dtype=torch.double)
+    row[0, 0] = -surer
+    row.requires_grad_()
+    F.cross_entropy(row.softmax(1), torch.tensor([0])).backward()
+    return row.grad[0, 0].abs().item()
+
+
+ten_at, ten_before = slope_twice(10, 2.5), slope_twice(10, 2.3)
+between = ten_at < 0.01 < ten_before
+thousand_at_once = slope_twice(1000, 0) < 0.0011
+
+# %% [folded] play-read
+# After you have played: more classes, less slope
+#
+# With ten classes the slope is below a hundredth from {about 2.4 = between} on. With a thousand it is {a thousandth for a plain guess = thousand_at_once}, where
+# cross-entropy has 1. So with more classes the same line leaves less to learn from.
+
+# %% [markdown] turn-text
+# ## Your turn, against the clock
+#
+# Another program, another complaint: *"A character model, 96 characters. Its loss falls from {4.74 = turn_first} to {4.56 = turn_last} and stays there; last week's
+# ended at {2.5 = turn_well}. It is right for {one character in a hundred = turn_rare}. There are gradients, and ten times the learning rate changes nothing. I
+# suspect the text that it reads."*
+#
+# Say **what** is wrong, in which **line**, and which **test** tells it from its look-alike. Three hints are below; run their cell
+# in any case, it opens none by itself. The clock starts when the run is over. You have six minutes. It interrupts nothing.
+
+# %% turn
+second = lab.case("06/second")
+turn_view = lab.live(second, explain=False, show_twin=False)
+turn_run = turn_view.result
+clock = lab.timer(6)
+
+# %% [proof] turn-proof
+turn_first, turn_last = turn_run.trace.loss[0], turn_run.trace.loss[-20:].mean()
+turn_well = second.healthy().run().trace.loss[-20:].mean()
+turn_rare = turn_run.trace.metrics["accuracy"] < 0.02
+faster = bugzoo.Scenario(second.program, second.faults, {"learning_rate": 3e-2}, device=device).run().trace
+assert abs(faster.loss[-20:].mean() - turn_last) < 0.01
+
+# %% turn-hints
+hints = lab.hints(second)
+
+# %% turn-look
+# your own look at it; some ways to begin:
+#   print(second.source)                         the program; lines count from 1
+#   turn_run.trace.loss[-5:]                     to all digits: which number is it?
+#   lab.look("outputs", turn_run)
+#   lab.look("one_batch", turn_run)
+
+# %% turn-form
+form = lab.diagnose(second, hints=hints)
+
+# %% turn-answer
+from bugzoo.grading.case import judged
+
+if form.handed_in:
+    clock.stop()
+    print(judged(second, form.diagnosis.record()))
+    print(second.diff())
+else:
+    print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
+
+# %% [proof] turn-judged
+right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "torch.log(F.softmax" in text)
+offered = dict(zip("ABCD", form.tests, strict=True))
+test = next(letter for letter, said in offered.items() if said in [one.test for one in second.specs[0][0].look_alikes])
+assert len(form.causes) == 4 and second.ticket != incident.ticket
+graded = [judged(second, {"cause": cause, "place": right_line, "test": test}) for cause in form.causes]
+assert min(one.count("NOT") for one in graded) == 0, graded
+ln_96, at_guess_96 = math.log(96), abs(turn_last - math.log(96)) < 1e-3
+all_finite = bool(np.isfinite(turn_run.trace.loss).all())
+
+# %% [folded] turn-read
+# After you have handed in: a floor at the price of a guess
+#
+# The loss ends at ln 96 = {4.564 = ln_96}, {to three digits = at_guess_96}. That is the price of a guess, and the floor of this line: it averages over *all*
+# classes, and no label is in it. Swap two labels, and it stays the same. The model learns what it is told: all characters are
+# equally likely.
+#
+# The line is an interview question of a published course, for a loss that becomes nan after some hundred steps. Measured here,
+# {every loss is finite = all_finite}: equal probabilities do not underflow. The logarithm of a softmax is the second mistake in the line.
+
+# %% [check] recap_check
+# A classifier with 100 classes starts at {4.6 = ln_100} and never gets below {3.62 = floor_100}. What do you look at first?
+#
+# (x) A row of what its loss is given
+#     yes. The start is that of a guess. The floor is that of a softmax too many: look for rows that add up to 1.
+# ( ) The labels of its training data
+#     one batch can be memorized, wrong labels included. They leave no sharp floor.
+# ( ) The learning rate of its optimizer
+#     a rate that is too low leaves a slope, not an edge.
+
+# %% [proof] recap-proof
+ln_100, floor_100 = math.log(100), lowest(100)
+
+# %% [markdown] recap
+# ## What to take with you
+#
+# 1. **Compute first value and floor before you train.** Compare them with the first steps and one batch. *Fails when* label
+#    smoothing sets a floor on purpose.
+# 2. **Hand a loss what its documentation calls its input.** *Fails when* a wrapper has changed it before: then print the smallest
+#    value and the sum of a row.
+# 3. **Compare the shapes of losses and mask before you reduce.** *Fails when* the shapes agree, and the axis is wrong.
+# 4. **Accuracy forgives what a loss does not.** *Fails when* you use a threshold or a probability: then look at the validation loss.
+#
+# **Next:** a reviewer and an author disagree in [exercise 17](../exercises/17_second_opinion.ipynb). The same views work on your own
+# script, without changing it: `bugzoo checkup train.py`.
