@@ -17,6 +17,7 @@ from bugzoo.grading.partial_credit import shows
 from bugzoo.running import Job, Run
 from bugzoo.running.reading import Reading
 from bugzoo.scenario import Scenario
+from bugzoo.syntax import parse_in_threads
 from bugzoo.watching.trace import Trace
 from tests.grading.attempt import must_pass
 from tests.grading.tricks import MENDED
@@ -40,7 +41,7 @@ def busy():
 def test_six_model_solutions_at_once_beside_other_work_all_pass(busy, sandboxed):
     exercise = replace(load("10_restless_loss"), seconds=60.0)
     scenario = exercise.scenario
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(6, initializer=parse_in_threads) as pool:  # as bugzoo's own pool
         results = list(pool.map(lambda _: room.grade(MENDED, scenario, seeds=(0, 1, 2)), range(6)))
     assert all(result.passed for result in results), "\n".join(map(str, results))
 
