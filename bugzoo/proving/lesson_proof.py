@@ -6,7 +6,7 @@ import os
 import re
 import symtable
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from unittest.mock import patch
 
@@ -195,7 +195,7 @@ def _line(error: Any) -> str:
     return marked[0].strip() if marked else "?"
 
 
-def _failure(lesson: Lesson, book: Any, without: set[str] = frozenset()) -> str:  # type: ignore[assignment]
+def _failure(lesson: Lesson, book: Any, without: Collection[str] = ()) -> str:
     """Return which cell raised, its place in the source, and the end of its output. `without`: cells that may raise."""
     failed = next(
         cell

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bugzoo.proving import lesson_proof
+from bugzoo.proving import browser, lesson_proof
+from tests.browser import test_through, walk
 
 Bugzoo = Callable[..., Any]
 
@@ -41,6 +42,18 @@ def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch,
     called = bugzoo("lessons", "check", "03")
     assert called.code == 1 and "the text says '1.38'" in called.out and "NOT PROVED" in called.out
     assert not list(tmp_path.iterdir())
+
+
+def test_going_through_by_clicks_asks_for_both_ways_of_each(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+    codes = iter([0, 1])
+    monkeypatch.setattr(browser.subprocess, "call", lambda command, **_: (called.append(command), next(codes))[1])
+    monkeypatch.setattr(lesson_proof, "prove", lambda lesson: [])
+    assert bugzoo("lessons", "check", "02", "00", "--browser").code == 0
+    wanted = [f"{browser.TEST}::{test_through.test_a_lesson.__name__}[02-{way}]" for way in walk.WAYS]
+    assert called[0][-2:] == wanted and "02" in test_through.LESSONS
+    assert bugzoo("lessons", "check", "02", "--browser").code == 1, "a walk that fails"
+    assert bugzoo("lessons", "check", "00", "--browser").code == 0 and len(called) == 2, "nothing to go through"
 
 
 def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bugzoo import material
 from bugzoo.errors import UserError
 from bugzoo.grading import another, files, healthy
 from bugzoo.grading.another_button import AnotherButton
@@ -44,6 +45,9 @@ def test_cases_of_one_ticket_differ_and_stay_between_its_ends() -> None:
         low, high = another.ends(exercise)[:2]
         assert len({one.scenario.ticket for one in drawn}) > 2, exercise.name
         assert all(one.program == low.program and low.seed <= one.seed <= high.seed for one in drawn)
+        own = exercise.program, exercise.fault, exercise.seed
+        again = [another.case(exercise, number) for number in range(1, 40)]
+        assert all((one.program, one.fault, one.seed) != own for one in again), "not the exercise itself"
         for key, least in low.about_fault[1].items():
             assert all(least <= one.about_fault[1][key] <= high.about_fault[1][key] for one in drawn)
 
@@ -79,7 +83,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path) -> None:
+def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "exercises").mkdir()
     first, second = (files.draw_another("04", tmp_path) for _ in range(2))
     assert [first.name, second.name] == ["04_flat_loss-1.ipynb", "04_flat_loss-2.ipynb"]
@@ -92,6 +96,8 @@ def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path) -> 
     assert path.read_text() == text and before is not None and before.read_text() == "mine"
     assert files.draw_another("04-2", tmp_path).name == "04_flat_loss-3.ipynb"
     assert not [problem for problem in files.stray(tmp_path) if "-1.ipynb" in problem]
+    monkeypatch.setattr(material, "root", lambda: tmp_path)
+    assert material.exercise_files() == [], "drawn cases are a learner's own"
     with pytest.raises(UserError, match="There is no folder"):
         files.draw_another("04", tmp_path / "none")
 
