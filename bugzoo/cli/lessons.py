@@ -102,7 +102,7 @@ def check(
         from bugzoo.device import resolved
 
         device = resolved(device, "--device ")
-    from bugzoo.proving.lesson_proof import elsewhere, prove, proved
+    from bugzoo.proving.lesson_proof import elsewhere, longest, prove, proved
 
     rows = []
     with progress("lessons", json) as tell:
@@ -112,13 +112,15 @@ def check(
             known = not (names or fresh or device) and proved(lesson)
             problems = [] if known else elsewhere(lesson, device) if device else prove(lesson)
             seconds = round(time.monotonic() - begin, 1)
-            rows.append({"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds})
+            row = {"id": lesson.file.stem, "ok": not problems, "problems": problems, "seconds": seconds}
+            rows.append(row | {"longest": longest(lesson)})
             if json != "-":
                 told = "NOT PROVED" if problems else "proved"
                 if device:
                     told = f"on {device} NOT ALL HOLDS" if problems else f"holds on {device}"
                 took = "from the cache" if known else f"{seconds:.0f} s"
-                about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}"
+                waits = f", longest cell {longest(lesson)}" if longest(lesson) and not device else ""
+                about = f"{lesson.file.stem}: {told}, {len(lesson.claims)} numbers and words, {took}{waits}"
                 print("\n".join([*problems, about]), flush=True)
     if json:
         emit(rows, json)

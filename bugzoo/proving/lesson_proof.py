@@ -7,6 +7,7 @@ import re
 import symtable
 import tempfile
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -114,12 +115,27 @@ def prove(lesson: Lesson) -> list[str]:
     """Read a lesson, run it, and write the measurements to the ledger. Return its problems as sentences."""
     if problems := read_through(lesson):
         return problems
-    problems, measured = run(lesson)
+    problems, measured, times = run(lesson)
     if not problems:
         entry = {"text": _digest(lesson), "with": ledger.environment(), "measured": measured}
-        if not proved(lesson):  # numbers differ slightly between machines
-            ledger.write("lessons", lesson.file.stem, entry)
+        if proved(lesson):  # numbers differ slightly between machines
+            entry = ledger.read("lessons", lesson.file.stem)
+        if "longest" not in entry:
+            ledger.write("lessons", lesson.file.stem, entry | {"longest": _longest(lesson, times)})
     return problems
+
+
+def longest(lesson: Lesson) -> str:
+    """Return the learner's longest cell when the lesson was proved, such as "live 4.7 s"; "" for an unproved one."""
+    entry = ledger.read("lessons", lesson.file.stem).get("longest")
+    return f"{entry['cell']} {entry['seconds']} s" if entry and entry["cell"] else ""
+
+
+def _longest(lesson: Lesson, times: Mapping[str, float]) -> dict[str, Any]:
+    """Return the code cell that a learner waits for longest. The seconds tell; no verdict depends on them."""
+    found = {cell.key: times.get(cell.key, 0.0) for cell in lesson.of("code")}
+    cell = max(found, key=lambda key: found[key], default="")
+    return {"cell": cell, "seconds": round(found.get(cell, 0.0), 1)}
 
 
 def _digest(lesson: Lesson) -> str:
@@ -134,12 +150,12 @@ def elsewhere(lesson: Lesson, device: str) -> list[str]:
     return read_through(lesson) or run(lesson, device=device)[0]
 
 
-def run(lesson: Lesson, as_given: bool = False, device: str = "") -> tuple[list[str], dict[str, Any]]:
+def run(lesson: Lesson, as_given: bool = False, device: str = "") -> tuple[list[str], dict[str, Any], dict[str, float]]:
     """Run a lesson with its proof cells in its own kernel, without a front end.
 
     Its tasks are solved. `as_given`: run the learner's version without any edit; no cell may raise there either.
     `device`: run its programs there, and go on where a proof cell raises. Default: the CPU, up to the first error.
-    Returns (problems as sentences; name -> measured value).
+    Returns (problems as sentences; name -> measured value; cell -> seconds). The last two are empty after an error.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -169,12 +185,22 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "") -> tuple[list[
             try:
                 client.execute()
             except CellExecutionError:
-                return [*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}
+                return [*_raised(lesson, book, proofs), _failure(lesson, book, proofs)], {}, {}
             except (CellTimeoutError, DeadKernelError) as error:
-                return [f"{lesson.file.name}: {error}"], {}
+                return [f"{lesson.file.name}: {error}"], {}, {}
     said = "".join(one.text for one in book.cells[-1].outputs if one.get("name") == "stdout").splitlines()
     # other code still running in the kernel may print there as well
-    return _raised(lesson, book, proofs), json.loads(next(line for line in reversed(said) if line.startswith("{")))
+    measured = json.loads(next(line for line in reversed(said) if line.startswith("{")))
+    return _raised(lesson, book, proofs), measured, {cell.id: _seconds(cell) for cell in book.cells}
+
+
+def _seconds(cell: Any) -> float:
+    """Return how long an executed cell took, from the times that nbclient notes; 0 for text."""
+    noted = cell.metadata.get("execution", {})
+    times = [
+        datetime.fromisoformat(noted[name]) for name in ("iopub.execute_input", "shell.execute_reply") if name in noted
+    ]
+    return (times[1] - times[0]).total_seconds() if len(times) == 2 else 0.0
 
 
 def _raised(lesson: Lesson, book: Any, proofs: set[str]) -> list[str]:

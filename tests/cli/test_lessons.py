@@ -27,10 +27,15 @@ def test_list_and_build(bugzoo: Bugzoo, tmp_path: Path) -> None:
 def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     run: list[str] = []
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
-    monkeypatch.setattr(lesson_proof, "run", lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}))[1])
+    monkeypatch.setattr(
+        lesson_proof,
+        "run",
+        lambda lesson: (run.append(lesson.number), ([], {"loss": 1.5}, {"live": 4.66, "numbers": 1.0}))[1],
+    )
     assert bugzoo("lessons", "check", "3").code == 0 and run == ["03"]
     assert '"loss": 1.5' in (tmp_path / "lessons" / "03_hunting_nan.json").read_text()
     said = bugzoo("lessons", "check").out
+    assert "longest cell live 4.7 s" in said
     assert "03" not in run[1:] and "from the cache" in said
     assert bugzoo("lessons", "check", "03").code == 0 and run[-1] == "03"
     assert bugzoo("lessons", "check", "--fresh").code == 0 and run.count("03") == 3
@@ -38,7 +43,9 @@ def test_check_runs_what_changed_or_is_named(bugzoo: Bugzoo, monkeypatch: pytest
 
 def test_one_that_does_not_hold(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path))
-    monkeypatch.setattr(lesson_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}))
+    monkeypatch.setattr(
+        lesson_proof, "run", lambda lesson: (["03_hunting_nan.py, line 92: the text says '1.38'"], {}, {})
+    )
     called = bugzoo("lessons", "check", "03")
     assert called.code == 1 and "the text says '1.38'" in called.out and "NOT PROVED" in called.out
     assert not list(tmp_path.iterdir())
@@ -63,7 +70,7 @@ def test_on_a_device_nothing_is_written_down(bugzoo: Bugzoo, monkeypatch: pytest
     monkeypatch.setattr(
         lesson_proof,
         "run",
-        lambda lesson, device: (asked.append((lesson.number, device)), (problems, {"loss": 1.5}))[1],
+        lambda lesson, device: (asked.append((lesson.number, device)), (problems, {"loss": 1.5}, {}))[1],
     )
     called = bugzoo("lessons", "check", "03", "--device", "cpu")
     assert called.code == 0 and asked == [("03", "cpu")] and "03_hunting_nan: holds on cpu, " in called.out

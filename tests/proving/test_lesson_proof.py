@@ -112,9 +112,10 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     ],
 )
 def test_what_is_wrong_is_seen_when_it_is_run(tmp_path: Path, change: tuple[str, str], said: list[str]) -> None:
-    found, measured = run(lesson(tmp_path, change))
+    found, measured, times = run(lesson(tmp_path, change))
     assert bool(found) is bool(said)
     assert found or measured == {"area": pytest.approx(3.14159, abs=1e-5), "more": True}
+    assert found or (times["setup"] > 0 and times["title"] == 0)
     for part in said:
         assert part in found[0]
 
