@@ -58,10 +58,11 @@ class Play:
         begin, error = time.monotonic(), ""
         self.shown.clear_output(wait=True)
         try:
-            with self.shown:
-                self._show(self.call(**self.values))
-        except Exception as raised:  # the function is the notebook's; its error belongs under the button
-            error = f"{type(raised).__name__}: {raised}"
+            with self.shown:  # in a kernel it would show a traceback and swallow what is raised
+                try:
+                    self._show(self.call(**self.values))
+                except Exception as raised:  # the function is the notebook's; its error belongs under the button
+                    error = f"{type(raised).__name__}: {raised}"
         finally:
             self.button.disabled = False
             self.calls += 1

@@ -1,6 +1,7 @@
 """Sliders over a function: their values reach it, its error and its figure come back, a wrong range is told at once."""
 
 import math
+from types import SimpleNamespace
 
 import ipywidgets as w
 import numpy as np
@@ -86,7 +87,11 @@ def test_run_is_locked_while_the_call_runs(front_end) -> None:
     assert locked and "running" in told and not play.button.disabled
 
 
-def test_an_error_of_the_call_stands_under_the_button(front_end) -> None:
+@pytest.mark.parametrize("shell", [None, SimpleNamespace(showtraceback=lambda *_, **__: None)])
+def test_an_error_of_the_call_stands_under_the_button(front_end, shell, monkeypatch) -> None:
+    """With IPython's shell, as in a kernel, an Output widget swallows what is raised inside it."""
+    monkeypatch.setattr("ipywidgets.widgets.widget_output.get_ipython", lambda: shell)
+
     def fails(items: int) -> None:
         if items > 4:
             raise ValueError(f"<b>{items} rows</b> are too many")
