@@ -19,8 +19,8 @@ VARIABLE = "BUGZOO_DEVICE"
 LINE = 'device = "auto"  # or "cpu", "cuda"'
 """The first line of a notebook's first code cell."""
 ABOUT = (
-    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU. On a GPU expect the same '
-    "picture and other last digits."
+    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU, and some are different '
+    'on a GPU. `"cpu"` gives those of the text.'
 )
 """What stands below that cell."""
 _CUDA = re.compile(r"cuda(:\d{1,3})?")

@@ -48,7 +48,10 @@ def use(device: str) -> str:
     """
     chosen = _device.use(device)
     if chosen != _device.CPU:
-        print(f"The programs of this notebook run on {chosen}.")
+        print(
+            f"The programs of this notebook run on {chosen}. Numbers of the text that were measured on a CPU may differ."
+        )
+        print('To follow the text number by number, write device = "cpu" and run this cell again.')
     return chosen
 
 

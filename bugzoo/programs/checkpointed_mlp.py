@@ -82,6 +82,7 @@ if Path(checkpoint).exists():
     optimizer.load_state_dict(saved["optimizer"])
     scheduler.load_state_dict(saved["scheduler"])
     torch.set_rng_state(saved["generator"])
+    torch.cuda.set_rng_state_all(saved["gpu_generators"])  # dropout draws there; an empty list without a GPU
     step, finished = saved["step"], saved["finished"]
 for epoch in range(epochs):
     if epoch < finished:
@@ -102,6 +103,7 @@ for epoch in range(epochs):
         saved["optimizer"] = optimizer.state_dict()
         saved["scheduler"] = scheduler.state_dict()
         saved["generator"] = torch.get_rng_state()
+        saved["gpu_generators"] = torch.cuda.get_rng_state_all()
         torch.save(saved, checkpoint)
         break
 

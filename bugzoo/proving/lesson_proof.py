@@ -1,13 +1,14 @@
 """Checks of a lesson's numbers: by reading it, and by running it with its proof cells."""
 
+import dis
 import hashlib
 import json
 import os
 import re
-import symtable
 import tempfile
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import CodeType
 from typing import Any
 from unittest.mock import patch
 
@@ -95,14 +96,14 @@ def _loose_ends(lesson: Lesson) -> list[str]:
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:
     """Return (names that a cell binds for later cells, names that it uses from earlier ones)."""
-    table = symtable.symtable(cell.text, cell.name, "exec")
-    bound = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
-    used = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
-    inner = list(table.get_children())
-    while inner:
-        child = inner.pop()
-        used |= {one.get_name() for one in child.get_symbols() if one.is_global()}
-        inner += child.get_children()
+    # from the compiled code and not from symtable, which since Python 3.12 lists a comprehension's variables too
+    blocks = [compile(cell.text, cell.name, "exec", dont_inherit=True)]
+    bound = {one.argval for one in dis.get_instructions(blocks[0]) if one.opname == "STORE_NAME"}
+    used: set[str] = set()
+    while blocks:
+        block = blocks.pop()
+        used |= {one.argval for one in dis.get_instructions(block) if one.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+        blocks += [one for one in block.co_consts if isinstance(one, CodeType)]
     return bound, used
 
 

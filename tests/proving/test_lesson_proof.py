@@ -62,6 +62,16 @@ def test_every_wrong_claim_is_told() -> None:
     ]
 
 
+def test_a_variable_of_a_comprehension_is_no_name_of_the_cell(tmp_path: Path) -> None:
+    """Python 3.12 runs a comprehension in its cell's own scope, and symtable lists its variables there."""
+    ours = ("radius = 1\n", "radius = sum(one for one in [1])\nsizes = [one * radius for one in [1]]\n")
+    theirs = ("import math\n", "import math\n\nassert [one for one in sizes] == [1]\n")
+    assert read_through(lesson(tmp_path, ours, theirs)) == []
+    used = ("radius = 1\n", "radius = 1\nsizes = [one + area for one in [1]]\n")
+    (told,) = read_through(lesson(tmp_path, used))
+    assert "area comes only from a proof cell" in told
+
+
 def test_a_good_one_has_nothing_wrong(tmp_path: Path) -> None:
     assert read_through(lesson(tmp_path)) == []
 
