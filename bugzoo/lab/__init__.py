@@ -51,7 +51,7 @@ def use(device: str) -> str:
         print(
             f"The programs of this notebook run on {chosen}. Numbers of the text that were measured on a CPU may differ."
         )
-        print('To follow the text number by number, write device = "cpu" and run this cell again.')
+        print('For the numbers of the text, write device = "cpu" and run this cell again.')
     return chosen
 
 

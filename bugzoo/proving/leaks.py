@@ -24,7 +24,9 @@ _SMALL = set(
     " like many more never once only other over right same should since some still that their them then there these they"
     " this those through until very what when where which while with without"
     # words of every training run, which every story needs
-    " learn model number numbers place step steps wrong".split()
+    " learn model number numbers place step steps wrong"
+    # constants of Python, which stand in every notebook
+    " false none true".split()
 )
 _PROBES = (
     "print(repr(program), repr(form), repr(hints), repr(view), repr(getattr(view, 'result', None)))",
