@@ -1,0 +1,78 @@
+"""Attention weights as squares, with the places that may not be read hatched, and the sum of each row as a bar beside them.
+
+A row is a place that reads, a column a place that is read. The fuller the color of a square, the larger the weight. Color
+inside the hatched part is a leak. A row whose bar ends before the dashed line, at 1, has lost weight after its softmax.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_rgb
+from matplotlib.figure import Figure
+
+from bugzoo.plots import _style
+
+SHADES = LinearSegmentedColormap.from_list("weight", [(*to_rgb(_style.BLUE), alpha) for alpha in (0.0, 1.0)])
+"""From transparent, for a weight of 0, to blue: the page shows through in both themes."""
+
+
+def measure(weights: Any, visible: Any) -> tuple[float, float]:
+    """Return (the largest weight on a place that may not be read, the smallest sum of a row).
+
+    `weights`: (time, time); `visible`: (time, time), True where a row may read a column.
+    """
+    values, seen = np.asarray(weights, dtype=np.float64), np.asarray(visible, dtype=bool)
+    return float(np.where(seen, 0.0, values).max()), float(values.sum(axis=1).min())
+
+
+def picture(maps: Mapping[str, Any], visible: Any) -> Figure:
+    """Return the figure, one map beside the other. `maps`: name -> (time, time) weights; `visible`: as in `measure`.
+
+    Raises ValueError if a map has another shape than `visible`.
+    """
+    seen = np.asarray(visible, dtype=bool)
+    figure = Figure(figsize=(3.5 * len(maps), 3.3), layout="constrained")
+    grid = figure.add_gridspec(1, 2 * len(maps), width_ratios=(4, 1) * len(maps))
+    for number, (name, weights) in enumerate(maps.items()):
+        values = np.asarray(weights, dtype=np.float64)
+        if values.shape != seen.shape:
+            raise ValueError(f"the map {name!r} has the shape {values.shape}, and `visible` has {seen.shape}")
+        square, beside = figure.add_subplot(grid[0, 2 * number]), figure.add_subplot(grid[0, 2 * number + 1])
+        _square(square, name, values, seen)
+        _sums(beside, values)
+    figure.patch.set_alpha(0.0)
+    return figure
+
+
+def _square(ax: Any, name: str, values: np.ndarray, seen: np.ndarray) -> None:
+    _style.prepare(ax, name, "place that is read", "place that reads")
+    ax.imshow(
+        values, cmap=SHADES, norm=PowerNorm(0.6, 0, 1), interpolation="nearest", aspect="auto"
+    )  # 0.1 is visible, too
+    with_hatch = np.where(seen, np.nan, 1.0)
+    edges = np.arange(len(seen) + 1) - 0.5
+    ax.pcolor(
+        edges,
+        edges,
+        np.ma.masked_invalid(with_hatch),
+        hatch="////",
+        facecolor="none",
+        edgecolor=_style.GREY,
+        linewidth=0,
+    )
+    for side in ax.spines.values():
+        side.set_visible(True)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+
+
+def _sums(ax: Any, values: np.ndarray) -> None:
+    sums = values.sum(axis=1)
+    _style.prepare(ax, "", "row sum")
+    ax.barh(np.arange(len(sums)), sums, height=0.7, color=_style.ORANGE)
+    ax.axvline(1.0, color=_style.GREY, linestyle="--", linewidth=1)
+    ax.set_ylim(len(sums) - 0.5, -0.5)
+    ax.set_xlim(0, 1.25)
+    ax.set_xticks([0, 1])
+    ax.tick_params(labelleft=False)
