@@ -47,13 +47,13 @@ class Pair:
     tests: Choices
 
 
-def pairs(fault: Fault, params: Mapping[str, Any], key: str) -> dict[str, Pair]:
-    """Return the pair of each cause that the form offers; "something else" has none.
+def pairs(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ...] = ()) -> dict[str, Pair]:
+    """Return the pair of each cause that the form offers; "something else" has none. `also`: as in `offered`.
 
     For a wrong cause stands the look-alike with that word, else the most similar fault with it. So a question follows
     every cause, and none can be ruled out by what is asked.
     """
-    found = {word: pair(fault, params, key, word) for word in offered(fault, params, key)}
+    found = {word: pair(fault, params, key, word) for word in offered(fault, params, key, also)}
     return {word: one for word, one in found.items() if one is not None}
 
 
@@ -141,8 +141,10 @@ def _shuffled(draw: random.Random, told: list[tuple[str, str]]) -> Choices:
     return Choices(texts, LETTERS[texts.index(right)], tuple(why for _, why in told))
 
 
-def offered(fault: Fault, params: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the causes for a form: every true one, those of the look-alikes, "nothing is wrong" and others.
+
+    `also`: words that must be among them, such as what a decoy looks like.
 
     They are sorted, and "something else" is last. The others are about as long as the true one.
     """
@@ -151,7 +153,7 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str) -> tuple[str, ...
     like = [table.cause(name).word for name in (*(one.other for one in fault.look_alikes), *_alike(fault, draw))]
     near = sorted(table.words(), key=lambda word: (abs(len(word) - len(true[0])) // 6, draw.random()))
     longer = [word for word in near if len(word) > len(true[0])][:2]
-    words = dict.fromkeys(word for word in (*true, table.NOTHING, *longer, *like, *near) if word != table.OTHER)
+    words = dict.fromkeys(word for word in (*true, table.NOTHING, *also, *longer, *like, *near) if word != table.OTHER)
     return (*sorted(list(words)[:OFFERED]), table.OTHER)
 
 

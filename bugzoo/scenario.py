@@ -6,7 +6,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +102,11 @@ def _injected(base: str, told: str, program: str, given: "_Unhashed") -> Injecti
     return inject(base, given.value, program)
 
 
+def _put(text: str, program: str, specs: tuple[tuple[Fault, dict[str, float | int]], ...]) -> Injection:
+    told = repr([(fault.id, fault.edits, params) for fault, params in specs])
+    return _injected(text, told, program, _Unhashed(specs))
+
+
 class _Unhashed:
     """A value that passes through a cache without being part of the key."""
 
@@ -142,7 +147,8 @@ class Scenario:
     """One program with faults that can be run, watched and repaired.
 
     `faults` are spec texts. `settings` replace assignments in the program's Settings section and take precedence over
-    those of size "tiny". Names, values and fit are checked on construction.
+    those of size "tiny". `decoy` is the spec of a trap, which is odd and harmless: the healthy twin has it too. Names,
+    values and fit are checked on construction.
     """
 
     program: str
@@ -151,6 +157,7 @@ class Scenario:
     seed: int = 0
     device: str = "cpu"
     size: str = "tiny"
+    decoy: str = ""
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
@@ -158,7 +165,12 @@ class Scenario:
         for seed in (self.seed, self.settings.get("seed", 0)):
             seeds.check(seed)
         object.__setattr__(self, "faults", tuple(self.faults))
-        for fault, _ in self.specs:
+        for trap, _ in self.odd:
+            if not trap.trap:
+                raise UserError(
+                    f"{trap.id} is a fault, and a decoy is harmless. Use one of the traps: `bugzoo list faults`."
+                )
+        for fault, _ in (*self.specs, *self.odd):
             if why := misfit(fault, self.program):
                 raise UserError(f"{fault.id} does not fit {self.program}: {why} It fits {', '.join(fits(fault))}.")
         assert self.injection  # raises now if faults conflict, where the user sees the cause
@@ -170,19 +182,25 @@ class Scenario:
         return tuple((catalogue.load(fault_id), params) for fault_id, params in parsed)
 
     @cached_property
+    def odd(self) -> tuple[tuple[Fault, dict[str, float | int]], ...]:
+        """Return the same for the decoy; nothing without one."""
+        parsed = [parse_spec(self.decoy)] if self.decoy else []
+        return tuple((catalogue.load(fault_id), params) for fault_id, params in parsed)
+
+    @cached_property
     def base(self) -> str:
-        """Return the healthy source with this scenario's settings, seed and device."""
+        """Return the healthy source with this scenario's settings, seed, device and decoy."""
         program = programs.load(self.program)
         settings: dict[str, object] = dict(program.tiny) if self.size == "tiny" else {}
-        for fault, _ in self.specs:
+        for fault, _ in (*self.odd, *self.specs):
             settings |= fault.settings
         settings |= {"seed": self.seed, "device": self.device} | dict(self.settings)
-        return with_settings(program.source, settings, self.program)
+        text = with_settings(program.source, settings, self.program)
+        return _put(text, self.program, self.odd).broken if self.odd else text
 
     @cached_property
     def injection(self) -> Injection:
-        told = repr([(fault.id, fault.edits, params) for fault, params in self.specs])
-        return _injected(self.base, told, self.program, _Unhashed(self.specs))
+        return _put(self.base, self.program, self.specs)
 
     @property
     def source(self) -> str:
@@ -190,11 +208,18 @@ class Scenario:
         return self.injection.broken
 
     def healthy(self) -> "Scenario":
-        """Return the healthy twin: same program, settings and seed, no fault."""
+        """Return the healthy twin: same program, settings, seed and decoy, no fault."""
         settings: dict[str, object] = {}
         for fault, _ in self.specs:
             settings |= fault.settings
-        return Scenario(self.program, (), settings | dict(self.settings), self.seed, self.device, self.size)
+        return replace(self, faults=(), settings=settings | dict(self.settings))
+
+    def undecoyed(self) -> "Scenario":
+        """Return the same scenario without its decoy."""
+        settings: dict[str, object] = {}
+        for trap, _ in self.odd:
+            settings |= trap.settings
+        return replace(self, settings=settings | dict(self.settings), decoy="")
 
     def diff(self) -> str:
         """Return the unified diff from the healthy source to the broken one: the answer key."""
@@ -207,7 +232,8 @@ class Scenario:
     @property
     def ticket(self) -> str:
         """Return an opaque name such as `Z-017K-4PQ2`. It reveals nothing about the fault and is always the same."""
-        text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size))
+        odd = (self.decoy,) if self.decoy else ()
+        text = repr((self.program, sorted(self.faults), sorted(self.settings.items()), self.seed, self.size, *odd))
         digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
         drawn = ""
         for signs in (_LETTERS, *[_SIGNS] * 8):

@@ -147,13 +147,15 @@ def pairs(
     """Show which faults can be combined in one script, and which fault masks another.
 
     Measured on three seeds: every fault's evidence fires in the combination, and stops when that fault alone is
-    repaired. `bugzoo assign` proves other combinations, and refuses those with a known masking. Exit code 1 when a
-    combination in the list has not been measured.
+    repaired. A fault may also stand with a decoy, a harmless trap: with it every instrument says what it says without
+    it, and taking it away makes nothing better. `bugzoo assign` proves other combinations, and refuses those with a
+    known masking. Exit code 1 when a combination in the list has not been measured.
 
     Examples:
 
     - `bugzoo pairs`
     - `bugzoo pairs loss/double_softmax --program mlp`
+    - `bugzoo pairs traps/log_softmax_first`
     - `bugzoo pairs --prove`
     """
     for name in program or (None,):
@@ -189,7 +191,8 @@ def _pairs(chosen: list[Any]) -> None:
     lines = []
     for one in chosen:
         hidden = "; ".join(f"{' and '.join(others)} masks {name}" for name, others in one.hidden.items())
-        said = "not measured" if not one.known else hidden or "each fault shows"
+        shows = "the decoy is harmless" if one.decoy else "each fault shows"
+        said = "not measured" if not one.known else hidden or "; ".join(one.problems) or shows
         lines.append([one.program, " + ".join(one.faults), said])
     seen = sum(one.known and not one.problems for one in chosen)
     table(["program", "faults", "measured result"], lines, f"{seen} of {len(chosen)} combinations can be used")

@@ -8,6 +8,7 @@ from bugzoo import choices, views
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
 from bugzoo.faults.evidence import Claim, parse
+from bugzoo.faults.model import LookAlike
 from bugzoo.grading import parse_answers
 from bugzoo.grading.diagnosis import known_cause, seen_in
 from bugzoo.grading.exercises import load
@@ -33,19 +34,28 @@ def answered(name: str, record: Mapping[str, Any] | None, result: Result) -> Res
 def answer(name: str, word: str, looked: list[str]) -> str:
     """Return what speaks against a wrong cause, first in the views that the learner opened (`looked`).
 
-    Where no number of a view does, the look-alike's test says what it would show there and what it shows here.
+    Where no number of a view does, the look-alike's test says what it would show there and what it shows here. So does
+    the decoy's test for the cause that the decoy looks like.
     """
     exercise = load(name)
     if word == NOTHING:
         return _something(exercise, looked)
     fault = exercise.about_fault[0]
+    odd = next(
+        (like for trap, _ in exercise.scenario.odd for like in trap.look_alikes if cause(like.other).word == word), None
+    )
+    if odd:  # the decoy's own test: what it looks like, and what this run shows
+        return _told(odd)
     for one in choices.standing_for(word, fault, exercise.scenario.ticket):
         if text := _number(exercise, word, [parse(text) for text in one.evidence], looked):
             return text
         break
     like = next((like for like in fault.look_alikes if cause(like.other).word == word), None)
-    if like is None:
-        return NOTHING_SPEAKS
+    return _told(like) if like else NOTHING_SPEAKS
+
+
+def _told(like: LookAlike) -> str:
+    """Return a look-alike's test, with what it would show there and what it shows here."""
     return f"{like.test} If it were that: {_sentence(like.there)} Here: {_sentence(like.here)}"
 
 

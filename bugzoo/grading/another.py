@@ -54,6 +54,7 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
         settings=exercise.settings if program == exercise.program else {},
         about=ticket.about or (exercise.about if program == exercise.program else ""),
         breaks=ticket.breaks or exercise.breaks,
+        decoy=ticket.decoy or exercise.decoy,
         tickets=(),
     )
 

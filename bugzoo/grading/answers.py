@@ -30,7 +30,7 @@ def accepted(exercise: Exercise) -> dict[str, str]:
 
 def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
     """Return the question about the test that follows each cause of its form."""
-    return choices.pairs(*exercise.about_fault, exercise.scenario.ticket)
+    return choices.pairs(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
 
 
 def offered(exercise: Exercise) -> Choices:
@@ -42,7 +42,13 @@ def offered(exercise: Exercise) -> Choices:
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
     """Return the causes that its form offers."""
-    return choices.offered(*exercise.about_fault, exercise.scenario.ticket)
+    return choices.offered(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
+
+
+def suspected(exercise: Exercise) -> tuple[str, ...]:
+    """Return the cause that its decoy looks like, as a word of the form; nothing without a decoy."""
+    words = [table.cause(like.other).word for trap, _ in exercise.scenario.odd for like in trap.look_alikes]
+    return tuple(word for word in words if word not in (table.OTHER, table.NOTHING))[:1]
 
 
 _right: dict[str, of.Right] = {}

@@ -6,8 +6,9 @@ from typing import Any
 from bugzoo import device, faults, record
 from bugzoo.choices import said
 from bugzoo.diagnostics.causes import NOTHING, cause
+from bugzoo.faults.model import Fault
 from bugzoo.frontend import headless
-from bugzoo.grading import would_say
+from bugzoo.grading import decoys, would_say
 from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.answers import right
@@ -49,7 +50,17 @@ def _why(exercise: Exercise) -> str:
     parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
     if not exercise.trap:
         parts.append(f"One possible repair of this program:\n\n```diff\n{_done(exercise)}\n```")
+    parts += [_odd(exercise, trap) for trap, _ in exercise.scenario.odd]
     return "\n\n".join(filter(None, parts))
+
+
+def _odd(exercise: Exercise, trap: Fault) -> str:
+    """Return why the decoy is harmless, with its lines."""
+    lines = "\n".join(dict.fromkeys(mark.line for mark in decoys.marks(exercise.scenario)))
+    return (
+        f"### Odd and harmless\n\n**{trap.title}.** {trap.why}\n\nThe healthy program has these lines too, so they may stay:"
+        f"\n\n```python\n{lines}\n```"
+    )
 
 
 def _further(exercise: Exercise) -> str:

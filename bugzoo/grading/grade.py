@@ -11,7 +11,7 @@ from typing import Any
 from bugzoo import device
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, delayed_fault, groups, integrity, lines, reference, second_run, speed
+from bugzoo.grading import checks, decoys, delayed_fault, groups, integrity, lines, reference, second_run, speed
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
@@ -105,7 +105,7 @@ def grade(
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
     """Return the same scenario under another seed, on the processor."""
-    return Scenario(scenario.program, scenario.faults, scenario.settings, seed, "cpu", scenario.size)
+    return replace(scenario, seed=seed, device="cpu")
 
 
 def ahead(scenario: Scenario, seed: int) -> None:
@@ -122,7 +122,7 @@ def grade_exercise(
     """Grade a repair of an exercise; `points` are for the repair. Raises UserError for an unknown exercise.
 
     A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`. A *break*
-    exercise is graded by its symptom, and has no diagnosis.
+    exercise is graded by its symptom, and has no diagnosis. A repair that also touches a decoy passes with less.
     """
     exercise = load(name)
     if exercise.breaks:
@@ -139,8 +139,8 @@ def grade_exercise(
         blamed = Check("verdict", "wrong", saw, wanted, group="unchanged")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # a healthy program may stay as it is
-    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds}
-    result = grade(source, exercise.scenario, attempted=asked, **usual | options)
+    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": asked}
+    result = decoys.priced(source, exercise.scenario, lambda case: grade(source, case, **usual | options))
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
@@ -152,7 +152,7 @@ def try_exercise(name: str, source: str, **options: Any) -> Result:
     exercise = load(name)
     seeds = exercise.seeds[:1] if exercise.trap else exercise.seeds
     usual: dict[str, Any] = {"seeds": seeds, "seconds": exercise.seconds, "attempted": False}
-    result = grade(source, exercise.scenario, **usual | options)
+    result = decoys.priced(source, exercise.scenario, lambda case: grade(source, case, **usual | options))
     return groups.sealed(groups.of_a_trap(result) if exercise.trap else result)
 
 

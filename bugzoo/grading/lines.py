@@ -36,6 +36,7 @@ TITLES = {
     "data": "Training data",
     "report": "Reported result",
     "agreement": "Behavior",
+    "decoy": "What is odd and harmless",
     "verdict": "Diagnosis",
     "cause": "Cause",
     "place": "Line",

@@ -136,15 +136,17 @@ class Ticket:
     """A spec that may leave parameters open: `freezing/frozen_layers?keep=2..4`."""
     about: str = ""
     breaks: Break | None = None
+    decoy: str = ""
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are three
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are four
     kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
-    gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does.
+    gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does. *decoy*: a
+    repair beside something odd and harmless, which has to stay.
     """
 
     title: str
@@ -167,13 +169,15 @@ class Exercise:
     """Three more tickets, for "another one like this"."""
     on_cpu: str = ""
     """One sentence: why its program runs on the CPU on every machine. Else the notebook's line says where it runs."""
+    decoy: str = ""
+    """A trap's spec: something odd and harmless in the program, before and after a repair. Touching it costs a point."""
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 
     @cached_property
     def scenario(self) -> Scenario:
         """The program with its fault, under the exercise's settings and seed."""
-        return Scenario(self.program, (self.fault,), self.settings, self.seed)
+        return Scenario(self.program, (self.fault,), self.settings, self.seed, decoy=self.decoy)
 
     @property
     def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
@@ -188,8 +192,8 @@ class Exercise:
 
     @property
     def kind(self) -> str:
-        """Return "repair", "nothing" or "break"."""
-        return "break" if self.breaks else "nothing" if self.trap else "repair"
+        """Return "repair", "nothing", "break" or "decoy"."""
+        return "break" if self.breaks else "nothing" if self.trap else "decoy" if self.decoy else "repair"
 
     @property
     def hints(self) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ the program with exactly those faults removed.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -57,7 +58,7 @@ def without(case: Scenario, repaired: tuple[str, ...]) -> Scenario:
     for fault, _ in case.specs:
         settings |= fault.settings
     left = tuple(spec for spec, (fault, _) in zip(case.faults, case.specs, strict=True) if fault.id not in repaired)
-    return Scenario(case.program, left, settings | dict(case.settings), case.seed, case.device, case.size)
+    return replace(case, faults=left, settings=settings | dict(case.settings))
 
 
 def _as_good(run: Run, judged: list[Check], case: Scenario, chosen: tuple[str, ...]) -> bool:

@@ -65,7 +65,7 @@ def _alone() -> Iterator[None]:
 
 
 def healthy_text(scenario: Scenario) -> str:
-    about = (scenario.program, scenario.faults, scenario.seed, scenario.device, scenario.size)
+    about = (scenario.program, scenario.faults, scenario.seed, scenario.device, scenario.size, scenario.decoy)
     return _healthy(json.dumps(dict(scenario.settings), sort_keys=True), *about)
 
 

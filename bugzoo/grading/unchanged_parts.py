@@ -31,7 +31,7 @@ class Part:
     """A part of a program: which names it binds, and how they may be used."""
 
     title: str
-    names: Callable[["_Program"], set[str]]
+    names: Callable[["Syntax"], set[str]]
     free: tuple[str, ...]
     """Uses that may be added or left out: attributes that only read, and "()" for a call."""
     classes: bool = False
@@ -57,7 +57,7 @@ def changed(part: str, source: str, handed_out: str) -> str:
 
     Raises SyntaxError, and KeyError for an unknown part.
     """
-    ours, theirs = (list(_pieces(PARTS[part], _Program(text))) for text in (source, handed_out))
+    ours, theirs = (list(_pieces(PARTS[part], Syntax(text))) for text in (source, handed_out))
     left = Counter(piece.form for piece in theirs)
     for piece in ours:
         left[piece.form] -= 1
@@ -73,7 +73,7 @@ def _quoted(source: str, line: int) -> str:
     return text if len(text) <= MOST else f"{text[: MOST - 4]} ..."
 
 
-def _pieces(part: Part, program: "_Program") -> Iterator[Piece]:
+def _pieces(part: Part, program: "Syntax") -> Iterator[Piece]:
     """Yield what a part consists of: its classes, what binds its names, and uses of these that are not free."""
     names = part.names(program)
     if part.classes:
@@ -90,7 +90,7 @@ def _pieces(part: Part, program: "_Program") -> Iterator[Piece]:
                 yield Piece(program.form(program.statement(node)), node.lineno)
 
 
-class _Program:
+class Syntax:
     """A program's tree with the names that it binds, and the parent of each node."""
 
     def __init__(self, source: str) -> None:
@@ -147,7 +147,7 @@ def _bound(node: ast.Name) -> bool:
 class _Plain(ast.NodeTransformer):
     """Replaces the program's own names by their places, and constants by their values."""
 
-    def __init__(self, program: _Program) -> None:
+    def __init__(self, program: Syntax) -> None:
         self.program = program
         self.places: dict[str, str] = {}
 

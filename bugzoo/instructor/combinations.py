@@ -1,5 +1,7 @@
 """Combinations of faults, and what was measured of each: does every fault still show when the others are there?
 
+A fault may also stand with a decoy, which is a trap: is the decoy harmless beside it (`proving.decoys`)?
+
 `chosen_combinations` is the list; `prove` measures what the ledger (`proofs/combinations/<program>.json`) lacks. The
 ledger also records which fault masks which. `bugzoo assign` refuses such a combination without a run.
 """
@@ -8,9 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from bugzoo import faults as catalogue
 from bugzoo.fingerprint import code_of
-from bugzoo.instructor.chosen_combinations import COMBINATIONS
-from bugzoo.proving import code, ledger
+from bugzoo.instructor.chosen_combinations import COMBINATIONS, DECOYS
+from bugzoo.proving import code, decoys, ledger
 from bugzoo.proving.cells import named
 from bugzoo.scenario import Scenario, parse_spec
 
@@ -25,6 +28,7 @@ class Combination:
 
     program: str
     faults: tuple[str, ...]
+    """Specs; of a decoy the fault, then the trap."""
     known: bool = False
     problems: list[str] = field(default_factory=list)
     hidden: dict[str, list[str]] = field(default_factory=dict)
@@ -38,14 +42,25 @@ class Combination:
     def name(self) -> str:
         return " + ".join(self.faults)
 
-    def _said(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+    @property
+    def decoy(self) -> Scenario | None:
+        """Return the scenario of a fault with a decoy; None for faults alone."""
+        if not catalogue.load(self.ids[-1]).trap:
+            return None
+        return Scenario(self.program, self.faults[:-1], decoy=self.faults[-1])
+
+    def _said(self) -> tuple[Any, ...]:
         """Return the source texts of all seeds, and each fault's claims."""
+        if self.decoy:
+            return decoys.said(self.decoy)
         cases = [Scenario(self.program, self.faults, seed=seed) for seed in SEEDS]
         return [case.source for case in cases], [(f.id, f.evidence, f.effect) for f, _ in cases[0].specs]
 
     @property
     def key(self) -> str:
         """Key in the ledger: what was proved, and the code that runs and measures."""
+        if self.decoy:
+            return decoys.key_of(self.decoy)
         names = code.everything().union(*(named(fault) for fault, _ in Scenario(self.program, self.faults).specs))
         by = code_of("bugzoo.instructor.visible:_sight")
         return code.keyed(self._said(), (code.core(), by, code.instruments(names)))
@@ -65,9 +80,14 @@ class Combination:
 def listed(
     only: Iterable[str] = (), programs: Iterable[str] = (), progress: Progress | None = None
 ) -> list[Combination]:
-    """Return the listed combinations with all faults of `only`, on `programs` (default: all), with ledger entries."""
+    """Return the listed combinations with all faults of `only`, on `programs` (default: all), with ledger entries.
+
+    Faults with a decoy come last.
+    """
     wanted, places = set(only), set(programs)
-    every = (Combination(program, faults) for program, found in COMBINATIONS.items() for faults in found)
+    every = (
+        Combination(program, faults) for one in (COMBINATIONS, DECOYS) for program in one for faults in one[program]
+    )
     chosen = [one for one in every if wanted <= set(one.ids) and (not places or one.program in places)]
     for done, one in enumerate(chosen, 1):
         one.read()
@@ -84,18 +104,25 @@ def prove(chosen: Iterable[Combination], progress: Progress | None = None, fresh
             progress(done, len(chosen))
         if one.known and not fresh:
             continue
-        from bugzoo.instructor.model import Assignment
-        from bugzoo.instructor.visible import look
-
-        sights = look(Assignment(one.program, one.faults), fresh=fresh)
-        one.problems = [sight.problem for sight in sights if sight.problem]
-        one.hidden = {sight.fault: sight.hidden_by for sight in sights if sight.problem}
+        if one.decoy:
+            one.problems, one.hidden = decoys.problems(one.decoy, fresh=fresh), {}
+        else:
+            one.problems, one.hidden = _masked(one, fresh)
         one.known = True
         entries = ledger.read(KIND, one.program) | {one.name: one.entry()}
         ledger.write(KIND, one.program, dict(sorted(entries.items())))
     if progress:
         progress(len(chosen), len(chosen))
     return chosen
+
+
+def _masked(one: Combination, fresh: bool) -> tuple[list[str], dict[str, list[str]]]:
+    """Measure a combination of faults; return its problems, and masked fault -> the faults that mask it."""
+    from bugzoo.instructor.model import Assignment
+    from bugzoo.instructor.visible import look
+
+    sights = [sight for sight in look(Assignment(one.program, one.faults), fresh=fresh) if sight.problem]
+    return [sight.problem for sight in sights], {sight.fault: sight.hidden_by for sight in sights}
 
 
 def hides(program: str, specs: Iterable[str]) -> list[str]:

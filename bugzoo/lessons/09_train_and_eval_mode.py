@@ -1125,3 +1125,5 @@ assert from_21, asked_at
 #
 # **Next:** the same views work on your own script, without changing it: `bugzoo checkup train.py`. It also counts evaluations that ran in train
 # mode, and training passes that ran in eval mode.
+#
+# In [exercise 27](../exercises/27_small_parts.ipynb) a validation loss got worse, and not everything that looks odd does harm.

@@ -6,6 +6,7 @@ For each exercise, graded like a learner's submission:
 - Only a diagnosis with the right cause earns points, and that of the solution notebook earns all of them.
 - Nothing that a learner sees names the fault: neither the notebook nor its output (`leaks`).
 - The fault shows: in one of its views a number is outside its usual range (`shown`).
+- A decoy is harmless (`decoys`): a repair that also takes it away passes with less, and without a repair nothing is won.
 - All this, but the attacks and the search, also holds at both ends of what its further tickets draw (`another`).
 
 For a trap, the unchanged program earns nothing without a verdict or with a wrong one. "Nothing is wrong" passes. A
@@ -32,7 +33,7 @@ from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import all_made, pretences
-from bugzoo.proving import code, ledger
+from bugzoo.proving import code, decoys, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
@@ -42,8 +43,8 @@ from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAST_OF_EDITS = {"other edits that count": 4, "lazy edits of its own": 2}
-LEAKS, VIEWS = "leaks", "views"
-ORDER = (LEAKS, VIEWS, "solution", "correct", "degenerate", "attack", "unsolved")
+LEAKS, VIEWS, DECOY = "leaks", "views", "decoy"
+ORDER = (LEAKS, VIEWS, DECOY, "solution", "touched", "correct", "degenerate", "attack", "unsolved")
 """Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""
@@ -149,8 +150,9 @@ def work_of(name: str) -> dict[Place, Trial]:
 
 
 def of_what_is_seen(name: str) -> list[Trial]:
-    """Return the two trials that are no submissions: the search for names, and the views."""
-    return [Trial(name, kind, "", "") for kind in (LEAKS, VIEWS)]
+    """Return the trials that are no submissions: the search for names, the views, and whether a decoy is harmless."""
+    kinds = (LEAKS, VIEWS, *((DECOY,) if load(name).decoy else ()))
+    return [Trial(name, kind, "", "") for kind in kinds]
 
 
 def of_an_end(case: Exercise) -> Iterator[Trial]:
@@ -159,6 +161,8 @@ def of_an_end(case: Exercise) -> Iterator[Trial]:
     `bugzoo verify` proves repairs and pretences of its fault on its program. A *break* has edits of its own, all tried.
     """
     yield Trial(case.name, VIEWS, "", "")
+    if case.decoy:
+        yield Trial(case.name, DECOY, "", "")
     for trial in trials(case):
         if trial.kind in ("solution", "unsolved") or (trial.kind == "correct" and case.breaks):
             yield trial
@@ -172,6 +176,8 @@ def prove_one(trial: Trial) -> Result:
         return leaks(trial.exercise)
     if trial.kind == VIEWS:
         return sight.shown(trial.exercise)
+    if trial.kind == DECOY:
+        return {"problems": decoys.problems(load(trial.exercise).scenario), "outside": []}
     return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
 
 
@@ -180,6 +186,8 @@ def key_of(trial: Trial) -> str:
     exercise = load(trial.exercise)
     if trial.kind == VIEWS:
         return sight.key_of(trial.exercise)
+    if trial.kind == DECOY:
+        return decoys.key_of(exercise.scenario)
     if trial.kind == LEAKS:
         told = (sorted(search.names(exercise)), sorted(search.words(exercise)))
         return code.keyed((search.in_files(exercise), probe(exercise), told), (code.showing(),))
@@ -187,6 +195,8 @@ def key_of(trial: Trial) -> str:
     if exercise.breaks:
         asked = exercise.breaks
         how += (asked.must, asked.on_average, asked.alarms, asked.stays)
+    if exercise.decoy:
+        how += (exercise.scenario.undecoyed().healthy().source,)
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
     return code.keyed((trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, code.grading()))
 
@@ -208,7 +218,7 @@ def _known(place: Place, key: str) -> Result | None:
     entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
     if entry.get("key") != key:
         return kept.read(_cached(key))
-    if kind in (LEAKS, VIEWS):
+    if kind in (LEAKS, VIEWS, DECOY):
         return {"problems": [], "letters": 0, "outside": entry.get("outside", [])}
     return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
 
@@ -266,9 +276,9 @@ def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
     """Add one result to the proof; return sentences on what is not as expected."""
     if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
-    elif trial.kind == VIEWS:
+    elif trial.kind in (VIEWS, DECOY):
         problems = result["problems"]
-        if trial.exercise == proof.exercise:
+        if trial.kind == VIEWS and trial.exercise == proof.exercise:
             proof.outside = result["outside"]
     else:
         proof.trials.append({"kind": trial.kind, "name": trial.name, **result})

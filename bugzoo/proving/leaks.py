@@ -42,12 +42,18 @@ _PROBES = (
 
 
 def names(exercise: Exercise) -> set[str]:
-    """Return forbidden texts in lower case: the fault's id, family and stem in several spellings, title, cause."""
+    """Return forbidden texts in lower case: the fault's id, family and stem in several spellings, title, cause.
+
+    Of a decoy its id, stem and title.
+    """
     fault = exercise.about_fault[0]
     stem = fault.id.rsplit("/", 1)[1]
     found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
     if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
         found |= set(right(exercise).causes)
+    for trap, _ in exercise.scenario.odd:
+        stem = trap.id.rsplit("/", 1)[1]
+        found |= {trap.id, stem, stem.replace("_", " "), trap.title}
     return {text.lower() for text in found}
 
 

@@ -15,7 +15,8 @@ from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.scenario import Scenario
 
-MUST_PASS, MUST_FAIL = ("solution", "correct"), ("unsolved", "degenerate", "attack")
+MUST_PASS, MUST_FAIL = ("solution", "correct", "touched"), ("unsolved", "degenerate", "attack")
+"""Kinds of submissions. "touched": a repair that also takes a decoy away passes, with less than all points."""
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
 
@@ -77,6 +78,15 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
         diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
         yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
+    if exercise.decoy:
+        yield from of_decoy(exercise, {"cause": cause})
+
+
+def of_decoy(exercise: Exercise, diagnosis: dict[str, Any]) -> Iterator[Trial]:
+    """Yield what a learner may do to the decoy: take it away beside a repair, and take it away alone."""
+    plain = replace(exercise, decoy="")
+    yield Trial(exercise.name, "touched", "the odd thing taken away as well", healthy_text(plain), diagnosis)
+    yield Trial(exercise.name, "degenerate", "only the odd thing taken away", handed_out(plain), diagnosis)
 
 
 def of_edits(exercise: Exercise) -> Iterator[Trial]:
@@ -121,6 +131,8 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
         return [f"{what} cannot be graded: {why}"]
     if wanted and not passed:
         return [f"{what} must pass but is {result['status']}: {why}"]
+    if trial.kind == "touched" and not 0 < result["share"] < 1:
+        return [f"{what} must cost some of the points but earns {result['share']:.0%}"]
     if not wanted and (passed or result["share"]):
         return [f"{what} must fail but earns {result['share']:.0%}"]
     return []

@@ -31,6 +31,7 @@ def naming() -> tuple[str, ...]:
     usual = {
         "learning rate",
         "half precision",
+        "hidden state",
         "eval mode",
         "train mode",
         "loss function",

@@ -29,6 +29,9 @@ def known(**said: Any) -> Combination:
 def test_every_combination_of_the_list_is_one() -> None:
     for one in listed():
         assert one.key and len(one.faults) in (2, 3), one.name
+        if one.decoy:
+            assert one.ids == tuple(fault.id for fault, _ in (*one.decoy.specs, *one.decoy.odd))
+            continue
         assert Assignment(one.program, one.faults).ids == one.ids
     names = [(one.program, frozenset(one.faults)) for one in listed()]
     assert len(names) == len(set(names)), "one stands twice"
@@ -75,6 +78,14 @@ def test_a_changed_text_is_not_known(proofs: Path) -> None:
         entry["key"] = "0" * 16 + entry["key"][16:]
     file.write_text(json.dumps(entries))
     assert not Combination("mlp", PAIR).read().known
+
+
+def test_a_decoy_is_listed_by_either_name_and_does_not_keep_faults_apart(proofs: Path) -> None:
+    [one] = listed(["traps/validation_not_shuffled"])
+    assert one.decoy and one.name == "modes/batch_norm_tiny_batches + traps/validation_not_shuffled" and not one.known
+    assert one.name in [other.name for other in listed(["modes/batch_norm_tiny_batches"])]
+    ledger.write(combinations.KIND, one.program, {one.name: one.entry() | {"problems": ["it does harm"]}})
+    assert one.read().problems == ["it does harm"] and hides("digits_cnn", one.faults) == []
 
 
 @pytest.mark.slow
