@@ -1131,5 +1131,5 @@ norm_knows = bool((norm_taught.grad == 0).all())
 # 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the
 #    eps underflows in the dtype, or when the checkpoint is from after the step.
 #
-# **Next:** repair one yourself, in [exercise 07, *sudden nan*](../exercises/07_sudden_nan.ipynb). It is graded by what your program does.
-# The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.
+# **Next:** in [exercise 07](../exercises/07_sudden_nan.ipynb) a loss falls and then ends as nan, in
+# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step. They are graded by what your program does. The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.

@@ -32,12 +32,12 @@ EXERCISE = Exercise(
         ),
         Ticket(
             story=(
-                "A network forecasts the course of diabetes. In the first steps its mean squared error averages "
-                "{run.first:.0f}. Later it comes down to {run.last:.2f}, where the network before it had {healthy.last:.2f}. It "
-                "explains less of the variance: R² is {run.metrics[r2]:.2f} instead of {healthy.metrics[r2]:.2f}. *“A single "
-                "patient with extreme values makes the jump. Find him, and leave him out.”*"
+                "A reader of digits enlarges each picture before the network sees it. Over the first tenth of the run its loss "
+                "averages {run.first:.0f}, and it ends at {run.last:.2f} with an accuracy of {run.accuracy:.0f} %. The same "
+                "network on the same pictures has ended at {healthy.last:.2f} before, with {healthy.accuracy:.0f} %. *“The "
+                "pictures are blurred when they are enlarged. No network can learn from them, so take the small ones.”*"
             ),
-            program="regression_mlp",
+            program="image_pipeline",
         ),
     ),
 )
