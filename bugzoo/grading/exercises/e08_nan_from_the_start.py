@@ -19,7 +19,7 @@ EXERCISE = Exercise(
             "all {run.steps} losses are `nan`. *“I plotted every column, and they look as always. So the model cannot bear the "
             "larger numbers. It needs larger layers.”*",
             program="regression_mlp",
-            fault="numerics/variance_cancellation?offset=20000..40000",
+            fault="numerics/variance_cancellation?offset=25000..40000",
         ),
         Ticket(
             "A pair of scripts trains the same forecast on the same table. One ends with a loss of {healthy.last:.2f}. The other, "
