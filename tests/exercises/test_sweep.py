@@ -36,6 +36,7 @@ def naming() -> tuple[str, ...]:
         "loss function",
         "optimizer state",
         "weight decay",
+        "hidden state",
     }
     return tuple(sorted(text for text in (said | stems) - usual if " " in text or text in stems))
 
