@@ -886,5 +886,6 @@ ln_100, floor_100 = math.log(100), lowest(100)
 # 3. **Compare the shapes of losses and mask before you reduce.** *Fails when* the shapes agree, and the axis is wrong.
 # 4. **Accuracy forgives what a loss does not.** *Fails when* you use a threshold or a probability: then look at the validation loss.
 #
-# **Next:** a reviewer and an author disagree in [exercise 17](../exercises/17_second_opinion.ipynb). The same views work on your own
-# script, without changing it: `bugzoo checkup train.py`.
+# **Next:** repair a loss of another size in [exercise 16](../exercises/16_thirty_times.ipynb). In
+# [exercise 17](../exercises/17_second_opinion.ipynb) a reviewer and an author disagree. The same views work on your own script, without
+# changing it: `bugzoo checkup train.py`.

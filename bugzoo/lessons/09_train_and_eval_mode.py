@@ -1123,7 +1123,9 @@ assert from_21, asked_at
 #    `try` and `finally`.
 # 4. **Compare the state dict before and after.** *Fails when* a layer keeps state outside its parameters and buffers.
 #
-# **Next:** the same views work on your own script, without changing it: `bugzoo checkup train.py`. It also counts evaluations that ran in train
-# mode, and training passes that ran in eval mode.
+# **Next:** are the numbers in [exercise 25](../exercises/25_doubted_numbers.ipynb) worth anything? In
+# [exercise 26](../exercises/26_never_the_same.ipynb) one review gets another score each time. In
+# [exercise 27](../exercises/27_small_parts.ipynb) a validation loss got worse, and not everything that looks odd does harm.
 #
-# In [exercise 27](../exercises/27_small_parts.ipynb) a validation loss got worse, and not everything that looks odd does harm.
+# The same views work on your own script, without changing it: `bugzoo checkup train.py`. It also counts evaluations that ran in train
+# mode, and training passes that ran in eval mode.

@@ -71,6 +71,12 @@ FAULT = Fault(
             "The factor is the number of samples: `initial_loss.ratio > 20`.",
             "The factor is samples over classes: `initial_loss.ratio < 20`.",
         ),
+        LookAlike(
+            "initialisation/confident_head",
+            "Compute the loss of the untrained model on one sample alone, then on the whole batch.",
+            "The loss of the batch is larger by a factor of the batch size.",
+            "Both losses are the same, far above that of guessing.",
+        ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/broadcasting.html",),
 )

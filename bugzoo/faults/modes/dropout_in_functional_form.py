@@ -39,6 +39,7 @@ FAULT = Fault(
         },
     )
     | {"eval() once more": Swap(COUNTS, f"for part in model.modules():\n    part.eval()\n{COUNTS}")},
+    shown_by=("batch_independence", "reported_metric"),
     hints=(
         "Evaluate twice, without training in between. Do you get the same number?",
         "Print .training for every module. Is everything random in this model a module?",
@@ -59,6 +60,12 @@ FAULT = Fault(
             "Evaluate the same weights twice. Compare the inputs, then the outputs, of both evaluations.",
             "The same inputs give different outputs.",
             "The inputs already differ.",
+        ),
+        LookAlike(
+            "reproducibility/one_generator_unseeded",
+            "Run the script twice, and compare the losses of both runs step by step.",
+            "Both runs have the same losses: `determinism.first_difference < 0.5`.",
+            "The losses differ: `determinism.first_difference > 0.5`.",
         ),
     ),
     sources=(
