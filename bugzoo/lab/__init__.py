@@ -25,15 +25,16 @@ from bugzoo.lab.look import look
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.play import Play
 from bugzoo.lab.quiz import Prediction, QuickCheck, from_lesson
+from bugzoo.lab.table import Table, table
 from bugzoo.lab.timer import Timer
 from bugzoo.lab.tryout import try_out
 from bugzoo.lab.view import LiveView
 from bugzoo.scenario import Scenario
 
 __all__ = [
-    "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Timer",
+    "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Table", "Timer",
     "break_it", "case", "diagnose", "draw", "headless", "hints", "live", "look", "picture", "play", "predict", "quick_check",
-    "quiz", "stop_all", "timer", "try_out", "use",
+    "quiz", "stop_all", "table", "timer", "try_out", "use",
 ]  # fmt: skip
 
 plain_errors()

@@ -14,18 +14,18 @@ class Way:
 
 INTERVIEW = ("An interview against the clock", "interview.ipynb")
 WAYS = {
-    "new": Way("I am new to training", ("02", "03"), INTERVIEW),
+    "new": Way("I am new to training", ("01", "02", "03"), INTERVIEW),
     "work": Way("I train models for a living", ("03", "02"), INTERVIEW),
-    "interview": Way("I have an interview soon", ("03", "02"), INTERVIEW),
-    "teach": Way("I teach", ("02", "03"), ("The notebook for instructors", "instructor.ipynb")),
+    "interview": Way("I have an interview soon", ("01", "03", "02"), INTERVIEW),
+    "teach": Way("I teach", ("01", "02", "03"), ("The notebook for instructors", "instructor.ipynb")),
 }
 SYMPTOMS = (
     ("The loss stays where it began", "02", "one_batch"),
-    ("The loss falls a little, then stops far too high", "02", "one_batch"),
+    ("The loss falls a little, then stops far too high", "06", "outputs"),
     ("The loss is NaN or infinite", "03", "layers"),
     ("The loss swings and does not settle", "", "loss_curve"),
-    ("Training looks fine, validation does not", "", "evaluation"),
-    ("The same input gets different answers", "", "repeat"),
+    ("Training looks fine, validation does not", "09", "evaluation"),
+    ("The same input gets different answers", "09", "repeat"),
     ("Memory grows, or runs out", "", "memory"),
     ("Every step takes too long", "", "time"),
 )

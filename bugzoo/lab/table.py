@@ -1,0 +1,130 @@
+"""A table of checks by causes: what each check says of each cause, and which causes look alike to all of them.
+
+    lab.table({"rate too high": {"two samples": "stuck", "print": "nothing odd"}, ...}, quiet=("nothing odd",))
+
+Causes of which every check says the same stand together in one row, as the checks cannot tell them apart.
+"""
+
+import html
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bugzoo import device
+from bugzoo.errors import UserError
+from bugzoo.lab.frontend import headless, kernel
+from bugzoo.plots._style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+
+TONES = (ORANGE, SKY, GREEN, PURPLE, BLUE, RED)
+"""Colors of words that are not quiet. Each cell has its word, so that no color is needed."""
+STRENGTH = "40"
+"""Opacity of a cell's color, as two hexadecimal digits: text keeps a contrast of 4.5 : 1 on light and dark pages."""
+STYLE = (
+    ".bugzoo-table{overflow-x:auto;max-width:100%}"
+    ".bugzoo-table table{color:inherit;border-collapse:collapse;font-size:13px;margin:4px 0}"
+    ".bugzoo-table caption{text-align:left;padding:2px 0 6px;color:inherit}"
+    ".bugzoo-table tr,.bugzoo-table tbody tr:hover{background:transparent!important}"
+    ".bugzoo-table th,.bugzoo-table td{text-align:left;vertical-align:middle;padding:3px 10px;color:inherit;border:0}"
+    ".bugzoo-table th{font-weight:normal}.bugzoo-table thead th{font-weight:bold}"
+    ".bugzoo-table td{border-left:2px solid #8a8a8a66}"
+    ".bugzoo-table tbody tr.first>*{border-top:1px solid #8a8a8a}"
+    ".bugzoo-table:focus-visible{outline:2px solid var(--jp-brand-color1,#2196f3)}"
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """`groups`: (causes that look alike, what the checks say of them), both in the order in which they were given."""
+
+    checks: tuple[str, ...]
+    groups: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    quiet: frozenset[str] = frozenset()
+
+    def text(self) -> str:
+        """Return it as lines: of causes that look alike, the first has the words."""
+        rows = [("cause", *self.checks)]
+        for causes, words in self.groups:
+            rows.append((causes[0], *words))
+            rows += [(cause, "same as above") for cause in causes[1:]]
+        whole = [row for row in rows if len(row) == len(self.checks) + 1]
+        wide = [
+            max(len(row[0]) for row in rows),
+            *(max(map(len, column)) for column in list(zip(*whole, strict=True))[1:]),
+        ]
+        return "\n".join("   ".join(f"{one:{n}}" for one, n in zip(row, wide, strict=False)).rstrip() for row in rows)
+
+    def html(self) -> str:
+        """Return it as an HTML table: the words of causes that look alike stand once, in a cell that spans their rows."""
+        tone = self.tones()
+        head = "".join(f'<th scope="col">{html.escape(one)}</th>' for one in ("cause", *self.checks))
+        body = ""
+        for causes, words in self.groups:
+            cells = "".join(
+                f'<td rowspan="{len(causes)}"{_colored(tone.get(word))}>{html.escape(word)}</td>' for word in words
+            )
+            for place, cause in enumerate(causes):
+                name = f'<th scope="row">{html.escape(cause)}</th>'
+                body += f'<tr class="first">{name}{cells}</tr>' if not place else f"<tr>{name}</tr>"
+        told = f"{len(self.checks)} checks by {sum(len(causes) for causes, _ in self.groups)} causes"
+        caption = f"{told}. Causes that share their cells look alike to every check.{_where()}"
+        return (
+            f'<div class="bugzoo-table" role="region" aria-label="{told}" tabindex="0"><style>{STYLE}</style><table>'
+            f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    def tones(self) -> dict[str, str]:
+        """Return word -> color: two words of one column share a color only if the column has more words than TONES."""
+        columns = list(zip(*(words for _, words in self.groups), strict=True))
+        found: dict[str, str] = {}
+        for word in dict.fromkeys(word for _, words in self.groups for word in words if word not in self.quiet):
+            beside = [found[other] for column in columns if word in column for other in set(column) & set(found)]
+            found[word] = min(TONES, key=lambda tone: (beside.count(tone), list(found.values()).count(tone)))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Table of {len(self.checks)} checks: {len(self.groups)} groups of causes>"
+
+
+def table(said: Mapping[str, Mapping[str, str]], quiet: Collection[str] = ()) -> Table:
+    """Show what each check says of each cause. `said`: cause -> {check: word}; `quiet`: words that get no color.
+
+    It is an HTML table, and text where there is no front end. Raises UserError for no causes, no checks, a cause that lacks
+    a check or has another one, and for a word that is empty or no text.
+    """
+    made = _table(said, quiet)
+    if headless() or kernel() is None:
+        print(made.text() + (f"\n{_where().strip()}" if _where() else ""))
+    else:
+        from IPython.display import display
+
+        display({"text/html": made.html(), "text/plain": made.text()}, raw=True)
+    return made
+
+
+def _table(said: Mapping[str, Mapping[str, str]], quiet: Collection[str]) -> Table:
+    checks = tuple(next(iter(said.values()), {}))
+    if not checks:
+        example = 'lab.table({"rate too high": {"two samples": "stuck"}})'
+        raise UserError(f"The table has no {'checks' if said else 'causes'}. Write, for example, `{example}`.")
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for cause, words in said.items():
+        if differ := sorted(set(checks) ^ set(words)):
+            raise UserError(
+                f"{cause!r} has the checks {', '.join(words) or 'none'}, and the first cause has {', '.join(checks)}. "
+                f"Give each cause the same checks: {', '.join(differ)} is missing in one of the two."
+            )
+        for check, word in words.items():
+            if not isinstance(word, str) or not word.strip():
+                raise UserError(
+                    f'{check!r} says {word!r} of {cause!r}, which is not a word. Write a short text, such as "stuck".'
+                )
+        groups.setdefault(tuple(words[check] for check in checks), []).append(cause)
+    return Table(checks, tuple((tuple(causes), words) for words, causes in groups.items()), frozenset(quiet))
+
+
+def _colored(tone: str | None) -> str:
+    return f' style="background:{tone}{STRENGTH}"' if tone else ""
+
+
+def _where() -> str:
+    """Return where it was measured, unless that is the CPU."""
+    return "" if device.used() == device.CPU else f" Measured on {device.used()}."
