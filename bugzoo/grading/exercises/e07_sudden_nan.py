@@ -25,8 +25,8 @@ EXERCISE = Exercise(
         Ticket(
             "A network learns to add numbers modulo a prime. Every pair of numbers is in the table once, and the same run gave "
             "an accuracy of {healthy.accuracy:.0f} % in spring. Now its loss falls at first. Then it is infinite, and `nan` "
-            "for the rest. The accuracy is {run.accuracy:.0f} %. *“It is the machine: memory errors. On the new one it ran longer "
-            "before it broke.”*",
+            "for the rest. The accuracy is {run.accuracy:.0f} %. *“It is the machine: memory errors. On the new one it ran "
+            "longer before it broke.”*",
             program="modular_addition",
             fault="numerics/exp_overflow?sharpness=15..25",
         ),

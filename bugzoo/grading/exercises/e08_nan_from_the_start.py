@@ -22,8 +22,8 @@ EXERCISE = Exercise(
             fault="numerics/variance_cancellation?offset=25000..40000",
         ),
         Ticket(
-            "A pair of scripts trains the same forecast on the same table. One ends with a loss of {healthy.last:.2f}. The other, "
-            "which a colleague made shorter, gives `nan` at every step. They agree on every weight before the first step. "
+            "A pair of scripts trains the same forecast on the same table. One ends with a loss of {healthy.last:.2f}. The "
+            "other, which a colleague made shorter, gives `nan` at every step. They agree on every weight before the first step. "
             "*“Then the weights are right, and the gradient must explode in the first step. Clip it.”*",
             program="regression_mlp",
             fault="numerics/variance_cancellation?offset=50000..60000",
