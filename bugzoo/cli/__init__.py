@@ -52,7 +52,7 @@ def top(
     The healthy twin is the same script without the fault. First steps:
 
     - `bugzoo list` lists all faults, programs, instruments and exercises
-    - `bugzoo run mlp --fault optimizer/lr_too_high` runs a broken program and its healthy twin
+    - `bugzoo run mlp --fault initialisation/weights_too_large` runs a broken program and its healthy twin
     - `bugzoo lab my_lab` copies lessons and exercises to a folder and opens them in JupyterLab
     - `bugzoo checkup train.py` searches your own training script for bugs
     - `bugzoo interview` gives you five minutes to find an unknown fault

@@ -74,7 +74,7 @@ def test_every_link_leads_to_a_notebook_and_nothing_names_a_fault() -> None:
 def test_as_text_and_the_way_is_kept(capsys: pytest.CaptureFixture) -> None:
     here()
     said = capsys.readouterr().out
-    assert said.startswith("Next: Lesson 02") and "02 · Overfit one batch: 0 of" in said and "I have a symptom" in said
+    assert said.startswith("Next: Lesson 01") and "02 · Overfit one batch: 0 of" in said and "I have a symptom" in said
     here("work")
     assert capsys.readouterr().out.startswith("Next: Lesson 03")
     here()
