@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bugzoo.course.source import Lesson, read
-from bugzoo.proving import ledger
+from bugzoo.proving import ledger, lesson_proof
 from bugzoo.proving.lesson_proof import elsewhere, holds, judge, read_through, run
 
 LINE = 'device = "auto"  # or "cpu", "cuda"\n'
@@ -131,6 +131,16 @@ def test_what_is_wrong_is_seen_when_it_is_run(tmp_path: Path, change: tuple[str,
 
 
 @pytest.mark.slow
+def test_the_fastest_run_tells_the_longest_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUGZOO_PROOFS", str(tmp_path / "proofs"))
+    mine, told = lesson(tmp_path), []
+    for seconds in (40.0, 8.0, 30.0, 7.9):
+        monkeypatch.setattr(lesson_proof, "run", lambda *_, now=seconds: ([], {}, {mine.of("code")[0].key: now}))
+        assert lesson_proof.prove(mine) == []
+        told.append(lesson_proof.longest(mine))
+    assert told == ["setup 40.0 s", "setup 8.0 s", "setup 8.0 s", "setup 8.0 s"], "7.9 is the same"
+
+
 def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
