@@ -233,9 +233,9 @@ def test_a_class_hands_it_in_without_a_diagnosis(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_faults_edit_passes_and_a_lazy_one_is_told_why() -> None:
-    passed = grade_exercise(NAME, broken_text(EXERCISE))
+    passed = grade_exercise(NAME, broken_text(EXERCISE), seeds=(0, 1))
     assert passed.status == "passed" and passed.points == 10, str(passed)
-    assert "3 seeds (0, 1, 2)" in str(passed) and not [check for check in passed.checks if not check.passed]
+    assert "2 seeds (0, 1)" in str(passed) and not [check for check in passed.checks if not check.passed]
     lazy = all_made(TEXT, LAZY_BREAKS, {})
     told = grade_exercise(NAME, lazy["validation targets alone shuffled"])
     assert (

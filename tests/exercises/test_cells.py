@@ -106,7 +106,6 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
 
 def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kernel: Kernel) -> None:
     ticket = load(NAME).scenario.ticket
-    mended = kernel.cells["program-training"].replace("F.softmax(logits, dim=-1)", "logits")
     kernel.run("setup")
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
     wrong = kernel.run("repair")
@@ -115,11 +114,7 @@ def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kerne
     assert leaks.in_groups(told) == [] and "failed       What was wrong is gone" in told, wrong
     assert "Details open with your complete diagnosis" in told
     kernel.run("program-settings")
-    kernel.run("%%program Evaluation\nraise ValueError('a secret')")
-    crashed = kernel.run("repair")
-    assert crashed.startswith("your code raised: The program stopped with an error.") and "secret" not in crashed
-    kernel.run("program-evaluation")
-    kernel.run(mended)
+    kernel.run(mended(kernel))
     kernel.run(f"from bugzoo.grading import cell\nform = cell.form('{NAME}')\nkept = form.keep('something else', 50)")
     passed = kernel.run("repair")
     assert passed.startswith("passed.\n") and passed.count("passed  ") == 5 and passed.endswith("0.0"), passed
@@ -127,10 +122,24 @@ def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kerne
     notes = record.notes(ticket, "repair")
     assert [(one["status"], one["passed"], one["points"]) for one in notes] == [
         ("wrong", False, 0.0),
-        ("your code raised", False, 0.0),
         ("passed", False, 0.0),
     ]
     assert "opens once you have handed in your diagnosis" in kernel.run("debrief")
+
+
+def mended(kernel: Kernel) -> str:
+    return kernel.cells["program-training"].replace("F.softmax(logits, dim=-1)", "logits")
+
+
+@pytest.mark.sampled(0)
+def test_after_the_diagnosis_a_repair_is_graded_and_another_diagnosis_is_practice(kernel: Kernel) -> None:
+    kernel.run("setup")
+    kernel.run("%%program Evaluation\nraise ValueError('a secret')")
+    crashed = kernel.run("repair")
+    assert crashed.startswith("your code raised: The program stopped with an error.") and "secret" not in crashed
+    kernel.run("program-evaluation")
+    kernel.run(mended(kernel))
+    assert kernel.run("repair").startswith("passed.\n")
     kernel.run(GUESS)
     assert "opens once your repair passes" in kernel.run("debrief"), "what passed before is not on record"
     graded = kernel.run("repair")

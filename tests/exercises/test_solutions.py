@@ -13,13 +13,19 @@ from tests.exercises.course import ROOT
 from tests.sampling import only_in_prove
 
 QUICKEST = "17_second_opinion"
-"""`bugzoo check` has proved the programs of all; what is tried here is the notebooks, in the gate one unsolved one."""
+"""`bugzoo check` has proved the programs of all. What is tried here is the notebooks. In the gate nbval runs the map, and
+nbgrader runs an exercise, solved and unsolved."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
 @pytest.mark.parametrize(
-    ("folder", "name"), [("exercises", QUICKEST), *(only_in_prove("solutions", name) for name in exercises())]
+    ("folder", "name"),
+    [
+        ("notebooks", "00_start_here"),
+        only_in_prove("exercises", QUICKEST),
+        *(only_in_prove("solutions", name) for name in exercises()),
+    ],
 )
 def test_it_runs_under_nbval(folder: str, name: str, tmp_path: Path) -> None:
     own = {"IPYTHONDIR": str(tmp_path), "BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}

@@ -8,9 +8,7 @@ from .cases import BROKEN, SCRIPTS, TRAPS, healthy
 from .unseen import unseen
 
 QUICK = {
-    "multilabel-stale_gradients", "packed_lstm-frozen_layers", "trainer_class-double_softmax", "gan-stale_gradients",
-    "vae-log_at_step", "trainer_class-eval_mode_missing", "gpt_tied-causal_mask_missing",
-    "gan", "lbfgs_closure", "dqn", "frozen_backbone",
+    "packed_lstm-frozen_layers", "trainer_class-double_softmax", "vae-log_at_step", "lbfgs_closure", "dqn",
 }  # fmt: skip
 LONG = "gpt_tied"
 """Takes 13 s; in the gate others are drawn, and one of its broken forms is among the quick ones."""
@@ -47,7 +45,7 @@ def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
     assert report.outcome == "nothing", str(report)
 
 
-@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 4))
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 3))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "found", str(report)

@@ -192,8 +192,14 @@ def test_a_real_submission_pays_for_it_and_gains_nothing_by_it_alone() -> None:
     mended = grade_exercise(NAME, without(healthy_text(exercise)), seeds=(0,))
     assert mended.passed and (mended.points, mended.max_points) == (4.0, 5.0), str(mended)
     assert "accuracy 0.937 and 0.937; loss 0.394 and 0.394." in str(mended)
-    assert grade_exercise(NAME, healthy_text(exercise), seeds=(0,)).points == 5.0
     alone = grade_exercise(NAME, without(handed_out(exercise)), seeds=(0,))
     assert (alone.status, alone.points) == ("wrong", 0.0)
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.slow
+def test_a_real_submission_that_keeps_it_earns_all_and_a_try_says_it_in_its_group() -> None:
+    exercise = load(NAME)
+    assert grade_exercise(NAME, healthy_text(exercise), seeds=(0,)).points == 5.0
     tried = try_exercise(NAME, without(healthy_text(exercise)), seeds=(0,))
     assert tried.passed and [check.name for check in tried.checks if not check.passed] == ["unchanged"]

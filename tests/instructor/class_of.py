@@ -63,13 +63,13 @@ def hand_in(folder: Path, student: str, made: dict[str, Any] | str, name: str) -
     return path
 
 
-def by_buttons(week: Path, name: str) -> dict[str, Any]:
-    """The solution's program in a student's notebook whose only diagnosis is in the outputs of its form."""
+def by_buttons(week: Path, name: str, *, repaired: bool = True) -> dict[str, Any]:
+    """A student's notebook whose only diagnosis is in the outputs of its form; `repaired`: with the solution's program."""
     made, solved = (
         json.loads((week / path).read_text()) for path in (f"student/{name}.ipynb", "instructor/solution.ipynb")
     )
     for one in made["cells"]:
-        if one["id"].startswith("program-") and one["id"] != "program-text":
+        if repaired and one["id"].startswith("program-") and one["id"] != "program-text":
             one["source"] = cell(solved, one["id"])["source"]
     found = key.read(week)
     for number, right in enumerate(found.answers, 1):

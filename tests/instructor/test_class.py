@@ -29,7 +29,7 @@ def made(week: Path, kind: str = "student") -> dict[str, Any]:
 def hand_in_class(week: Path, folder: Path) -> None:
     """The solution, a half-repair, nothing done, no JSON, a dishonest one, one in disorder, and two files of one student.
 
-    Hal pressed the button and saved. Ida did the same, and typed another finding beside it.
+    Hal pressed the button and saved, and repaired nothing. Ida did the same, and typed another finding beside it.
     """
     hand_in(folder, "ada", made(week, "solution"), NAME)
     half = made(week)
@@ -48,7 +48,7 @@ def hand_in_class(week: Path, folder: Path) -> None:
     hand_in(folder, "fay", disorder, NAME)
     hand_in(folder, "gus", made(week), NAME)
     (folder / "gus.ipynb").write_text(json.dumps(made(week)))
-    pressed = by_buttons(week, NAME)
+    pressed = by_buttons(week, NAME, repaired=False)
     hand_in(folder, "hal", pressed, NAME)
     answer(pressed, "first.hand_in(cause='wrong data or wrong labels', place=1)")
     hand_in(folder, "ida", pressed, NAME)
@@ -105,11 +105,11 @@ def test_class(week: Path, tmp_path: Path) -> None:
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
     assert {name: one["state"] for name, one in found.items()} == {
         "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "wrong",
-        "fay": "passed", "gus": "cannot be graded", "hal": "passed", "ida": "passed", "zed": "not handed in",
+        "fay": "passed", "gus": "cannot be graded", "hal": "not attempted", "ida": "not attempted", "zed": "not handed in",
     }  # fmt: skip
     assert {name: one["points"] for name, one in found.items()} == {
         "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": 0.0, "fay": 7.0, "gus": None,
-        "hal": 10.0, "ida": 7.75, "zed": 0.0,
+        "hal": 3.0, "ida": 0.75, "zed": 0.0,
     }  # fmt: skip
     assert "not valid JSON" in found["dot"]["message"] and "keep the one that counts" in found["gus"]["message"]
     assert any("'repair' was changed" in note for note in found["eve"]["notes"])
