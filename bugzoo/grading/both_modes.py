@@ -17,10 +17,8 @@ from bugzoo.rerun.model import call, quiet
 from bugzoo.running import Run
 
 SAYS = {
-    "future_leak": "Later tokens were changed, in train mode and in eval mode. In the mode with the smaller effect, the "
-    "change of earlier outputs over that of the later ones is",
-    "later_weight": "The softmax of the attention was read, in train mode and in eval mode. The largest weight on a later "
-    "position is",
+    "future_leak": "Later tokens were changed in train mode and in eval mode: smaller change of earlier outputs",
+    "later_weight": "The softmax of the attention was read in train mode and in eval mode: largest weight on a later position",
 }
 """Number -> what was done, up to its value."""
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bugzoo.grading.program_syntax import ARGUMENT, Syntax
+from bugzoo.grading.program_syntax import ARGUMENT, Syntax, Variable
 from bugzoo.syntax import last_name, source_lines
 
 MOST = 60
@@ -30,8 +30,9 @@ class Part:
     """A part of a program: which calls and names belong to it, and how these names may be used."""
 
     title: str
-    names: Callable[[Syntax], set[str]]
-    """Names of variables: what binds them belongs to the part, and so does every use that is not free."""
+    names: Callable[[Syntax], set[str] | set[Variable]]
+    """Names, of whichever function, or variables: what binds them belongs to the part, and so does every use that is not
+    free."""
     free: tuple[str, ...]
     """Uses that may be added or left out: attributes that only read, "()" for a call, ANY for all of them."""
     classes: bool = False
@@ -104,7 +105,7 @@ def _pieces(part: Part, program: Syntax) -> Iterator[Piece]:
             whole.setdefault(program.statement(node), node.lineno)
         if isinstance(node, ast.Attribute) and node.attr in stored:
             whole.setdefault(program.statement(node), node.lineno)
-        if isinstance(node, ast.Name) and node.id in names:
+        if isinstance(node, ast.Name) and (node.id in names or program.variable(node) in names):
             use = program.use(node)
             odd = use not in part.free and ANY not in part.free
             if not isinstance(node.ctx, ast.Load) or (use and use == part.statement) or (odd and part.calls):

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
         "validation loss is 2.50. Write an edit that lets the model see what it must not see: an output then depends on "
         "characters that come later. This has to hold in train mode and in eval mode. You may touch neither the mask nor the "
         "softmax, every shape must fit, and no other alarm may go off. Any edit that does this counts. *“We read the mask "
-        "line by line for a day, and it was right,”* says a team whose model saw the future all the same."
+        "line by line for a day, and it was right,”* says a team whose model saw the future anyway."
     ),
     program="mini_transformer",
     fault="shape/view_instead_of_permute",
