@@ -26,7 +26,6 @@ BREAKS = Break(
         {
             "values one place ahead": "attended = weights @ values.roll(-1, 2)",
             "weights the other way round": "attended = weights.transpose(-2, -1) @ values",
-            "keys one place ahead": "attended = weights @ (values + keys.roll(-1, 2))",
         },
     )
     | {
