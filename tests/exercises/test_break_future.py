@@ -64,10 +64,10 @@ def test_what_the_fault_measures_passes() -> None:
         (
             {"both_modes__future_leak": 0.0},
             "both_modes.future_leak",
-            "In the mode with the smaller effect",
+            "train mode and in eval mode: smaller change of earlier outputs 0.",
             "Above 0.01",
         ),
-        ({"both_modes__later_weight": 0.31}, "both_modes.later_weight", "position is 0.31.", "At most 0 passes."),
+        ({"both_modes__later_weight": 0.31}, "both_modes.later_weight", "position 0.31.", "At most 0 passes."),
         ({"both_modes__later_weight": None}, "both_modes.later_weight", "was not measured.", "At most 0 passes."),
     ],
 )
