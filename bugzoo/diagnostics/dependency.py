@@ -76,7 +76,7 @@ def _ask(model: Any, arguments: Call, place: int, x: torch.Tensor) -> torch.Tens
     return call(model, *arguments.arguments({place: x}))
 
 
-def _future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int) -> dict[str, float]:
+def future(model: Any, arguments: Call, place: int, out: torch.Tensor, time: int) -> dict[str, float]:
     """Change of earlier outputs when later inputs change; `beyond_next` leaves the next position as it is."""
     x = arguments.leaves[place]
     if out.shape[0] == x.shape[0] * x.shape[1]:
@@ -173,7 +173,7 @@ def measure(run: Run) -> dict[str, Any]:
         for place, leaf in enumerate(arguments.leaves):
             shift = shifted(leaf, batch.targets) if isinstance(leaf, torch.Tensor) else None
             if shift is not None:
-                numbers |= _future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
+                numbers |= future(model, arguments, place, out, shift[0]) | {"copies_input": float(shift[1])}
                 break
         numbers["two_ahead"] = float(two_ahead(arguments.leaves[main], batch.targets))
         padding = _padding_leak(model, arguments, main, out)

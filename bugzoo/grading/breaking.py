@@ -16,7 +16,7 @@ from bugzoo import device
 from bugzoo.diagnostics import instrument
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import Claim, number, parse
-from bugzoo.grading import checks, grade, integrity, reference
+from bugzoo.grading import both_modes, checks, grade, integrity, reference
 from bugzoo.grading.baseline import trusted, twin, weights
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, state_of
@@ -27,8 +27,9 @@ from bugzoo.running import Run, sandbox
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.views.table import views_of
 
-OWN = "grader"
-"""Group of the numbers that the grader measures: metric and loss of the weights in its own copy of the evaluation."""
+OWN, MODES = "grader", "both_modes"
+"""Groups of numbers that only grading knows: metric and loss of the weights in the grader's own copy of the evaluation,
+and what later tokens do in train mode and in eval mode."""
 KEPT = ("budget", "tools", "model size")
 """Checks of a repair that an edit has to pass too. Its data and its report may change."""
 LIMIT = {"<": "Below", "<=": "At most", ">": "Above", ">=": "At least"}
@@ -68,9 +69,11 @@ def grade_break(
         except (UserError, SyntaxError) as error:
             return ended("cannot be graded", message=grade.settings_problem(error))
         try:
-            left_out = [one for one in checks.spared(case, seed == seeds[0]) if one not in named(asked)]
+            left_out = [one for one in checks.spared(case, seed == seeds[0]) if one not in asked.groups]
             isolated = sandbox.needed(strict_isolation)
             job = grade.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
+            if MODES in asked.groups:
+                job = replace(job, after_args={**job.after_args, "modes": True})
             run = grade.run_of(job)
             judged, numbers = _judge(run, case, asked)
             if seed == seeds[0] and not crashed(judged):
@@ -89,11 +92,6 @@ def grade_break(
     return ended(status_of(found), found)
 
 
-def named(asked: Break) -> set[str]:
-    """Return the instruments whose numbers the claims need on every seed."""
-    return {parse(text).instrument for text in (*asked.must, *asked.on_average)}
-
-
 def _judge(run: Run, case: Scenario, asked: Break) -> tuple[list[Check], Numbers]:
     """Return the checks of one seed and the numbers that they judge."""
     vital = checks.vital(run, (*asked.alarms, *checks.timed()))
@@ -104,7 +102,7 @@ def _judge(run: Run, case: Scenario, asked: Break) -> tuple[list[Check], Numbers
     numbers = measured(run, case)
     other = twin(case)
     kept = [check for check in integrity.integrity(run, case, other) if check.name in KEPT]
-    model = [] if OWN in numbers["numbers"] else [_no_model()]
+    model = [_no_model()] if OWN in asked.groups and OWN not in numbers["numbers"] else []
     runs = [check for check in vital if check.group == "runs"]
     others = alarms([check for check in vital if check not in runs], run)
     return [*runs, checks.trained(run, case, other), *claims(asked, numbers), *others, *model, *kept], numbers
@@ -116,6 +114,7 @@ def measured(run: Run, case: Scenario) -> dict[str, Any]:
     These also need a model that answers the grader's inputs as its weights do in the healthy model.
     """
     found = {name: dict(reading.numbers) for name, reading in run.readings.items() if reading.applies}
+    found[MODES] = dict(found.get("integrity", {}).get(MODES) or {})
     state, said = weights(run.arrays), run.arrays.get("predictions")
     kind = task(case.program)
     with trusted:
@@ -181,6 +180,7 @@ def _claimed(claim: Claim, numbers: Numbers) -> Check:
 def _check(claim: Claim, value: float | None, saw: str, name: str) -> Check:
     wanted = f"{LIMIT[claim.op]} {float(claim.right):g} passes."
     group = "new_data" if claim.instrument in (OWN, "metrics") else "runs"
+    group = "unchanged" if claim.left == f"{MODES}.later_weight" else group
     return Check(name, state_of(_holds(claim, value)), saw, wanted, value, group=group)
 
 
@@ -196,6 +196,8 @@ def _said(claim: Claim, value: float | None) -> str:
         what = f"The program reports its validation {key}"
     elif group == OWN:
         what = f"The grader evaluated the trained weights with its own copy of the evaluation: {key}"
+    elif group == MODES:
+        what = both_modes.SAYS[key]
     else:
         view = ", ".join(f"`{one}`" for one in views_of([claim.left]))
         what = f"View {view}, {instrument(group).SHOWN[key][0]}"

@@ -15,6 +15,7 @@ from torch.optim import optimizer as optimizers  # pyright: ignore[reportAttribu
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bugzoo.diagnostics import instrument, measure_all, names
+from bugzoo.grading import both_modes
 from bugzoo.grading.rows import sketch
 from bugzoo.running.reading import Reading
 
@@ -121,11 +122,19 @@ def _shuffled(run: Any, inputs: np.ndarray) -> list[Any]:
 def _sealed() -> Callable[..., dict[str, Reading]]:
     """Return `examine`, with all that it calls in this module bound before the submission's first line."""
     parts, measure, batches, shuffled, hooks = _parts, measure_all, _batches, _shuffled, _hooks
+    in_modes = both_modes.measure
 
     def examine(
-        run: Any, control: list[Any] | None = None, dtype: str = "float32", spared: list[str] | None = None
+        run: Any,
+        control: list[Any] | None = None,
+        dtype: str = "float32",
+        spared: list[str] | None = None,
+        modes: bool = False,
     ) -> dict[str, Reading]:
-        """Return readings of all instruments but the `spared`, and under "integrity" data, budget and size."""
+        """Return readings of all instruments but the `spared`, and under "integrity" data, budget and size.
+
+        With `modes` also what later tokens do in train mode and in eval mode (`both_modes`).
+        """
         now = dict(parts())
         changed = sorted({name.removesuffix("()") for name, value in before.items() if now.get(name) is not value})
         if _hook.id not in hooks():
@@ -137,6 +146,8 @@ def _sealed() -> Callable[..., dict[str, Reading]]:
             note["batches"] = batches(run)
             if control is not None:
                 note["control"] = shuffled(run, np.asarray(control, dtype=dtype))
+            if modes:
+                note["both_modes"] = in_modes(run)
         except Exception as error:  # the model may be anything; a missing one is judged outside
             note["problem"] = f"{type(error).__name__}: {error}"[:300]
         return readings | {"integrity": Reading(note)}

@@ -100,8 +100,9 @@ class Result:
 class Break:
     """What the edit of a *break* exercise has to produce, and what it may not touch.
 
-    Claims are texts as in a fault's evidence. They also know the group `grader`: metric and loss of the trained weights
-    in the grader's own copy of the evaluation.
+    Claims are texts as in a fault's evidence. They also know two groups. `grader`: metric and loss of the trained weights
+    in the grader's own copy of the evaluation, so the model must compute what the healthy one does. `both_modes`: what
+    later tokens do in train mode and in eval mode (`both_modes.py`).
     """
 
     must: tuple[str, ...]
@@ -120,6 +121,13 @@ class Break:
     """Name -> another edit of the healthy program that does it."""
     lazy: Mapping[str, Written]
     """Name -> an edit that does not: the proof adds those that fit any program (`proving/lazy_breaks.py`)."""
+    views: tuple[str, ...] = ("loss_curve", "one_batch", "evaluation")
+    """The views that show the symptom, which the notebook opens; every other one is a call away."""
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """What its claims are about: instruments, `grader` and `both_modes`."""
+        return frozenset(text.split(".")[0] for text in (*self.must, *self.on_average))
 
 
 @dataclass(frozen=True)

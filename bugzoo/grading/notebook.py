@@ -47,7 +47,7 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
     if exercise.on_cpu:
         setup, device = f'{_SETUP}\n\nprogram.begin("{name}")', f"{ON_CPU} {exercise.on_cpu}"
     if exercise.breaks:
-        own = notebook_break.cells(name, setup, _GRADER) | {"device-text": device}
+        own = notebook_break.cells(name, exercise.breaks, setup, _GRADER) | {"device-text": device}
         return notebook(exercise, source, exercise.scenario.ticket, own, folded=False)
     own = {
         "setup": setup,

@@ -1,7 +1,6 @@
 """The texts and cells of a *break* exercise's notebook; the template is `notebook.notebook`, as for the other kinds."""
 
-VIEWS = '("loss_curve", "one_batch", "evaluation")'
-"""The views that show the symptom; every other one is a call away."""
+from bugzoo.grading.model import Break
 
 LOOK = (
     "## Look at the healthy run\n\n`program.run()` trains the program in its own process and plots it over the healthy run. "
@@ -27,10 +26,14 @@ HINTS = (
 
 GRADING = (
     "## Hand in\n\nThis cell runs your program with several seeds in its own process. It asks: does it train, does it show "
-    "the symptom, does any other alarm go off, and are the parts that must stay as they were? The grader evaluates the "
-    "trained weights with its own copy of the evaluation. It prints every check at once, as your own edit holds no secret. "
-    "A try that cannot be graded costs nothing."
+    "the symptom, does any other alarm go off, and are the parts that must stay as they were? {measures}It prints every "
+    "check at once, as your own edit holds no secret. A try that cannot be graded costs nothing."
 )
+MEASURES = {
+    "grader": "The grader evaluates the trained weights with its own copy of the evaluation. ",
+    "both_modes": "The grader calls the trained model in train mode and in eval mode. ",
+}
+"""Group of claims -> what the grader measures for it."""
 
 DEBRIEF = (
     "## Debrief\n\nOne edit that does it, why it does, what it looks like from outside, and the next exercise. It opens once "
@@ -43,9 +46,11 @@ HOW = (
 )
 
 
-def cells(name: str, setup: str, grader: str) -> dict[str, str]:
+def cells(name: str, asked: Break, setup: str, grader: str) -> dict[str, str]:
     """Return cell id -> text of an exercise's own cells. `setup` is the first cell, `grader` the template's import."""
-    looks = f"for name in {VIEWS}:\n    numbers = program.look(name)"
+    views = ", ".join(f'"{view}"' for view in asked.views)
+    looks = f"for name in ({views}):\n    numbers = program.look(name)"
+    measures = "".join(text for group, text in MEASURES.items() if group in asked.groups)
     return {
         "how": HOW,
         "setup": setup,
@@ -56,7 +61,7 @@ def cells(name: str, setup: str, grader: str) -> dict[str, str]:
         "more": f"view = program.run()\nprogram.numbers()\n{looks}",
         "hints-text": HINTS,
         "hints": f'hints = cell.hints("{name}")',
-        "grading-text": GRADING,
+        "grading-text": GRADING.format(measures=measures),
         "repair": f'{grader}\n\ncell.edit("{name}")',
         "debrief-text": DEBRIEF,
         "debrief": f'cell.debrief("{name}")',

@@ -1,4 +1,4 @@
-"""The parts of a program that an edit has to leave alone: its model, its optimizer and its loss.
+"""The parts of a program that an edit has to leave alone, such as its model, its loss or its attention mask.
 
 Syntax trees are compared, not texts. Comments, docstrings, annotations and layout do not count, and neither do names:
 each name that the program binds itself is replaced by its place in the part. A name that is bound once, to a plain
@@ -6,13 +6,12 @@ number or text, is replaced by its value, so `learning_rate = 0` changes the opt
 """
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from bugzoo.syntax import parse, source_lines
+from bugzoo.grading.program_syntax import ARGUMENT, Syntax, Variable
+from bugzoo.syntax import last_name, source_lines
 
 MOST = 60
 """Characters of a line that a message quotes."""
@@ -28,26 +27,48 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a program: which names it binds, and how they may be used."""
+    """A part of a program: which calls and names belong to it, and how these names may be used."""
 
     title: str
-    names: Callable[["Syntax"], set[str]]
+    names: Callable[[Syntax], set[str] | set[Variable]]
+    """Names, of whichever function, or variables: what binds them belongs to the part, and so does every use that is not
+    free."""
     free: tuple[str, ...]
-    """Uses that may be added or left out: attributes that only read, and "()" for a call."""
+    """Uses that may be added or left out: attributes that only read, "()" for a call, ANY for all of them."""
     classes: bool = False
     """Whether the program's modules belong to it."""
     statement: str = ""
-    """A method whose calls are compared as whole statements."""
+    """A method of such a name: its calls are compared as whole statements."""
+    calls: tuple[str, ...] = ()
+    """Functions and methods of any object: a statement that calls one is compared as a whole. So is then any other
+    statement of the part."""
+    stored: Callable[[Syntax], set[str]] = lambda program: set()
+    """Names of attributes, such as `mask` of `self.mask`: a statement that names one is compared as a whole."""
 
 
+ANY = "*"
+"""Any use of a name."""
+FILLS = ("masked_fill", "masked_fill_")
+WEIGHS = ("softmax", "log_softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention")
 PARTS = {
     "model": Part("model", lambda program: {"model"}, ("()", "train", "eval", "training"), classes=True),
     "optimizer": Part(
         "optimizer with its learning rate", lambda program: program.calling("step"), ("step", "zero_grad")
     ),
     "loss": Part(
-        "loss", lambda program: program.calling("backward"), ("", "item", "detach", "backward"), statement="backward"
+        "loss",
+        lambda program: program.calling("backward"),
+        ("", ARGUMENT, "item", "detach", "backward"),
+        statement="backward",
     ),
+    "mask": Part(
+        "attention mask",
+        lambda program: program.given(FILLS),
+        (ARGUMENT,),
+        calls=(*FILLS, "tril", "triu", "register_buffer", "buffers", "named_buffers", "get_buffer"),
+        stored=lambda program: program.kept_for(program.given(FILLS)),
+    ),
+    "softmax": Part("softmax", lambda program: program.made_by(WEIGHS), (ANY,), calls=WEIGHS),
 }
 """Name of a part -> how it is found in any program."""
 
@@ -73,104 +94,23 @@ def _quoted(source: str, line: int) -> str:
     return text if len(text) <= MOST else f"{text[: MOST - 4]} ..."
 
 
-def _pieces(part: Part, program: "Syntax") -> Iterator[Piece]:
-    """Yield what a part consists of: its classes, what binds its names, and uses of these that are not free."""
-    names = part.names(program)
-    if part.classes:
-        for one in ast.walk(program.tree):
-            if isinstance(one, ast.ClassDef) and any("Module" in ast.dump(base) for base in one.bases):
-                yield Piece(program.form(one), one.lineno)
+def _pieces(part: Part, program: Syntax) -> Iterator[Piece]:
+    """Yield what a part consists of: its classes, its statements, and uses of its names that are not free."""
+    names, stored = part.names(program), part.stored(program)
+    whole: dict[ast.AST, int] = {}
     for node in ast.walk(program.tree):
-        if isinstance(node, ast.Name) and node.id in names:
-            if not isinstance(node.ctx, ast.Load):
-                yield Piece(program.form(program.statement(node)), node.lineno)
-            elif (use := program.use(node)) not in part.free:
+        if part.classes and isinstance(node, ast.ClassDef) and any("Module" in ast.dump(one) for one in node.bases):
+            whole[node] = node.lineno
+        if isinstance(node, ast.Call) and last_name(node.func) in part.calls:
+            whole.setdefault(program.statement(node), node.lineno)
+        if isinstance(node, ast.Attribute) and node.attr in stored:
+            whole.setdefault(program.statement(node), node.lineno)
+        if isinstance(node, ast.Name) and (node.id in names or program.variable(node) in names):
+            use = program.use(node)
+            odd = use not in part.free and ANY not in part.free
+            if not isinstance(node.ctx, ast.Load) or (use and use == part.statement) or (odd and part.calls):
+                whole.setdefault(program.statement(node), node.lineno)
+            elif odd:
                 yield Piece(f"use: {use}", node.lineno)
-            elif use == part.statement and use:
-                yield Piece(program.form(program.statement(node)), node.lineno)
-
-
-class Syntax:
-    """A program's tree with the names that it binds, and the parent of each node."""
-
-    def __init__(self, source: str) -> None:
-        self.tree: ast.Module = parse(source)
-        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        stored = [node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and _bound(node)]
-        arguments = [node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)]
-        defined = [node.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-        self.own = {*stored, *arguments, *defined}
-        times = Counter([*stored, *arguments, *defined])
-        self.values = {name: value for name, value in self._constants() if times[name] == 1}
-
-    def _constants(self) -> Iterator[tuple[str, Any]]:
-        for node in self.tree.body:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                try:
-                    yield node.targets[0].id, ast.literal_eval(node.value)
-                except (ValueError, TypeError):
-                    continue
-
-    def calling(self, method: str) -> set[str]:
-        """Return the names `x` of calls `x.method(...)`."""
-        return {
-            node.func.value.id
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
-            if isinstance(node.func.value, ast.Name)
-        }
-
-    def use(self, node: ast.AST) -> str:
-        """Return how a name is used: "()" for a call, the attribute that is read, else ""."""
-        parent = self.parents[node]
-        if isinstance(parent, ast.Call) and parent.func is node:
-            return "()"
-        if isinstance(parent, ast.Attribute):
-            return parent.attr if isinstance(parent.ctx, ast.Load) else f"{parent.attr} = ..."
-        return ""
-
-    def statement(self, node: ast.AST) -> ast.AST:
-        """Return the innermost statement that holds a node."""
-        while not isinstance(node, ast.stmt):
-            node = self.parents[node]
-        return node
-
-    def form(self, node: ast.AST) -> str:
-        """Return a text that is equal for two nodes that differ in names, layout and comments only."""
-        return ast.dump(_Plain(self).visit(copy.deepcopy(node)))
-
-
-def _bound(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
-
-
-class _Plain(ast.NodeTransformer):
-    """Replaces the program's own names by their places, and constants by their values."""
-
-    def __init__(self, program: Syntax) -> None:
-        self.program = program
-        self.places: dict[str, str] = {}
-
-    def _place(self, name: str) -> str:
-        return self.places.setdefault(name, f"name {len(self.places)}") if name in self.program.own else name
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if isinstance(node.ctx, ast.Load) and node.id in self.program.values:
-            return ast.Constant(self.program.values[node.id])
-        return ast.Name("model" if node.id == "model" else self._place(node.id), node.ctx)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg(self._place(node.arg), None)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._without_words(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self._without_words(node)
-
-    def _without_words(self, node: Any) -> ast.AST:
-        if ast.get_docstring(node) is not None:
-            del node.body[0]
-        node.name = self._place(node.name)
-        return self.generic_visit(node)
+    for statement, line in whole.items():
+        yield Piece(program.form(statement), line)
