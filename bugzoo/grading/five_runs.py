@@ -25,8 +25,6 @@ class FiveRuns:
     def __init__(self, name: str, ticket: str, causes: tuple[str, ...]) -> None:
         self.name, self.ticket, self.causes = name, ticket, causes
         recording(name)  # raises now if it is missing
-        if not record.notes(ticket, "started"):
-            record.note(ticket, "started", {"exercise": name, "program": ""})
 
     def curves(self) -> None:
         """Show the five losses on one scale, and their means over ten parts of the run. This costs nothing."""
@@ -124,6 +122,8 @@ def begin(name: str) -> FiveRuns:
     exercise = load(name)
     five(exercise)
     found = FiveRuns(exercise.name, exercise.scenario.ticket, causes(exercise))
+    if not record.notes(found.ticket, "started"):
+        record.note(found.ticket, "started", {"exercise": exercise.name, "program": exercise.program})
     print(f"Ticket {found.ticket}: five recorded runs. Run the next cells one by one.")
     return found
 

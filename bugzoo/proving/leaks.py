@@ -134,6 +134,7 @@ def _probe_of_a_five(exercise: Exercise) -> str:
     made = json.loads(build(exercise, answer=wrong))
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
     made["cells"][before:before] = _cells(_PROBES_OF_A_FIVE)
+    made["cells"] = [one for one in made["cells"] if one["id"] != "debrief"]  # after an answer it opens
     return json.dumps(made)
 
 
