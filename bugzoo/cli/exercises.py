@@ -191,7 +191,7 @@ def record_runs(
     """Train and record the five runs of a *five*, and those of its further tickets. Only in a checkout.
 
     A notebook shows the recording and trains nothing. Record again when the program or the fault has changed. What was
-    run is written to proofs/recorded. Exit code 1 when a healthy run raises an alarm, or the ill one shows nothing.
+    run is written to proofs/recorded. Exit code 1 when a healthy run raises an alarm, or the broken one shows nothing.
 
     Example: `bugzoo exercises record 02`
     """

@@ -33,7 +33,7 @@ def show(exercise: Exercise) -> None:
 def text(exercise: Exercise) -> str:
     """Return Markdown without the picture."""
     fault, right = exercise.about_fault[0], fives.truth(exercise)
-    head = f"Run {right.run} is ill: {fault.title}" if right.run else "None of the five is ill"
+    head = f"Run {right.run} is broken: {fault.title}" if right.run else "None of the five is broken"
     parts = [_said(exercise), f"### {head}", _runs(exercise)]
     parts += [f"{fault.why}", f"**Repair.** {fault.fix}"] if right.run else []
     parts += [f"**{odd.title}.** {odd.why}" for odd in _odd(exercise)]
@@ -45,7 +45,7 @@ def _said(exercise: Exercise) -> str:
     lines = []
     for one in record.notes(exercise.scenario.ticket, "diagnosis"):
         if one.get("complete"):
-            what = f"run {one['run']}, {one['cause']}" if one["run"] else "none is ill"
+            what = f"run {one['run']}, {one['cause']}" if one["run"] else "none is broken"
             lines.append(f"- {what}, told by `{one['reading']}`, after {len(one['opened'])} readings")
     return "\n".join(["### What you said\n", *dict.fromkeys(lines)]) if lines else ""
 
@@ -58,7 +58,7 @@ def _names(exercise: Exercise) -> list[str]:
 
 def _name(exercise: Exercise, one: Scenario) -> str:
     if one.specs:
-        return "a trap" if one.specs[0][0].trap else "the ill one"
+        return "a trap" if one.specs[0][0].trap else "the broken one"
     plain = exercise.scenario.healthy()
     changed = [f"{name} {value}" for name, value in one.settings.items() if plain.settings.get(name) != value]
     changed += [f"seed {one.seed}"] if one.seed != plain.seed else []
@@ -80,7 +80,7 @@ def _odd(exercise: Exercise) -> list[faults.Fault]:
 
 
 def _telling(exercise: Exercise, right: fives.Truth) -> str:
-    """Return each number that tells, in the ill run and in the healthy ones; where none is ill, how to see that."""
+    """Return each number that tells, in the broken run and in the healthy ones; where none is broken, how to see that."""
     if right.run == fives.NONE:
         return (
             "No number is outside its usual range in one run alone. A view tells that once you opened it for all five."

@@ -1,9 +1,11 @@
 """The widgets of a *five*: buttons that open readings, and the form of the answer. Both work by keyboard."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
+from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.grading.fives import NONE, RUNS
 from bugzoo.grading.recordings import recorded_views
@@ -41,20 +43,24 @@ class FiveForm:
 
     def __init__(self, runs: "FiveRuns") -> None:
         self.runs = runs
-        self.run = w.RadioButtons(options=POSITIONS, value=None, layout={"width": "100%"})
-        self.cause = choice([(cause, cause) for cause in runs.causes], "")
-        self.reading = w.Dropdown(options=[("", ""), *((name, name) for name in recorded_views())], value="")
+        given = record.diagnosis(runs.ticket) or {}
+        self.run = w.RadioButtons(options=POSITIONS, value=given.get("run"), layout={"width": "100%"})
+        self.cause = choice([(cause, cause) for cause in runs.causes], given.get("cause", ""))
+        names = recorded_views()
+        named = given.get("reading") if given.get("reading") in names else ""
+        self.reading = w.Dropdown(options=[("", ""), *((name, name) for name in names)], value=named)
         self.button = w.Button(description="Hand in", button_style="primary", icon="check")
         self.carried = page.Carried(self.button, run=self.run, cause=self.cause, reading=self.reading)
         self.told = w.HTML()
         self.button.on_click(self._pressed)
         box = page.form([
-            page.ask("Which run is ill?"), self.run,
+            page.ask("Which run is broken?"), self.run,
             page.ask("What is wrong with it?"), self.cause,
             page.ask("Which view told you?"), self.reading,
             self.button, self.carried.box, self.told,
         ])  # fmt: skip
-        page.keep(page.put(box), "The form of the answer. Run this cell for the form.")
+        self.handle = page.put(box)
+        self._keep("This was handed in. " if given else "")
 
     def _pressed(self, _: Any) -> None:
         chosen = self.carried.values()
@@ -63,4 +69,18 @@ class FiveForm:
             said = self.runs.hand_in("" if run is None else run, chosen["cause"] or "", chosen["reading"] or "")
         except UserError as error:
             said = str(error)
+        self._keep(said)
+
+    def _keep(self, said: str) -> None:
+        """Show a reply, and set the text that stays in the saved notebook."""
+        given = record.diagnosis(self.runs.ticket)
+        what = f"Handed in: {answered(given)}." if given else "Nothing handed in yet."
         self.told.value = page.say(said)
+        page.keep(self.handle, f"{what} Run this cell for the form.")
+
+
+def answered(given: Mapping[str, Any]) -> str:
+    """Return an answer in words."""
+    run = given.get("run")
+    named = "no run" if run is None else f"run {run}" if run else "none of the five"
+    return ", ".join(filter(None, [named, given.get("cause"), f"told by {given.get('reading') or 'no view'}"]))

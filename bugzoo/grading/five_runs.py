@@ -20,7 +20,7 @@ PARTS = 10
 
 
 class FiveRuns:
-    """The recorded runs of one exercise, and what its learner opened. It does not hold which of them is ill."""
+    """The recorded runs of one exercise, and what its learner opened. It does not hold which of them is broken."""
 
     def __init__(self, name: str, ticket: str, causes: tuple[str, ...]) -> None:
         self.name, self.ticket, self.causes = name, ticket, causes
@@ -89,7 +89,7 @@ class FiveRuns:
         FiveForm(self)
 
     def hand_in(self, run: int | str, cause: str = "", reading: str = "") -> str:
-        """Save an answer and return a sentence. `run`: 1 to 5, or 0 if none is ill; then no cause is needed.
+        """Save an answer and return a sentence. `run`: 1 to 5, or 0 if none is broken; then no cause is needed.
 
         The first complete answer is graded. Later ones are practice.
         """

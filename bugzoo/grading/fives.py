@@ -1,7 +1,7 @@
 """A *five*: what its runs are, in which order they are shown, what is right, and the points of an answer.
 
 The truth comes from the declaration and from what the views measured in the recorded runs, never from an answer. Three
-parts are graded: which run is ill, of what, and which reading tells. A wrong run earns nothing, so guessing does not pay.
+parts are graded: which run is broken, of what, and which reading tells. A wrong run earns nothing, so guessing does not pay.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from bugzoo.scenario import Scenario
 
 RUNS = 5
 NONE = 0
-"""The answer "none is ill", beside the runs 1 to 5."""
+"""The answer "none is broken", beside the runs 1 to 5."""
 WORTH = {"run": 0.4, "cause": 0.2, "reading": 0.4}
 """Share of the points for each part."""
 FREE = 5
@@ -58,8 +58,8 @@ def order(name: str) -> list[int]:
     return sorted(range(RUNS), key=lambda place: drawn.share(str(place)))
 
 
-def ill(exercise: Exercise) -> int:
-    """Return the position of the ill run, from 1; NONE if all are healthy."""
+def broken(exercise: Exercise) -> int:
+    """Return the position of the broken run, from 1; NONE if all are healthy."""
     return NONE if exercise.trap else order(exercise.name).index(0) + 1
 
 
@@ -73,8 +73,8 @@ class Truth:
 
 
 def truth(exercise: Exercise) -> Truth:
-    """Return the right answer. Where none is ill, no reading tells. Raises UserError without a recording."""
-    run, (fault, params) = ill(exercise), exercise.about_fault
+    """Return the right answer. Where none is broken, no reading tells. Raises UserError without a recording."""
+    run, (fault, params) = broken(exercise), exercise.about_fault
     if run == NONE:
         return Truth(run, (table.NOTHING,), {})
     return Truth(run, table.right(fault.id, params), telling(recording(exercise.name), run))
@@ -117,7 +117,7 @@ def grade(exercise: Exercise, given: Mapping[str, Any] | None) -> Result:
     given, most = given or {}, exercise.points[1]
     run = named_run(given.get("run"))
     if run is None:
-        message = "The answer is empty. Say which run is ill: a number from 1 to 5, or 0 for none."
+        message = "The answer is empty. Say which run is broken: a number from 1 to 5, or 0 for none."
         return Result("not attempted", message=message, max_points=most)
     try:
         cause = known_cause(given.get("cause")) if run else table.NOTHING
@@ -144,7 +144,7 @@ def _cause(cause: str, right: Truth) -> Check:
 
 
 def _reading(given: Mapping[str, Any], right: Truth) -> Check:
-    """Where none is ill, a view tells that was opened for every run."""
+    """Where none is broken, a view tells that was opened for every run."""
     view = _view(given.get("reading"))
     if right.run == NONE:
         looks = {run for name, run in opened(given) if name == view}

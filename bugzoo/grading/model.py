@@ -135,7 +135,7 @@ class Healthy:
 
 @dataclass(frozen=True)
 class Five:
-    """The runs of a *five*: that of the exercise's fault, and four healthy ones. With a trap as the fault none is ill.
+    """The runs of a *five*: that of the exercise's fault, and four healthy ones. With a trap as the fault none is broken.
 
     They are recorded once, by `bugzoo exercises record`. A learner gets curves and readings, and no code.
     """
@@ -170,7 +170,7 @@ class Exercise:
     The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are five
     kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
     gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does. *decoy*: a
-    repair beside something odd and harmless, which has to stay. *five*: five recorded runs without code; which is ill?
+    repair beside something odd and harmless, which has to stay. *five*: five recorded runs without code; which is broken?
     """
 
     title: str

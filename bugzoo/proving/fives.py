@@ -3,7 +3,7 @@
     record(exercise)        trains the five, writes their recording and, in `proofs/recorded`, what was run
     problems(exercise)      trains them again: sentences on what does not hold
 
-The four healthy runs raise no alarm in any instrument. The ill one shows its fault's evidence. The same views tell as in
+The four healthy runs raise no alarm in any instrument. The broken one shows its fault's evidence. The same views tell as in
 the recording. Every wrong answer earns less than the right one, by as much as it should, and blind guessing earns little.
 """
 
@@ -92,7 +92,7 @@ def key_of(exercise: Exercise) -> str:
     place = recordings.path(exercise.name)
     kept = place.read_text(encoding="utf-8") if place.is_file() else ""
     by = code_of("bugzoo.grading.recordings:measured", "bugzoo.grading.fives:grade", without=code.TEXTS)
-    about = (texts(exercise), kept, fives.ill(exercise), exercise.points, exercise.about_fault[0].evidence)
+    about = (texts(exercise), kept, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
     return code.keyed(about, (by, code.core()))
 
 
@@ -114,22 +114,22 @@ def stale(exercise: Exercise) -> list[str]:
 
 def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
     """Return what does not hold of the five runs: alarms, the fault's evidence, the readings that tell."""
-    ill, found = fives.ill(exercise), []
+    bad, found = fives.broken(exercise), []
     for place, run in enumerate(made, 1):
         alarms = fired(run)
-        if place != ill and alarms:
+        if place != bad and alarms:
             found.append(f"run {place} is healthy, and {', '.join(alarms)} raised an alarm")
-        if place == ill:
+        if place == bad:
             numbers = {name: one.numbers for name in diagnostics.names() if (one := run.readings[f"{JUDGED}{name}"])}
             seen = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
             missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(seen)]
-            found += [f"run {place} is ill and does not show {text}" for text in missing]
+            found += [f"run {place} is broken and does not show {text}" for text in missing]
     now, kept = recordings.read_back(recordings.written(made)), recordings.recording(exercise.name)
     found += [f"run {place} differs from its recording" for place, apart in enumerate(_apart(now, kept), 1) if apart]
-    if ill:
-        one, other = fives.telling(now, ill), fives.telling(kept, ill)
+    if bad:
+        one, other = fives.telling(now, bad), fives.telling(kept, bad)
         found += [] if one == other else [f"the readings that tell are {sorted(one)}, in the recording {sorted(other)}"]
-        found += [] if one else ["no reading tells which run is ill"]
+        found += [] if one else ["no reading tells which run is broken"]
     return found
 
 

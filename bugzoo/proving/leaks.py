@@ -130,7 +130,9 @@ def _probe_of_edits(exercise: Exercise) -> str:
 
 def _probe_of_a_five(exercise: Exercise) -> str:
     """Return the same for a *five*: every reading opened, a wrong answer, and the curious learner's cells before it."""
-    wrong = f"runs.hand_in(run={(fives.ill(exercise) + 1) % (fives.RUNS + 1)}, cause='something else', reading='batch')"
+    wrong = (
+        f"runs.hand_in(run={(fives.broken(exercise) + 1) % (fives.RUNS + 1)}, cause='something else', reading='batch')"
+    )
     made = json.loads(build(exercise, answer=wrong))
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
     made["cells"][before:before] = _cells(_PROBES_OF_A_FIVE)

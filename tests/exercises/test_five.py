@@ -88,7 +88,7 @@ def test_without_a_recording_the_command_is_named() -> None:
 
 def test_the_recordings_differ_in_position_and_one_has_no_ill_run() -> None:
     for name in FIVES:
-        right = [fives.ill(case) for case in proof.cases(name)]
+        right = [fives.broken(case) for case in proof.cases(name)]
         assert len(set(right)) >= 3 and fives.NONE in right, right
         with pytest.raises(UserError, match="You have drawn all"):
             another.case(load(name), len(right))
@@ -126,7 +126,7 @@ def test_readings_without_a_price_are_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_grader_that_believes_any_run_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = fives.ill(load(NAME))
+    right = fives.broken(load(NAME))
     monkeypatch.setattr(fives, "named_run", lambda given: right)
     said = " ".join(proof.of_answers(load(NAME)))
     assert "run 0 earns 100% instead of 0%" in said and "a guess without a look earns" in said
@@ -134,7 +134,7 @@ def test_a_grader_that_believes_any_run_is_noticed(monkeypatch: pytest.MonkeyPat
 
 def test_what_an_answer_says_of_itself_is_not_believed() -> None:
     exercise = load(NAME)
-    wrong = fives.filled(exercise) | {"run": fives.ill(exercise) % 5 + 1, "right": True, "share": 1.0, "opened": []}
+    wrong = fives.filled(exercise) | {"run": fives.broken(exercise) % 5 + 1, "right": True, "share": 1.0, "opened": []}
     assert fives.grade(exercise, wrong).points == 0
     none = fives.filled(exercise) | {"run": "none"}
     assert fives.grade(exercise, none).points == 0 and fives.grade(exercise, {"run": 9}).status == "not attempted"
@@ -190,8 +190,8 @@ def test_a_notebook_runs_from_top_to_bottom(
 @pytest.mark.parametrize("name", CASES)
 def test_its_debrief_names_the_run_and_its_numbers_and_its_ticket_no_number(name: str) -> None:
     exercise, text = load(name), debrief_five.text(load(name))
-    assert f"### Run {fives.ill(exercise)} is ill: " in text or "### None of the five is ill" in text
-    assert ("### What tells" in text) == bool(fives.ill(exercise)) and text.count("- Run ") == 5
+    assert f"### Run {fives.broken(exercise)} is broken: " in text or "### None of the five is broken" in text
+    assert ("### What tells" in text) == bool(fives.broken(exercise)) and text.count("- Run ") == 5
     assert told(f"{exercise.title} {exercise.story}") == []
     assert name == NAME or missing(exercise.story, "") == [], "a ticket that is drawn quotes nothing"
 
@@ -211,7 +211,7 @@ def made(exercise: Any, firing: dict[int, str] = {}, evidence: bool = True) -> l
     found = []
     for place, one in enumerate(recording(exercise.name), 1):
         readings = {f"{recordings.JUDGED}{name}": Reading(why_not="-") for name in proof.diagnostics.names()}
-        if place == fives.ill(exercise):
+        if place == fives.broken(exercise):
             readings[f"{recordings.JUDGED}fresh_gradient"] = Reading({"leaf_loss": float(evidence)})
         if place in firing:
             readings[f"{recordings.JUDGED}{firing[place]}"] = Reading({"ratio": 30.0})
@@ -230,18 +230,18 @@ def alarms(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("alarms")
 def test_each_sentence_of_the_proof_can_come_out(monkeypatch: pytest.MonkeyPatch) -> None:
     exercise = load(NAME)
-    ill, healthy = fives.ill(exercise), fives.ill(exercise) % 5 + 1
+    bad, healthy = fives.broken(exercise), fives.broken(exercise) % 5 + 1
     assert proof.of_runs(exercise, made(exercise)) == []
     said = proof.of_runs(exercise, made(exercise, {healthy: "initial_loss"}))
     assert said == [f"run {healthy} is healthy, and initial_loss raised an alarm"]
     [said] = proof.of_runs(exercise, made(exercise, evidence=False))
-    assert said == f"run {ill} is ill and does not show fresh_gradient.leaf_loss > 0.5"
+    assert said == f"run {bad} is broken and does not show fresh_gradient.leaf_loss > 0.5"
     moved = made(exercise)
     moved[healthy - 1] = Run(Trace(loss=np.full(36, 9.0)), readings=moved[healthy - 1].readings)
     assert proof.of_runs(exercise, moved) == [f"run {healthy} differs from its recording"]
     deaf = made(exercise)
-    deaf[ill - 1].readings.update({view: Reading(why_not="-") for view in recorded_views()})
-    assert "no reading tells which run is ill" in proof.of_runs(exercise, deaf)
+    deaf[bad - 1].readings.update({view: Reading(why_not="-") for view in recorded_views()})
+    assert "no reading tells which run is broken" in proof.of_runs(exercise, deaf)
 
 
 def test_check_proves_every_recording_and_no_submission() -> None:
