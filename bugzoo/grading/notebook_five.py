@@ -8,7 +8,7 @@ from bugzoo.notebooks import code, markdown
 
 HOW = (
     "You get five recorded runs: their curves and their readings, and no code. At most one of them is broken. Say which one, "
-    "of what, and which view told you. Run the next cell to begin."
+    "what is wrong with it, and which view told you. Run the next cell to begin."
 )
 
 CURVES = (
@@ -25,7 +25,7 @@ READINGS = (
 )
 
 ANSWER = (
-    "## Your answer\n\nNone of the five may be broken. Then choose no cause, and name a view that you opened for every run. "
+    "## Your answer\n\nPerhaps all five are healthy. Then choose no cause, and name a view that you opened for every run. "
     "The first complete answer is graded; later ones are practice. A wrong run earns nothing. With the right run you get "
     f"{fives.WORTH['run']:.0%} of the points, {fives.WORTH['cause']:.0%} more for the cause, and "
     f"{fives.WORTH['reading']:.0%} more for a view that tells: a number in it is outside its usual range in this run and "
@@ -37,8 +37,8 @@ ANSWER = (
 GRADING = "## Points\n\nThis cell grades your first complete answer. A try that cannot be graded costs nothing."
 
 DEBRIEF = (
-    "## Debrief\n\nWhat each of the five runs was, what was wrong with one of them, the views that tell, look-alikes, and the "
-    "next exercise. It opens once you have handed in a complete answer."
+    "## Debrief\n\nWhat each of the five runs was, what was wrong, the views that tell, look-alikes, and the next exercise. "
+    "It opens once you have handed in a complete answer."
 )
 
 
