@@ -22,5 +22,58 @@ EXERCISE = Exercise(
             Healthy(trap="traps/log_softmax_first"),
         ),
     ),
-    tickets=(),
+    tickets=(
+        Ticket(
+            story=(
+                "The students of a course train a perceptron on digits. Each of them picks a seed and a learning rate. All "
+                "losses fall. *“They all learn, so they are all fine,”* says one student. *“Mine falls too, and I do not trust "
+                "it,”* says another. *“I pasted a line from a chat into it, and forgot which.”* Which run should be done again?"
+            ),
+            program="mlp",
+            fault="graph/detached_activation",
+            five=Five(
+                healthy=(
+                    Healthy(seed=1),
+                    Healthy(seed=2),
+                    Healthy(settings={"learning_rate": 4e-4}),
+                    Healthy(trap="traps/clipping_bites_rarely"),
+                ),
+            ),
+        ),
+        Ticket(
+            story=(
+                "A clinic trains a small network that predicts the progress of diabetes. The jobs differ in seed and learning rate, "
+                "and one of them was started from an older branch of the code. All losses end close to each other. "
+                "*“Before we publish the mean of them,”* says the statistician, *“tell me which job I should leave out.”* "
+                "Which one is it?"
+            ),
+            program="regression_mlp",
+            fault="graph/numpy_round_trip",
+            five=Five(
+                healthy=(
+                    Healthy(seed=1),
+                    Healthy(seed=2),
+                    Healthy(settings={"learning_rate": 5e-4}),
+                    Healthy(trap="traps/eval_without_layers_that_care"),
+                ),
+            ),
+        ),
+        Ticket(
+            story=(
+                "A network has learned some digits, and now it learns the others. Several colleagues run it, with their own "
+                "seeds and learning rates. One of them has edited the script. *“Since my edit some numbers do not move any "
+                "more,”* she says. *“I think I broke it, and now the others copy my script.”* Which run is broken, if any?"
+            ),
+            program="finetune",
+            fault="traps/frozen_on_purpose",
+            five=Five(
+                healthy=(
+                    Healthy(seed=1),
+                    Healthy(seed=2),
+                    Healthy(settings={"learning_rate": 2.5e-3}),
+                    Healthy(seed=3, settings={"learning_rate": 1e-2}),
+                ),
+            ),
+        ),
+    ),
 )
