@@ -43,7 +43,7 @@ EXERCISE = Exercise(
         Ticket(
             story=(
                 "A clinic trains a small network that predicts the progress of diabetes. The jobs differ in seed and learning "
-                "rate, and one was started from an older branch of the code. All losses end close to each other. "
+                "rate, and one was started from an older branch of the code. All losses fall, some faster than others. "
                 "*“Before we publish the mean of them,”* says the statistician, *“tell me which job I should leave out.”* "
                 "Which one is it?"
             ),
