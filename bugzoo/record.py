@@ -77,7 +77,7 @@ def path() -> Path:
 
 
 def attempt(exercise: str, kind: str, status: str, points: float, most: float) -> bool:
-    """Store an attempt at the `kind` (repair, diagnosis) of an exercise. False if it does not count or cannot be stored."""
+    """Store an attempt at the `kind` (repair, diagnosis, five) of an exercise. False if it does not count or cannot be stored."""
     if status in ("cannot be graded", "not attempted") or _graders():
         return False
     row = (time.time(), exercise, kind, status, points, most)
@@ -85,9 +85,13 @@ def attempt(exercise: str, kind: str, status: str, points: float, most: float) -
 
 
 def standing() -> dict[str, dict[str, Any]]:
-    """Return exercise -> {"attempts", "best", "passed"} of its repairs. Raises UserError if the file cannot be read."""
+    """Return exercise -> {"attempts", "best", "passed"} of its repairs, or of the answers to a *five*.
+
+    Raises UserError if the file cannot be read.
+    """
     rows = _read(
-        "select exercise, count(*), max(points), max(status = 'passed') from attempts where kind = 'repair' group by exercise"
+        "select exercise, count(*), max(points), max(status = 'passed') from attempts where kind in ('repair', 'five') "
+        "group by exercise"
     )
     return {name: {"attempts": count, "best": best, "passed": bool(passed)} for name, count, best, passed in rows}
 

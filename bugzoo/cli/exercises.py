@@ -183,6 +183,37 @@ def draw_another(
     print(f"written: {path}")
 
 
+@group.command("record")
+def record_runs(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name or number.")],
+    json: Json = None,
+) -> None:
+    """Train and record the five runs of a *five*, and those of its further tickets. Only in a checkout.
+
+    A notebook shows the recording and trains nothing. Record again when the program or the fault has changed. What was
+    run is written to proofs/recorded. Exit code 1 when a healthy run raises an alarm, or the broken one shows nothing.
+
+    Example: `bugzoo exercises record 02`
+    """
+    from bugzoo.grading.exercises import load
+    from bugzoo.grading.fives import five
+
+    name = load(exercise).name
+    five(load(name))  # another kind is reported before torch is loaded
+    from bugzoo.proving import fives
+
+    found = {}
+    for case in fives.cases(name):
+        with progress(f"runs of {case.name}", json) as tell:
+            found[case.name] = fives.record(case, tell)
+    if json:
+        emit(found, json)
+    else:
+        for case_name, problems in found.items():
+            print("\n".join([f"recorded: {case_name}", *(f"  {text}" for text in problems)]))
+    raise typer.Exit(1 if any(found.values()) else 0)
+
+
 @group.command("progress")
 def show_progress(json: Json = None) -> None:
     """Show your progress: attempts and best points for each exercise."""

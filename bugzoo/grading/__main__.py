@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
 from bugzoo.running.warm import warm_up
@@ -9,6 +10,10 @@ from bugzoo.running.warm import warm_up
 
 def answer(name: str, question: dict[str, Any]) -> Result:
     """Answer one question about an exercise. Raises UserError."""
+    if (exercise := load(name)).five:
+        from bugzoo.grading import fives
+
+        return fives.grade(exercise, question.get("diagnosis"))
     if question["kind"] == "diagnosis":
         from bugzoo.grading import against
         from bugzoo.grading.answers import grade_diagnosis

@@ -33,10 +33,12 @@ def parted(name: str) -> tuple[str, int, str]:
 def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
     """Return the case of that number, from 1; with `end`, ".low" or ".high", its lowest or highest choices.
 
-    Raises UserError for an exercise without further tickets.
+    Raises UserError for an exercise without further tickets, and for a *five* of which all recordings are drawn.
     """
     if not exercise.tickets:
         raise UserError(f"Exercise {exercise.name} has no further tickets.")
+    if exercise.five and number > len(exercise.tickets):
+        raise UserError(f"Exercise {exercise.name} has {len(exercise.tickets)} further recordings. You have drawn all.")
     ticket = exercise.tickets[(number - 1) % len(exercise.tickets)]
     pick = _ENDS[end] if end else draw("bugzoo", exercise.name, str(number)).pick
     program, fault = ticket.program or exercise.program, settle(ticket.fault or exercise.fault, pick)
@@ -52,6 +54,7 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
         fault=fault,
         seed=seed,
         settings=exercise.settings if program == exercise.program else {},
+        five=ticket.five or exercise.five,
         about=ticket.about or (exercise.about if program == exercise.program else ""),
         breaks=ticket.breaks or exercise.breaks,
         decoy=ticket.decoy or exercise.decoy,
@@ -60,7 +63,9 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
 
 
 def ends(exercise: Exercise) -> list[Exercise]:
-    """Return both ends of each ticket, for the proof."""
+    """Return both ends of each ticket, for the proof; none of a *five*, whose tickets are recorded as they are drawn."""
+    if exercise.five:
+        return []
     return [case(exercise, number, end) for number in range(1, len(exercise.tickets) + 1) for end in _ENDS]
 
 
@@ -100,7 +105,7 @@ def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done,
     An exercise that is not a drawn case comes back as it is. Raises UserError if a run does not finish. `progress` gets
     (runs done, all runs).
     """
-    if not parted(exercise.name)[1]:
+    if not parted(exercise.name)[1] or exercise.five:  # the story of a five quotes no number
         return exercise
     from bugzoo.grading import healthy
     from bugzoo.grading.grade import handed_out, healthy_text

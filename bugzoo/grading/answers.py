@@ -7,6 +7,7 @@ from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as of
+from bugzoo.grading import fives
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result, state_of
@@ -84,6 +85,8 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     """
     exercise, record = load(name), record if isinstance(record, dict) else {}
     most = exercise.points[1]
+    if exercise.five:
+        return fives.grade(exercise, record)
     if exercise.breaks:
         return Result("not attempted", message=NO_DIAGNOSIS, max_points=most)
     given = str(record.get("cause") or "")

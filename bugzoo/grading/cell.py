@@ -31,6 +31,10 @@ INCOMPLETE = (
     "then name the line and hand in."
 )
 
+INCOMPLETE_FIVE = (
+    "not attempted: your answer is not complete. Name a run, its cause and the view that told you, and hand in."
+)
+
 
 class Points(float):
     """The result of a graded cell, for nbgrader. The page does not show it again below the printed answer."""
@@ -40,7 +44,7 @@ class Points(float):
 
 
 def __dir__() -> list[str]:
-    return ["debrief", "diagnosis", "edit", "form", "hints", "repair"]
+    return ["debrief", "diagnosis", "edit", "five", "form", "hints", "repair"]
 
 
 def hints(name: str) -> Any:
@@ -69,6 +73,13 @@ def form(name: str) -> Any:
     ).show()
 
 
+def five(name: str) -> Any:
+    """Return the recorded runs of a *five*, to look at and to answer. Raises UserError for another exercise."""
+    from bugzoo.grading.five_runs import begin
+
+    return begin(name)
+
+
 def edit(name: str, program: Any = None) -> float:
     """Print whether the edited program shows the symptom that a *break* exercise asks for, and return its points."""
     return repair(name, program)
@@ -87,7 +98,7 @@ def repair(name: str, program: Any = None) -> float:
         ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if not (_is_edit(name) or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+    if not (_kind(name) == "break" or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         return _tried(name, source)
     return _answer(name, {"kind": "repair", "source": source, "diagnosis": _record(ticket)})
 
@@ -101,12 +112,12 @@ def diagnosis(name: str) -> float:
         ticket = _ticket(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if _is_edit(name):
+    if _kind(name) == "break":
         return _answer(name, {"kind": "diagnosis", "diagnosis": None})
     last = record.diagnosis(ticket)
     first = record.first_diagnosis(ticket)
     if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
-        print(fit(INCOMPLETE))
+        print(fit(INCOMPLETE_FIVE if _kind(name) == "five" else INCOMPLETE))
         return worth(0)
     points = _answer(name, {"kind": "diagnosis", "diagnosis": first or last})
     if first and last and last["at"] > first["at"]:
@@ -127,7 +138,14 @@ def debrief(name: str, give_up: bool = False) -> None:
     exercise = load(name)
     ticket = exercise.scenario.ticket
     what = "edit" if exercise.breaks else "repair"
-    if not (exercise.breaks or diagnosed(ticket)):
+    if exercise.five:
+        from bugzoo.grading import debrief_five
+
+        if diagnosed(ticket) or give_up:
+            debrief_five.show(exercise)
+        else:
+            print(f'The debrief opens with your answer. Or give up: cell.debrief("{exercise.name}", give_up=True)')
+    elif not (exercise.breaks or diagnosed(ticket)):
         print("The debrief opens once you have handed in your diagnosis and your repair passes.")
     elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
         print(f'The debrief opens once your {what} passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
@@ -141,11 +159,11 @@ def _ticket(name: str) -> str:
     return load(name).scenario.ticket
 
 
-def _is_edit(name: str) -> bool:
-    """Return whether the exercise asks for an edit: then there is no diagnosis, and nothing to keep back."""
+def _kind(name: str) -> str:
+    """Return the kind of the exercise. A *break* has no diagnosis, so nothing is kept back."""
     from bugzoo.grading.exercises import load
 
-    return load(name).kind == "break"
+    return load(name).kind
 
 
 def _of_notebook(name: str) -> Any:
@@ -206,7 +224,8 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result)
-    record.attempt(name, question["kind"], result.status, result.points, result.max_points)
+    kind = "five" if _kind(name) == "five" else question["kind"]
+    record.attempt(name, kind, result.status, result.points, result.max_points)
     if question["kind"] == "repair":
         _note(name, question["source"], result, result.passed)
     return worth(result.points)

@@ -31,14 +31,14 @@ def show(exercise: Exercise, program: Any = None) -> None:
     what = "with the edit above" if exercise.breaks else "as handed out"
     print(f"checkup runs on the program {what} ...", flush=True)
     display(Markdown(would_say.text(exercise)))
-    display(Markdown(_further(exercise)))
+    display(Markdown(further(exercise)))
     if load(base := parted(exercise.name)[0]).tickets:
         AnotherButton(base).show()
 
 
 def text(exercise: Exercise) -> str:
     """Return Markdown without the picture: the learner's hypotheses, and the texts of the fault's file."""
-    return f"{_why(exercise)}\n\n{_further(exercise)}"
+    return f"{_why(exercise)}\n\n{further(exercise)}"
 
 
 def _why(exercise: Exercise) -> str:
@@ -63,7 +63,7 @@ def _odd(exercise: Exercise, trap: Fault) -> str:
     )
 
 
-def _further(exercise: Exercise) -> str:
+def further(exercise: Exercise) -> str:
     fault, _ = exercise.about_fault
     parts = []
     if fault.look_alikes:

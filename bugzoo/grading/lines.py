@@ -43,6 +43,7 @@ TITLES = {
     "step": "First step",
     "evidence": "Views",
     "test": "Test",
+    "reading": "View that told",
     "metrics": "Reported result",
     "grader": "What the model knows",
     "evaluation": "Evaluation",

@@ -131,6 +131,29 @@ class Break:
 
 
 @dataclass(frozen=True)
+class Healthy:
+    """One of the four healthy runs of a *five*: how it differs from the first run, besides the missing fault."""
+
+    seed: int = 0
+    """Added to the exercise's seed."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    trap: str = ""
+    """The spec of a trap: something odd and harmless."""
+
+
+@dataclass(frozen=True)
+class Five:
+    """The runs of a *five*: that of the exercise's fault, and four healthy ones. With a trap as the fault none is broken.
+
+    They are recorded once, by `bugzoo exercises record`. A learner gets curves and readings, and no code.
+    """
+
+    healthy: tuple[Healthy, Healthy, Healthy, Healthy]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of all runs."""
+
+
+@dataclass(frozen=True)
 class Ticket:
     """Another story of an exercise and where its cases come from. What is left out is as in the exercise.
 
@@ -145,16 +168,17 @@ class Ticket:
     about: str = ""
     breaks: Break | None = None
     decoy: str = ""
+    five: Five | None = None
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are four
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are five
     kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
     gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does. *decoy*: a
-    repair beside something odd and harmless, which has to stay.
+    repair beside something odd and harmless, which has to stay. *five*: five recorded runs without code; which is broken?
     """
 
     title: str
@@ -179,13 +203,16 @@ class Exercise:
     """One sentence: why its program runs on the CPU on every machine. Else the notebook's line says where it runs."""
     decoy: str = ""
     """A trap's spec: something odd and harmless in the program, before and after a repair. Touching it costs a point."""
+    five: Five | None = None
+    """The recorded runs; this makes it a *five*, without a program to read or to repair."""
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 
     @cached_property
     def scenario(self) -> Scenario:
         """The program with its fault, under the exercise's settings and seed."""
-        return Scenario(self.program, (self.fault,), self.settings, self.seed, decoy=self.decoy)
+        settings = {**self.settings, **(self.five.settings if self.five else {})}
+        return Scenario(self.program, (self.fault,), settings, self.seed, decoy=self.decoy)
 
     @property
     def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
@@ -200,7 +227,9 @@ class Exercise:
 
     @property
     def kind(self) -> str:
-        """Return "repair", "nothing", "break" or "decoy"."""
+        """Return "repair", "nothing", "break", "decoy" or "five"."""
+        if self.five:
+            return "five"
         return "break" if self.breaks else "nothing" if self.trap else "decoy" if self.decoy else "repair"
 
     @property

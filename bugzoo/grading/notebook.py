@@ -7,7 +7,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 from typing import Any, Protocol
 
 from bugzoo.device import ABOUT, LINE
-from bugzoo.grading import notebook_break
+from bugzoo.grading import notebook_break, notebook_five
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
@@ -41,6 +41,8 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 
 def build(exercise: Exercise, kind: str = "student", source: str = "", answer: str = "") -> str:
     """Return the notebook as JSON text, without outputs. `source`, `answer`: another program and filled-in form."""
+    if exercise.five:
+        return _of_five(exercise, kind, answer)
     source = source or (accepted(exercise)["solution"] if kind == "solution" else handed_out(exercise))
     name = exercise.name
     setup, device = f'{LINE}\n{_SETUP}\n\nprogram.begin("{name}", device)', DEVICE
@@ -63,6 +65,14 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
         "debrief": f'cell.debrief("{name}")',
     }
     return notebook(exercise, source, exercise.scenario.ticket, own)
+
+
+def _of_five(exercise: Exercise, kind: str, answer: str) -> str:
+    """Return the notebook of a *five*, which has no program."""
+    right = answer or (STUB if kind == "student" else _enclosed(notebook_five.solved(exercise), kind))
+    graded, asked = _asked("diagnosis", exercise.points[1]), _asked("diagnosis-answer")
+    cells = notebook_five.cells(exercise, right, graded, asked, _GRADER)
+    return to_text(of_cells(cells, bugzoo={"ticket": exercise.scenario.ticket}))
 
 
 class Asked(Protocol):
@@ -183,6 +193,11 @@ def _answer(right: dict[str, Any], kind: str) -> str:
         return STUB
     given = "\n".join(f"    {name}={value!r}," for name, value in right.items())
     text = f"filled = form.hand_in(\n{given}\n)".replace("'", '"')
+    return _enclosed(text, kind)
+
+
+def _enclosed(text: str, kind: str) -> str:
+    """Return a solution's text, between nbgrader's marks in the instructor's version."""
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION" if kind == "instructor" else text
 
 

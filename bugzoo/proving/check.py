@@ -14,7 +14,8 @@ correct repair changes no behavior, and no view shows a number outside its usual
 fault's first pretence, which breaks the run.
 
 For a *break* exercise, the healthy program earns nothing, and the fault's edit passes. So do at least four other edits.
-Every lazy edit fails (`lazy_breaks`), and so does every attack on the healthy program. There is no diagnosis.
+Every lazy edit fails (`lazy_breaks`), and so does every attack on the healthy program. There is no diagnosis. A *five* has
+no submissions: `fives` proves its runs and answers.
 """
 
 import time
@@ -33,7 +34,7 @@ from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import all_made, pretences
-from bugzoo.proving import code, decoys, ledger
+from bugzoo.proving import code, decoys, fives, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
@@ -43,8 +44,8 @@ from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAST_OF_EDITS = {"other edits that count": 4, "lazy edits of its own": 2}
-LEAKS, VIEWS, DECOY = "leaks", "views", "decoy"
-ORDER = (LEAKS, VIEWS, DECOY, "solution", "touched", "correct", "degenerate", "attack", "unsolved")
+LEAKS, VIEWS, DECOY, FIVE = "leaks", "views", "decoy", "five"
+ORDER = (LEAKS, VIEWS, DECOY, FIVE, "solution", "touched", "correct", "degenerate", "attack", "unsolved")
 """Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""
@@ -150,7 +151,9 @@ def work_of(name: str) -> dict[Place, Trial]:
 
 
 def of_what_is_seen(name: str) -> list[Trial]:
-    """Return the trials that are no submissions: the search for names, the views, and whether a decoy is harmless."""
+    """Return the trials that are no submissions: search, views, decoy; of a *five* the search and its recordings."""
+    if load(name).five:
+        return [Trial(name, LEAKS, "", ""), *(Trial(one.name, FIVE, one.name, "") for one in fives.cases(name))]
     kinds = (LEAKS, VIEWS, *((DECOY,) if load(name).decoy else ()))
     return [Trial(name, kind, "", "") for kind in kinds]
 
@@ -176,6 +179,8 @@ def prove_one(trial: Trial) -> Result:
         return leaks(trial.exercise)
     if trial.kind == VIEWS:
         return sight.shown(trial.exercise)
+    if trial.kind == FIVE:
+        return fives.problems(load(trial.exercise))
     if trial.kind == DECOY:
         return {"problems": decoys.problems(load(trial.exercise).scenario), "outside": []}
     return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
@@ -186,6 +191,8 @@ def key_of(trial: Trial) -> str:
     exercise = load(trial.exercise)
     if trial.kind == VIEWS:
         return sight.key_of(trial.exercise)
+    if trial.kind == FIVE:
+        return fives.key_of(exercise)
     if trial.kind == DECOY:
         return decoys.key_of(exercise.scenario)
     if trial.kind == LEAKS:
@@ -218,7 +225,7 @@ def _known(place: Place, key: str) -> Result | None:
     entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
     if entry.get("key") != key:
         return kept.read(_cached(key))
-    if kind in (LEAKS, VIEWS, DECOY):
+    if kind in (LEAKS, VIEWS, DECOY, FIVE):
         return {"problems": [], "letters": 0, "outside": entry.get("outside", [])}
     return {**{part: entry[part] for part in ("status", "share", "failed")}, "saw": entry["failed"], "seconds": 0.0}
 
@@ -245,6 +252,8 @@ def _write_down(name: str, found: dict[Place, Result | None], keys: dict[Place, 
 def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
     """Return sentences for too few repairs, or too few pretences of the fault's own; for a *break* exercise of its edits."""
     correct = sum(trial.kind == "correct" for trial in mine)
+    if exercise.five:
+        return []
     if exercise.breaks:
         lazy = all_made(handed_out(exercise), exercise.breaks.lazy, {})
         return _fewer({"other edits that count": correct, "lazy edits of its own": len(lazy)}, LEAST_OF_EDITS)
@@ -257,8 +266,8 @@ def _fewer(counts: dict[str, int], least: dict[str, int]) -> list[str]:
 
 
 def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
-    """Return how many diagnoses were graded, and sentences on wrong grades; none for a *break* exercise."""
-    if exercise.breaks:
+    """Return how many diagnoses were graded, and sentences on wrong grades; none for a *break* exercise and a *five*."""
+    if exercise.breaks or exercise.five:
         return 0, []
     problems, full, true = [], filled(exercise), right(exercise).causes
     result = grade_diagnosis(exercise.name, full)
@@ -276,9 +285,9 @@ def judge(proof: Proof, trial: Trial, result: Result) -> list[str]:
     """Add one result to the proof; return sentences on what is not as expected."""
     if trial.kind == LEAKS:
         proof.letters, problems = result["letters"], result["problems"]
-    elif trial.kind in (VIEWS, DECOY):
+    elif trial.kind in (VIEWS, DECOY, FIVE):
         problems = result["problems"]
-        if trial.kind == VIEWS and trial.exercise == proof.exercise:
+        if trial.kind in (VIEWS, FIVE) and trial.exercise == proof.exercise:
             proof.outside = result["outside"]
     else:
         proof.trials.append({"kind": trial.kind, "name": trial.name, **result})

@@ -67,7 +67,7 @@ def grading() -> str:
     return short(code_of(*roots, without=TEXTS | SAID), claims)
 
 
-SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief")
+SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief", "five_form", "five_runs")
 """Modules of grading whose output a learner sees."""
 
 

@@ -7,6 +7,7 @@ import tokenize
 from collections.abc import Iterable
 from typing import Any
 
+from bugzoo.grading import fives
 from bugzoo.grading.answers import right
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
@@ -14,6 +15,7 @@ from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
+from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import ALARMS
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
@@ -80,8 +82,10 @@ def in_files(exercise: Exercise) -> list[str]:
     text = build(exercise, "student")
     found = [f"the notebook says {name!r}" for name in sorted(names(exercise)) if name in text.lower()]
     found += [f"the file's name says {name!r}" for name in sorted(names(exercise)) if name in exercise.name]
+    kept = repr(recording(exercise.name)).lower() if exercise.five else ""
+    found += [f"the recording says {name!r}" for name in sorted(names(exercise)) if name in kept]
     cells = json.loads(text)
-    head = handed_out(exercise).split('"""')[1]
+    head = "" if exercise.five else handed_out(exercise).split('"""')[1]
     ticket = exercise.scenario.ticket
     for place, said in {
         "title": exercise.title,
@@ -103,6 +107,8 @@ def probe(exercise: Exercise) -> str:
     """
     if exercise.breaks:
         return _probe_of_edits(exercise)
+    if exercise.five:
+        return _probe_of_a_five(exercise)
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
     made = json.loads(build(exercise, source=wrong, answer=answer))
@@ -120,6 +126,27 @@ def _probe_of_edits(exercise: Exercise) -> str:
     made = json.loads(build(exercise, source=lazy))
     made["cells"] += _cells(text.replace("form.diagnosis, ", "").replace("repr(form), ", "") for text in _PROBES)
     return json.dumps(made)
+
+
+def _probe_of_a_five(exercise: Exercise) -> str:
+    """Return the same for a *five*: every reading opened, a wrong answer, and the curious learner's cells before it."""
+    wrong = (
+        f"runs.hand_in(run={(fives.broken(exercise) + 1) % (fives.RUNS + 1)}, cause='something else', reading='batch')"
+    )
+    made = json.loads(build(exercise, answer=wrong))
+    before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
+    made["cells"][before:before] = _cells(_PROBES_OF_A_FIVE)
+    made["cells"] = [one for one in made["cells"] if one["id"] != "debrief"]  # after an answer it opens
+    return json.dumps(made)
+
+
+_PROBES_OF_A_FIVE = (
+    f"for view in {recorded_views()}:\n    for run in range(1, {fives.RUNS + 1}):\n        runs.look(view, run)",
+    "print(repr(runs), vars(runs).keys(), runs.name, runs.ticket, dir(runs), dir(cell))",
+    "import pickle\nprint(pickle.dumps(runs.look('loss_curve', 1)))",
+    "runs.look('no such view', 1)",
+    "runs.look('batch', 9)",
+)
 
 
 def _cells(texts: Iterable[str]) -> list[dict[str, Any]]:
@@ -191,7 +218,8 @@ def leaks(name: str) -> dict[str, Any]:
     letters = sum(len(output["text"]) for output in outputs)
     problems = in_files(exercise) + in_outputs(exercise, outputs)
     shown = {output["cell"]: output["text"] for output in outputs}
-    problems += [] if exercise.breaks else in_groups(shown.get("tried", ""))
-    if "wrong" not in shown.get("repair", ""):
-        problems.append(f"the notebook with a wrong repair did not say so: {shown.get('repair', '')[:200]!r}")
+    problems += [] if exercise.breaks or exercise.five else in_groups(shown.get("tried", ""))
+    asked = "diagnosis" if exercise.five else "repair"
+    if "wrong" not in shown.get(asked, ""):
+        problems.append(f"the notebook with a wrong {asked} did not say so: {shown.get(asked, '')[:200]!r}")
     return {"problems": problems, "cells": len(outputs), "letters": letters}

@@ -67,7 +67,9 @@ def of_case(scenario: Scenario) -> Iterator[Trial]:
 
 
 def trials(exercise: Exercise) -> Iterator[Trial]:
-    """Yield every submission for the proof of an exercise, with its diagnosis."""
+    """Yield every submission for the proof of an exercise, with its diagnosis; none of a *five*."""
+    if exercise.five:
+        return
     if exercise.breaks:
         yield from of_edits(exercise)
         return

@@ -12,7 +12,7 @@ from bugzoo import lab as bugzoo_lab
 from bugzoo.choices import choices
 from bugzoo.course.questions import Choices, Match, Number, Order, Question
 from bugzoo.course.source import Lesson
-from bugzoo.grading import diagnosis, repairs
+from bugzoo.grading import diagnosis, fives, repairs
 from bugzoo.grading.answers import right
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
@@ -142,6 +142,34 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
             lab.show(name).locator("button", has_text="Hand in").click()
             says(lab.show(name), "Saved at")
     assert lab.errors() == []
+
+
+def five(lab: Any, asked: Exercise, way: str) -> None:
+    """Go through a *five*: open one view of each run by clicks, fill in the form, hand in, read the debrief."""
+    wanted = fives.filled(asked)
+    for cell in (one for one in json.loads(build(asked))["cells"] if one["cell_type"] == "code"):
+        name = cell["id"]
+        lab.show(name)
+        lab.run_cell(name, SECONDS)
+        if name == "readings":
+            box = lab.show(name)
+            box.locator("select").select_option(label=wanted["reading"])
+            for place in range(1, fives.RUNS + 1):
+                box.locator("button", has_text=f"run {place}").click()
+                says(box, f"Readings opened: {place},")
+        elif name == "form":
+            answer_five(lab.show(name), wanted, way == "right")
+    assert lab.errors() == []
+
+
+def answer_five(form: Any, wanted: dict[str, Any], good: bool) -> None:
+    """Fill in the form of a *five*; to be wrong, with another run."""
+    place = wanted["run"] if good else wanted["run"] % fives.RUNS + 1
+    form.locator(".bugzoo-is-run label", has_text=f"run {place}" if place else "none").click()
+    form.locator(".bugzoo-is-cause label", has_text=wanted["cause"]).click()
+    form.locator(".bugzoo-is-reading select").select_option(label=wanted["reading"])
+    form.locator("button", has_text="Hand in").click()
+    says(form, "This answer is graded")
 
 
 def guess(lab: Any, asked: Exercise, way: str) -> None:

@@ -10,7 +10,7 @@ from bugzoo import material
 from bugzoo.errors import UserError
 from bugzoo.grading import another, files, healthy
 from bugzoo.grading.another_button import AnotherButton
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import exercises, load, with_program
 from bugzoo.grading.grade import broken_text, same_program
 from bugzoo.grading.model import Exercise
 from bugzoo.lab.healthy_twin import Curve
@@ -40,7 +40,7 @@ def test_no_such_case(name: str) -> None:
 
 
 def test_cases_of_one_ticket_differ_and_stay_between_its_ends() -> None:
-    for exercise in exercises().values():
+    for exercise in with_program().values():
         drawn = [another.case(exercise, 1 + 3 * turn) for turn in range(12)]
         low, high = another.ends(exercise)[:2]
         assert len({one.scenario.ticket for one in drawn}) > 2, exercise.name

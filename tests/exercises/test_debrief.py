@@ -7,7 +7,7 @@ import pytest
 
 from bugzoo import faults, record
 from bugzoo.grading import debrief, would_say
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import load, with_program
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def test_guesses_are_laid_beside_what_is_true() -> None:
     assert "The right cause: **a loss function with the wrong kind of input**." in said and rest
 
 
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", list(with_program()))
 def test_the_lines_that_were_changed_are_shown_and_each_look_alike_says_which_run_is_meant(name: str) -> None:
     exercise = load(name)
     text = debrief.text(exercise)

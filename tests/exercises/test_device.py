@@ -10,7 +10,7 @@ import torch
 from bugzoo import device, lab
 from bugzoo.errors import UserError
 from bugzoo.grading import debrief, healthy, looks
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import exercises, load, with_program
 from bugzoo.grading.grade import grade_exercise, handed_out, healthy_text
 from bugzoo.grading.model import UNCHANGED
 from bugzoo.grading.notebook import KINDS, build
@@ -35,7 +35,7 @@ def moved(text: str, to: str = "cuda") -> str:
     return text.replace('\ndevice = "cpu"\n', f'\ndevice = "{to}"\n')
 
 
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", list(with_program()))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: str) -> None:
     cells = json.loads(build(exercises()[name], kind))["cells"]
@@ -51,7 +51,7 @@ def test_the_line_comes_first_and_what_it_means_is_said_once(name: str, kind: st
     assert "".join("".join(one["source"]) for one in cells).count("measured on a CPU") == 1
 
 
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", list(with_program()))
 def test_what_runs_is_on_the_device_and_what_the_cells_say_stays(name: str, capsys: Any) -> None:
     text, program = handed_out(load(name)), Program()
     program.begin(name, "auto")

@@ -10,7 +10,7 @@ from bugzoo import Scenario, course
 from bugzoo.diagnostics import dependency
 from bugzoo.grading import healthy
 from bugzoo.grading.answers import right
-from bugzoo.grading.exercises import exercises, load
+from bugzoo.grading.exercises import load, with_program
 from bugzoo.grading.grade import handed_out, healthy_text
 from bugzoo.grading.repairs import pretences
 from bugzoo.grading.workbench import report
@@ -30,7 +30,7 @@ def missing(story: str, printed: str) -> list[str]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", list(with_program()))
 def test_every_number_of_a_ticket_is_printed_by_its_run(name: str) -> None:
     exercise = load(name)
     run = healthy.recorded(handed_out(exercise), exercise.scenario.ranks)

@@ -13,7 +13,7 @@ from bugzoo.diagnostics import _causes
 from bugzoo.diagnostics.causes import tidy, words
 from bugzoo.grading import cell, looks
 from bugzoo.grading.answers import causes, offered, right
-from bugzoo.grading.exercises import exercises, load, with_diagnosis
+from bugzoo.grading.exercises import exercises, load, with_diagnosis, with_program
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.views import show
@@ -47,7 +47,7 @@ def told(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name if name == QUICKEST else only_in_prove(name) for name in exercises()])
+@pytest.mark.parametrize("name", [name if name == QUICKEST else only_in_prove(name) for name in with_program()])
 def test_no_view_says_more_than_numbers(name: str) -> None:
     names = [one for one in views.names() if not views.reruns(one)]
     for view, reading in looks.measured(names, handed_out(load(name))).items():
@@ -89,7 +89,7 @@ def texts(thing: Any, depth: int = 5, seen: set[int] | None = None) -> list[str]
     return [text for one in [*inside, *getattr(thing, "__dict__", {}).values()] for text in texts(one, depth - 1, seen)]
 
 
-@pytest.mark.parametrize("name", list(exercises()))
+@pytest.mark.parametrize("name", list(with_program()))
 def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) -> None:
     exercise = load(name)
     program = Program()
@@ -106,7 +106,7 @@ def test_no_object_of_the_notebook_holds_the_solution(name: str, capsys: Any) ->
     assert [line for line in only for text in found if line in text] == []
     shown = capsys.readouterr().out + "".join(map(repr, made.values())) + " ".join([*dir(program), *dir(cell)])
     assert told(shown) == []
-    assert set(dir(cell)) == {"debrief", "diagnosis", "edit", "form", "hints", "repair"}
+    assert set(dir(cell)) == {"debrief", "diagnosis", "edit", "five", "form", "hints", "repair"}
 
 
 def test_the_options_of_a_form_tell_nothing_by_their_length() -> None:

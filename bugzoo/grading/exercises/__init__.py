@@ -29,9 +29,14 @@ def exercises() -> dict[str, Exercise]:
     return found
 
 
+def with_program() -> dict[str, Exercise]:
+    """Return those that hand out a program: all but the *five*, whose runs are recorded."""
+    return {name: exercise for name, exercise in exercises().items() if exercise.kind != "five"}
+
+
 def with_diagnosis() -> dict[str, Exercise]:
-    """Return those in which a fault is looked for: all but the *break* exercises, which have no form."""
-    return {name: exercise for name, exercise in exercises().items() if exercise.kind != "break"}
+    """Return those in which a program's fault is looked for: no *five*, and no *break* exercise, which has no form."""
+    return {name: exercise for name, exercise in with_program().items() if exercise.kind != "break"}
 
 
 def load(name: str) -> Exercise:

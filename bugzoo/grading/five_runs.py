@@ -1,0 +1,143 @@
+"""`runs` in the notebook of a *five*: curves, readings and the answer. Nothing is trained, and no code is shown.
+
+runs = cell.five("02_five_beginnings")
+runs.curves()                  # free
+runs.look("gradients", 3)      # a reading of run 3: those after the first five cost points
+runs.hand_in(run=3, cause="...", reading="gradients")
+"""
+
+from typing import Any
+
+from bugzoo import record, views
+from bugzoo.errors import UserError, unknown
+from bugzoo.frontend import fit, headless
+from bugzoo.grading.fives import FREE, NONE, PRICE, RUNS, five, named_run, opened, price
+from bugzoo.grading.recordings import recorded_views, recording
+from bugzoo.lab.look import show
+
+PARTS = 10
+"""Rows of the table of losses."""
+
+
+class FiveRuns:
+    """The recorded runs of one exercise, and what its learner opened. It does not hold which of them is broken."""
+
+    def __init__(self, name: str, ticket: str, causes: tuple[str, ...]) -> None:
+        self.name, self.ticket, self.causes = name, ticket, causes
+        recording(name)  # raises now if it is missing
+
+    def curves(self) -> None:
+        """Show the five losses on one scale, and their means over ten parts of the run. This costs nothing."""
+        curves = [one.losses for one in recording(self.name)]
+        if not headless():
+            from bugzoo import lab
+            from bugzoo.plots import five_curves
+
+            lab.show_figure(five_curves.picture(curves))
+        print("\n".join(table(curves)))
+
+    def views(self) -> None:
+        """Print the views that were recorded, with their questions, under their headings."""
+        names = recorded_views()
+        width = max(map(len, names))
+        for heading, all_of_it in views.HEADINGS.items():
+            if shown := [name for name in all_of_it if name in names]:
+                print(heading)
+                print("\n".join(f"  {name:{width}}  {views.question(name)}" for name in shown))
+
+    def look(self, view: str, run: int) -> dict[str, Any]:
+        """Open a view of one run: print its numbers beside their usual ranges, draw its picture, return the numbers.
+
+        A reading that was opened before costs nothing. Raises UserError for an unknown view or run.
+        """
+        names = recorded_views()
+        if view not in names:
+            raise unknown("view", view, names, "runs.views()")
+        if isinstance(run, bool) or run not in range(1, RUNS + 1):
+            raise UserError(f"There is no run {run!r}. The runs are 1 to {RUNS}.")
+        record.note(self.ticket, "looked", {"view": view, "run": int(run)})
+        print(f"run {run}. {self.cost()}")
+        return show(view, recording(self.name)[run - 1].readings[view])
+
+    def cost(self) -> str:
+        """Return how many readings were opened, and what they cost."""
+        count = len(self.opened())
+        left = f"{FREE - count} are free" if count < FREE else f"each further one costs {PRICE:.0%} of the points"
+        return f"Readings opened: {count}, cost so far {price(count):.0%}; {left}."
+
+    def opened(self) -> list[list[Any]]:
+        """Return [view, run] of each reading that was opened, once."""
+        notes = record.notes(self.ticket, "looked")
+        return [list(one) for one in sorted(opened({"opened": [(note["view"], note["run"]) for note in notes]}))]
+
+    def readings(self) -> None:
+        """Show a list of the views and a button for each run; without a front end, the call that does the same."""
+        if headless():
+            print(f'Open a reading with runs.look("{recorded_views()[0]}", 1). {self.cost()}')
+            return
+        from bugzoo.grading.five_form import Readings
+
+        Readings(self)
+
+    def form(self) -> None:
+        """Show the answer form; without a front end, the call that does the same."""
+        if headless():
+            print(f"Answer with {CALL}. The causes are in runs.causes, the views in runs.views().")
+            return
+        from bugzoo.grading.five_form import FiveForm
+
+        FiveForm(self)
+
+    def hand_in(self, run: int | str, cause: str = "", reading: str = "") -> str:
+        """Save an answer and return a sentence. `run`: 1 to 5, or 0 if none is broken; then no cause is needed.
+
+        The first complete answer is graded. Later ones are practice.
+        """
+        place = named_run(run)
+        complete = place is not None and bool(reading) and (place == NONE or bool(cause))
+        answer = {"run": place, "cause": str(cause), "reading": str(reading), "opened": self.opened()}
+        first = not any(note.get("complete") for note in record.notes(self.ticket, "diagnosis"))
+        record.note(self.ticket, "diagnosis", {**answer, "complete": complete})
+        if not complete:
+            said = "Saved, but not complete: name a run, a cause and the view that told you."
+        elif first:
+            said = "Saved. This answer is graded: run the cell below."
+        else:
+            said = "Saved as practice: your first complete answer is the grade."
+        print(fit(said))
+        return said
+
+    def __dir__(self) -> list[str]:
+        return ["causes", "cost", "curves", "form", "hand_in", "look", "name", "opened", "readings", "ticket", "views"]
+
+    def __repr__(self) -> str:
+        return f"<five runs, ticket {self.ticket}>"
+
+
+def begin(name: str) -> FiveRuns:
+    """Return the runs of an exercise, and say so. Raises UserError for an exercise of another kind."""
+    from bugzoo.grading.answers import causes
+    from bugzoo.grading.exercises import load
+
+    exercise = load(name)
+    five(exercise)
+    found = FiveRuns(exercise.name, exercise.scenario.ticket, causes(exercise))
+    if not record.notes(found.ticket, "started"):
+        record.note(found.ticket, "started", {"exercise": exercise.name, "program": exercise.program})
+    print(f"Ticket {found.ticket}: five recorded runs. Run the next cells one by one.")
+    return found
+
+
+CALL = 'runs.hand_in(run=1, cause="...", reading="...")'
+
+
+def table(curves: list[tuple[float, ...]]) -> list[str]:
+    """Return the mean losses of ten parts, one column a run."""
+    import numpy as np
+
+    steps = np.arange(1, max(map(len, curves)) + 1)
+    lines = [f"{'steps':>9}" + "".join(f"  {f'run {place}':>8}" for place in range(1, len(curves) + 1))]
+    for part in np.array_split(steps, min(PARTS, len(steps))):
+        means = (float(np.mean(curve[part[0] - 1 : part[-1]])) for curve in curves)
+        lines.append(f"{f'{part[0]}-{part[-1]}':>9}" + "".join(f"  {mean:>8.4g}" for mean in means))
+    return lines

@@ -1,0 +1,179 @@
+"""Recording the runs of a *five*, and the proof that its answer is right and its healthy runs are healthy.
+
+    record(exercise)        trains the five, writes their recording and, in `proofs/recorded`, what was run
+    problems(exercise)      trains them again: sentences on what does not hold
+
+The four healthy runs raise no alarm in any instrument. The broken one shows its fault's evidence. The same views tell as in
+the recording. Every wrong answer earns less than the right one, by as much as it should, and blind guessing earns little.
+"""
+
+from collections.abc import Callable, Iterator
+from statistics import fmean
+from typing import Any
+
+from bugzoo import diagnostics
+from bugzoo.diagnostics.causes import words
+from bugzoo.faults.evidence import parse
+from bugzoo.files import write_atomic
+from bugzoo.fingerprint import code_of
+from bugzoo.grading import another, fives, recordings
+from bugzoo.grading.answers import causes
+from bugzoo.grading.exercises import load
+from bugzoo.grading.healthy import job
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.recordings import JUDGED, Recorded, recorded_views
+from bugzoo.proving import code, ledger
+from bugzoo.running import Run, run_worker
+from bugzoo.scenario import Scenario
+
+BLIND = 0.25
+"""Most that a guess without a look may earn on average."""
+NEAR = 0.02
+"""Share by which a loss may differ on another machine or another version of torch."""
+Tell = Callable[[int, int], None]
+
+
+def cases(name: str) -> list[Exercise]:
+    """Return an exercise and the cases that its tickets draw: each has a recording."""
+    exercise = load(name)
+    return [exercise, *(another.case(exercise, number) for number in range(1, len(exercise.tickets) + 1))]
+
+
+def trained(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[Run]:
+    """Return the five runs, measured. Raises RuntimeError if one does not finish."""
+    made: list[Run] = []
+    for scenario in fives.runs(exercise):
+        tell(len(made), fives.RUNS)
+        run = run_worker(job(scenario.source, scenario.ranks, after="bugzoo.grading.recordings:measured"))
+        if run.outcome != "finished":
+            raise RuntimeError(f"{exercise.name}: a run ended as {run.outcome}; only finished runs can be recorded")
+        made.append(run)
+    tell(len(made), fives.RUNS)
+    return made
+
+
+def record(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[str]:
+    """Train the five, write their recording and what was run, and return what does not hold of them."""
+    made, scenarios = trained(exercise, tell), fives.runs(exercise)
+    text = recordings.written(made)
+    write_atomic(recordings.path(exercise.name), text, parents=True)
+    recordings.recording.cache_clear()
+    told = [_told(scenario, run) for scenario, run in zip(scenarios, made, strict=True)]
+    ledger.write("recorded", exercise.name, {"runs": told, "texts": texts(exercise), "with": ledger.environment()})
+    return of_runs(exercise, made)
+
+
+def texts(exercise: Exercise) -> str:
+    """Return a hash of the five programs. A recording is of today's programs if its ledger entry has it."""
+    return code.short(*(scenario.source for scenario in fives.runs(exercise)))
+
+
+def _told(scenario: Scenario, run: Run) -> dict[str, Any]:
+    return {
+        "program": scenario.program, "faults": list(scenario.faults), "settings": dict(scenario.settings),
+        "seed": scenario.seed, "fired": fired(run),
+    }  # fmt: skip
+
+
+def fired(run: Run) -> list[str]:
+    """Return the instruments that raise an alarm on a run; those that judge durations are left out."""
+    found = []
+    for name in diagnostics.names():
+        reading = run.readings.get(f"{JUDGED}{name}")
+        if reading is None or not reading.applies or getattr(diagnostics.instrument(name), "TIMED", False):
+            continue
+        if diagnostics.instrument(name).judge(dict(reading.numbers)).fired:
+            found.append(name)
+    return found
+
+
+def key_of(exercise: Exercise) -> str:
+    """Return the key of all that the proof depends on: programs, recording, answers, and the code that measures."""
+    place = recordings.path(exercise.name)
+    kept = place.read_text(encoding="utf-8") if place.is_file() else ""
+    by = code_of("bugzoo.grading.recordings:measured", "bugzoo.grading.fives:grade", without=code.TEXTS)
+    about = (texts(exercise), kept, fives.broken(exercise), exercise.points, exercise.about_fault[0].evidence)
+    return code.keyed(about, (by, code.core()))
+
+
+def problems(exercise: Exercise) -> dict[str, Any]:
+    """Return {"problems": sentences, "outside": "view: label" of each number that tells} for one exercise or case."""
+    if not recordings.path(exercise.name).is_file():
+        return {"problems": [f"{exercise.name} has no recording; type `bugzoo exercises record`"], "outside": []}
+    found = [*stale(exercise), *of_runs(exercise, trained(exercise)), *of_answers(exercise)]
+    told = fives.truth(exercise).telling
+    return {"problems": found, "outside": [f"{view}: {label}" for view, labels in told.items() for label in labels]}
+
+
+def stale(exercise: Exercise) -> list[str]:
+    """Return a sentence if the recording is of other programs than today's."""
+    if ledger.read("recorded", exercise.name).get("texts") == texts(exercise):
+        return []
+    return [f"{exercise.name} was recorded from other programs; type `bugzoo exercises record {exercise.name}`"]
+
+
+def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
+    """Return what does not hold of the five runs: alarms, the fault's evidence, the readings that tell."""
+    bad, found = fives.broken(exercise), []
+    for place, run in enumerate(made, 1):
+        alarms = fired(run)
+        if place != bad and alarms:
+            found.append(f"run {place} is healthy, and {', '.join(alarms)} raised an alarm")
+        if place == bad:
+            numbers = {name: one.numbers for name in diagnostics.names() if (one := run.readings[f"{JUDGED}{name}"])}
+            seen = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
+            missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(seen)]
+            found += [f"run {place} is broken and does not show {text}" for text in missing]
+    now, kept = recordings.read_back(recordings.written(made)), recordings.recording(exercise.name)
+    found += [f"run {place} differs from its recording" for place, apart in enumerate(_apart(now, kept), 1) if apart]
+    if bad:
+        one, other = fives.telling(now, bad), fives.telling(kept, bad)
+        found += [] if one == other else [f"the readings that tell are {sorted(one)}, in the recording {sorted(other)}"]
+        found += [] if one else ["no reading tells which run is broken"]
+    return found
+
+
+def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[bool]:
+    for one, other in zip(now, kept, strict=True):
+        same = len(one.losses) == len(other.losses)
+        yield not same or abs(fmean(one.losses) - fmean(other.losses)) > NEAR * abs(fmean(other.losses))
+
+
+def of_answers(exercise: Exercise) -> list[str]:
+    """Return sentences on wrong grades: of the right answer, of each wrong part, of further readings, of guessing."""
+    right, full = fives.truth(exercise), fives.filled(exercise) | {"opened": _one_view_each(exercise)}
+    wanted = [("the right answer", full, 1.0)]
+    wanted += [(f"run {place}", full | {"run": place}, 0.0) for place in range(fives.RUNS + 1) if place != right.run]
+    if right.run:
+        others = [word for word in words() if word not in right.causes]
+        wanted += [(f"the cause {word!r}", full | {"cause": word}, 1 - fives.WORTH["cause"]) for word in others]
+        dumb = [view for view in recorded_views() if view not in right.telling]
+        less = 1 - fives.WORTH["reading"] - fives.price(fives.RUNS + 1)
+        wanted += [(f"the reading {view!r}", full | {"reading": view}, less) for view in dumb]
+    else:
+        wanted += [("a view of four runs", full | {"opened": full["opened"][1:]}, 1 - fives.WORTH["reading"])]
+    everything = [[view, place] for view in recorded_views() for place in range(1, fives.RUNS + 1)]
+    wanted += [("all readings opened", full | {"opened": everything}, 1 - fives.MOST)]
+    found = []
+    for what, given, share in wanted:
+        earned = fives.grade(exercise, given).share
+        if abs(earned - share) > 1e-6:
+            found.append(f"{what} earns {earned:.0%} instead of {share:.0%}")
+    if (luck := blind(exercise)) > BLIND:
+        found.append(f"a guess without a look earns {luck:.0%} on average, more than {BLIND:.0%}")
+    return found
+
+
+def _one_view_each(exercise: Exercise) -> list[list[Any]]:
+    return [[fives.filled(exercise)["reading"], place] for place in range(1, fives.RUNS + 1)]
+
+
+def blind(exercise: Exercise) -> float:
+    """Return what a guess earns on average that is drawn evenly from everything that the form offers."""
+    guesses = (
+        {"run": place, "cause": cause, "reading": view}
+        for place in range(fives.RUNS + 1)
+        for cause in causes(exercise)
+        for view in recorded_views()
+    )
+    return fmean(fives.grade(exercise, given).share for given in guesses)
