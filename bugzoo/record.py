@@ -140,7 +140,7 @@ def diagnosis(ticket: str) -> dict[str, Any] | None:
 
 def first_diagnosis(ticket: str) -> dict[str, Any] | None:
     """Return the first complete diagnosis of a ticket, None without one. Forms without parts are always complete."""
-    return next((one for one in notes(ticket, "diagnosis") if one.get("complete", True)), None)
+    return (first_diagnoses((ticket,)) or [None])[0]
 
 
 def first_diagnoses(tickets: Sequence[str]) -> list[dict[str, Any]] | None:

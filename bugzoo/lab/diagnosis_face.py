@@ -119,7 +119,7 @@ class Face:
         """Set the text that stays in the saved notebook."""
         found = self.form.diagnosis
         told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing handed in yet."
-        page.keep(self.handle, f"{told} Run this cell for the form.")
+        page.keep(self.handle, f"{self.form.heading}{told} Run this cell for the form.")
 
 
 def choice(options: list[tuple[str, str]], value: str) -> Any:

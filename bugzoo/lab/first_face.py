@@ -65,4 +65,4 @@ class First:
         if guesses and self.form.counted():
             text += "\nYour diagnosis is handed in. What you change now is practice."
         self.told.value = page.say(text)
-        page.keep(self.handle, f"{text or 'Nothing kept yet.'}\nRun this cell for the form.")
+        page.keep(self.handle, f"{self.form.heading}{text or 'Nothing kept yet.'}\nRun this cell for the form.")
