@@ -29,6 +29,7 @@ def naming() -> tuple[str, ...]:
     stems = {tidy(fault_id.rsplit("/", 1)[1]) for fault_id in faults.catalogue()}
     # every run is spoken of in such words: they name a thing, and no cause
     usual = {
+        "batch size",
         "learning rate",
         "half precision",
         "hidden state",

@@ -107,7 +107,8 @@ def test_of_two_forms_each_names_its_finding_and_both_are_needed(front_end) -> N
     assert "Finding 2. What is wrong?" in second.face.box.children[0].value
     for form, line in ((first, 1), (second, 2)):
         form.line()
-        form.keep("data leakage", 60, "A")
+        form.face.cause.value, form.face.test.value = "data leakage", "A"
+        form.face.button.click()
         form.last.place.value = line
     assert "Finding 2. Which line" in second.last.box.children[0].value
     second.last.button.click()
