@@ -57,10 +57,13 @@ def pairs(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, ..
     return {word: one for word, one in found.items() if one is not None}
 
 
-def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str) -> Pair | None:
-    """Return the pair of one cause; None if all look-alikes of the faults with this word have the word too."""
+def pair(fault: Fault, params: Mapping[str, Any], key: str, word: str, beside: tuple[str, ...] = ()) -> Pair | None:
+    """Return the pair of one cause; None if all look-alikes of the faults with this word have the word too.
+
+    `beside`: words that are true as well, of another fault: the test tells this fault from none of them.
+    """
     true = table.right(fault.id, params)
-    own = true if word in true else (word,)
+    own = (*true, *beside) if word in true else (word,)
     for one in [fault] if word in true else standing_for(word, fault, key):
         like = next((like for like in one.look_alikes if _word(like) not in (*own, table.OTHER)), None)
         if like:

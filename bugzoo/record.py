@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +97,11 @@ def standing() -> dict[str, dict[str, Any]]:
 
 
 def forget(exercise: str, ticket: str = "") -> None:
-    """Delete an exercise's attempts, and the notes and hints of its ticket, as if it had never been started."""
-    _unwritten[:] = [row for row in _unwritten if row[1] != ticket]
+    """Delete an exercise's attempts, and the notes and hints of its ticket and forms, as if it had never been started."""
+    _unwritten[:] = [row for row in _unwritten if row[1].partition("/")[0] != ticket]
     if _there():
         _quietly("delete from attempts where exercise = ?", (exercise,))
-        _quietly("delete from notes where ticket = ?", (ticket,))
+        _quietly("delete from notes where ticket = ? or ticket like ? || '/%'", (ticket, ticket))
         _quietly("delete from kept where kind = 'hints' and key = ?", (ticket,))
 
 
@@ -144,16 +144,30 @@ def diagnosis(ticket: str) -> dict[str, Any] | None:
 
 def first_diagnosis(ticket: str) -> dict[str, Any] | None:
     """Return the first complete diagnosis of a ticket, None without one. Forms without parts are always complete."""
-    return next((one for one in notes(ticket, "diagnosis") if one.get("complete", True)), None)
+    return (first_diagnoses((ticket,)) or [None])[0]
+
+
+def first_diagnoses(tickets: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return what stood in each of these forms when all were complete for the first time; None before that."""
+    handed_in = [(one, ticket) for ticket in tickets for one in notes(ticket, "diagnosis") if one.get("complete", True)]
+    held: dict[str, dict[str, Any]] = {}
+    for one, ticket in sorted(handed_in, key=lambda pair: pair[0]["at"]):
+        held[ticket] = one
+        if len(held) == len(tickets):
+            return [held[ticket] for ticket in tickets]
+    return None
 
 
 def opened() -> list[dict[str, Any]]:
-    """Return {"exercise", "program"} for each ticket that was started and has no complete diagnosis."""
+    """Return {"exercise", "program"} for each ticket that was started and has no complete diagnosis.
+
+    A ticket with two findings also has {"forms": 2}: both have to be complete.
+    """
     try:
         rows = _read(
-            "select value from notes where kind = 'started' and not exists (select 1 from notes as other "
-            "where other.kind = 'diagnosis' and other.ticket in (notes.ticket, notes.ticket || '/1') "
-            "and coalesce(json_extract(other.value, '$.complete'), 1))"
+            "select value from notes where kind = 'started' and (select count(distinct other.ticket) from notes as other "
+            "where other.kind = 'diagnosis' and other.ticket in (notes.ticket, notes.ticket || '/1', notes.ticket || '/2') "
+            "and coalesce(json_extract(other.value, '$.complete'), 1)) < coalesce(json_extract(notes.value, '$.forms'), 1)"
         )
     except UserError as error:
         remark(error)

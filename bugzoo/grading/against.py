@@ -1,7 +1,7 @@
 """The answer to a wrong cause: a number of this run that speaks against it, and the view in which it stands."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bugzoo import choices, views
@@ -20,27 +20,43 @@ from bugzoo.views.table import views_of
 
 WOULD = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "==": "exactly"}
 NOTHING_SPEAKS = "Nothing that this run shows speaks for it."
+MENDED = "Here, once the other fault is repaired"
+"""A look-alike's text is about a run with one fault."""
 
 
 def answered(name: str, record: Mapping[str, Any] | None, result: Result) -> Result:
     """Put the answer to a wrong cause in front of a result's message; the program runs once for it."""
-    if result.status == "wrong" and not result.share and record:
+    if load(name).second and result.status == "wrong" and record:
+        result.message = " ".join(filter(None, [*_of_findings(load(name), record), result.message]))
+    elif result.status == "wrong" and not result.share and record:
         looked = seen_in(parse_answers.names(record.get("evidence")))
         said = answer(name, known_cause(record.get("cause")), looked)
         result.message = f"{said} {result.message}".strip()
     return result
 
 
-def answer(name: str, word: str, looked: list[str]) -> str:
+def _of_findings(exercise: Exercise, record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the answer to each finding with a wrong cause, unless the other finding has the same cause rightly."""
+    from bugzoo.grading import findings
+
+    given = findings.listed(record)
+    for place, (of, one) in enumerate(zip(findings.matched(exercise, given), given, strict=True), 1):
+        known = any(findings.found(exercise, fault, one) for fault in range(len(given)))
+        if findings.cause(one) and not known:
+            looked = seen_in(parse_answers.names(one.get("evidence")))
+            yield f"Finding {place}: {answer(exercise.name, known_cause(findings.cause(one)), looked, of)}"
+
+
+def answer(name: str, word: str, looked: list[str], of: int = 0) -> str:
     """Return what speaks against a wrong cause, first in the views that the learner opened (`looked`).
 
     Where no number of a view does, the look-alike's test says what it would show there and what it shows here. So does
-    the decoy's test for the cause that the decoy looks like.
+    the decoy's test for the cause that the decoy looks like. `of`: of two faults the one that is not found.
     """
     exercise = load(name)
     if word == NOTHING:
-        return _something(exercise, looked)
-    fault = exercise.about_fault[0]
+        return _something(exercise, looked, of)
+    fault = exercise.about_faults[of][0]
     odd = next(
         (like for trap, _ in exercise.scenario.odd for like in trap.look_alikes if cause(like.other).word == word), None
     )
@@ -50,13 +66,14 @@ def answer(name: str, word: str, looked: list[str]) -> str:
         if text := _number(exercise, word, [parse(text) for text in one.evidence], looked):
             return text
         break
-    like = next((like for like in fault.look_alikes if cause(like.other).word == word), None)
-    return _told(like) if like else NOTHING_SPEAKS
+    alike = [like for one in (fault, *(one for one, _ in exercise.about_faults)) for like in one.look_alikes]
+    like = next((like for like in alike if cause(like.other).word == word), None)
+    return _told(like, MENDED if exercise.second else "Here") if like else NOTHING_SPEAKS
 
 
-def _told(like: LookAlike) -> str:
+def _told(like: LookAlike, here: str = "Here") -> str:
     """Return a look-alike's test, with what it would show there and what it shows here."""
-    return f"{like.test} If it were that: {_sentence(like.there)} Here: {_sentence(like.here)}"
+    return f"{like.test} If it were that: {_sentence(like.there)} {here}: {_sentence(like.here)}"
 
 
 def _number(exercise: Exercise, word: str, claims: list[Claim], looked: list[str]) -> str:
@@ -93,11 +110,11 @@ def _as_numbers(claim: Claim, value: float) -> dict[str, dict[str, float]]:
     return {instrument: {key: float(value)}}
 
 
-def _something(exercise: Exercise, looked: list[str]) -> str:
+def _something(exercise: Exercise, looked: list[str], of: int) -> str:
     """Return the answer to "nothing is wrong": a number outside its usual range."""
     from bugzoo.grading.answers import right
 
-    names = [one for one in right(exercise).evidence if not views.reruns(one)]
+    names = [one for one in right(exercise, of).evidence if not views.reruns(one)]
     readings = measured(names, handed_out(exercise), exercise.scenario.ranks) if names else {}
     found = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
     for name in sorted(found, key=lambda name: name not in looked):

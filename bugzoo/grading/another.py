@@ -42,8 +42,9 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
     ticket = exercise.tickets[(number - 1) % len(exercise.tickets)]
     pick = _ENDS[end] if end else draw("bugzoo", exercise.name, str(number)).pick
     program, fault = ticket.program or exercise.program, settle(ticket.fault or exercise.fault, pick)
+    second = settle(ticket.second or exercise.second, pick)
     seed = int(pick("seed", 0, SEEDS - 1, True))
-    if (program, fault, seed) == (exercise.program, exercise.fault, exercise.seed):
+    if (program, fault, second, seed) == (exercise.program, exercise.fault, exercise.second, exercise.seed):
         seed = (seed + 1) % SEEDS  # not the exercise itself again
     return replace(
         exercise,
@@ -58,6 +59,7 @@ def case(exercise: Exercise, number: int, end: str = "") -> Exercise:
         about=ticket.about or (exercise.about if program == exercise.program else ""),
         breaks=ticket.breaks or exercise.breaks,
         decoy=ticket.decoy or exercise.decoy,
+        second=second,
         tickets=(),
     )
 

@@ -6,10 +6,11 @@ from bugzoo import choices
 from bugzoo.choices import Choices
 from bugzoo.diagnostics import causes as table
 from bugzoo.errors import UserError
-from bugzoo.grading import diagnosis as of
+from bugzoo.grading import diagnosis as judging
 from bugzoo.grading import fives
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
+from bugzoo.grading.halves import both, half, halves
 from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.repairs import all_made, repairs
 from bugzoo.grading.tolerances import tolerances
@@ -26,48 +27,68 @@ def accepted(exercise: Exercise) -> dict[str, str]:
     if exercise.breaks:
         return {"solution": broken_text(exercise)} | all_made(broken, exercise.breaks.counts, {})
     solution = broken if exercise.trap else healthy_text(exercise)
+    if exercise.second:
+        return {"solution": solution} | both(exercise)
     return {"solution": solution} | repairs(broken, *exercise.about_fault)
 
 
 def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
-    """Return the question about the test that follows each cause of its form."""
-    return choices.pairs(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
+    """Return the question about the test that follows each cause of its form; of two findings both forms have it."""
+    found = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
+    for of in range(len(exercise.faults)) if exercise.second else ():
+        found |= {word: one for word in _true(exercise, of) if (one := _pair(exercise, of, word))}
+    return found
 
 
-def offered(exercise: Exercise) -> Choices:
-    """Return the discriminating tests that are offered once the right cause is chosen."""
-    fault, params = exercise.about_fault
-    found = choices.pair(fault, params, exercise.scenario.ticket, table.right(fault.id, params)[0])
+def _true(exercise: Exercise, of: int) -> tuple[str, ...]:
+    """Return every cause that is right for a fault: the one in that place of `about_faults`."""
+    fault, params = exercise.about_faults[of]
+    return table.right(fault.id, params)
+
+
+def _pair(exercise: Exercise, of: int, word: str) -> choices.Pair | None:
+    """Return the question about the test that follows a right cause; it never tells one true cause from another."""
+    key = exercise.scenario.ticket + (f" {of + 1}" if of else "")
+    beside = [word for other in range(len(exercise.faults)) if other != of for word in _true(exercise, other)]
+    return choices.pair(*exercise.about_faults[of], key, word, tuple(beside))
+
+
+def offered(exercise: Exercise, of: int = 0) -> Choices:
+    """Return the discriminating tests that are offered once the right cause of a fault is chosen."""
+    found = _pair(exercise, of, _true(exercise, of)[0])
     return found.tests if found else Choices()
 
 
 def causes(exercise: Exercise) -> tuple[str, ...]:
-    """Return the causes that its form offers."""
+    """Return the causes that each of its forms offers."""
     return choices.offered(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
 
 
 def suspected(exercise: Exercise) -> tuple[str, ...]:
-    """Return the cause that its decoy looks like, as a word of the form; nothing without a decoy."""
+    """Return what else its form has to offer: the causes of a second fault, else the cause that its decoy looks like."""
+    if exercise.second:
+        return _true(exercise, 1)
     words = [table.cause(like.other).word for trap, _ in exercise.scenario.odd for like in trap.look_alikes]
     return tuple(word for word in words if word not in (table.OTHER, table.NOTHING))[:1]
 
 
-_right: dict[str, of.Right] = {}
+_right: dict[str, judging.Right] = {}
 
 
-def right(exercise: Exercise) -> of.Right:
-    """Return the right diagnosis of the program as handed out."""
-    key = repr((exercise, exercise.about_fault))
+def right(exercise: Exercise, of: int = 0) -> judging.Right:
+    """Return the right diagnosis of the program as handed out; of two faults of the one in that place."""
+    key = repr((exercise, exercise.about_fault, of))
     if key not in _right:
-        texts = list(accepted(exercise).values())
-        _right[key] = of.right(*exercise.about_fault, handed_out(exercise), texts, offered(exercise))
+        texts = list((halves(exercise, of) if exercise.second else accepted(exercise)).values())
+        _right[key] = judging.right(*exercise.about_faults[of], handed_out(exercise), texts, offered(exercise, of))
     return _right[key]
 
 
-def filled(exercise: Exercise) -> dict[str, Any]:
+def filled(exercise: Exercise, of: int = 0) -> dict[str, Any]:
     """Return the full-score form of the solution notebook; its line is where the healthy text differs."""
-    wanted = right(exercise)
-    changed = of.changed_lines(healthy_text(exercise), handed_out(exercise))
+    wanted = right(exercise, of)
+    mended = half(exercise, of) if exercise.second else healthy_text(exercise)
+    changed = judging.changed_lines(mended, handed_out(exercise))
     return {
         "cause": wanted.causes[0],
         "place": None if exercise.trap else changed[0][0],
@@ -81,7 +102,7 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     """Grade a diagnosis from `lab.DiagnosisForm`: cause, place (line), step, evidence (in order), test (letter).
 
     A fault named in a healthy program earns nothing, nor does "nothing" in a broken one. An unknown cause gets the list.
-    Raises UserError for an unknown exercise.
+    Of two findings `record` holds a list (`findings`). Raises UserError for an unknown exercise.
     """
     exercise, record = load(name), record if isinstance(record, dict) else {}
     most = exercise.points[1]
@@ -89,18 +110,22 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
         return fives.grade(exercise, record)
     if exercise.breaks:
         return Result("not attempted", message=NO_DIAGNOSIS, max_points=most)
+    if exercise.second:
+        from bugzoo.grading.findings import grade
+
+        return grade(exercise, record)
     given = str(record.get("cause") or "")
     if not given:
         return Result("not attempted", message="The diagnosis is empty.", max_points=most)
     try:
-        of.known_cause(given)
+        judging.known_cause(given)
     except UserError as error:
         return Result("not attempted", message=str(error), max_points=most)
-    parts = of.judge(right(exercise), record, of.EXERCISE)
+    parts = judging.judge(right(exercise), record, judging.EXERCISE)
     if not parts[0].share:
         parts = parts[:1]
     checks = [Check(p.name, state_of(p.share == 1), said(p), f"Right is {p.expected}.", p.number) for p in parts]
-    share = of.worth(parts, of.EXERCISE)
+    share = judging.worth(parts, judging.EXERCISE)
     status = "passed" if share == 1 else "wrong"
     message = "The cause is right. Parts marked NO are wrong or incomplete." if 0 < share < 1 else ""
     if not share:
@@ -110,12 +135,12 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
     return Result(status, share, checks, message, points=round(share * most, 4), max_points=most)
 
 
-def said(part: of.Part) -> str:
+def said(part: judging.Part) -> str:
     """Return a part of a diagnosis as a sentence."""
     given, _, also = part.saw.partition("; as right: ")
     if part.name == "cause":
         return f"You named “{given}”." + (f" As right: {also}." if also else "")
-    if part.name == "evidence" and given != of.NO_VIEW:
+    if part.name == "evidence" and given != judging.NO_VIEW:
         return f"You opened {given}."
     if given.startswith(("line ", "step ", "no line", "no step")):
         return f"You named {given}."
@@ -126,4 +151,6 @@ def said(part: of.Part) -> str:
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    return handed_out(exercise), healthy_text(exercise), right(exercise).causes, tolerances(exercise.scenario)
+    causes = tuple(right(exercise, of).causes for of in range(len(exercise.faults)))
+    known = causes if exercise.second else causes[0]
+    return handed_out(exercise), healthy_text(exercise), known, tolerances(exercise.scenario)

@@ -21,6 +21,7 @@ from typing import Any
 from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import fit, headless
+from bugzoo.grading import handed_in
 from bugzoo.grading.groups import in_groups, sealed
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
@@ -30,9 +31,12 @@ INCOMPLETE = (
     "not attempted: your diagnosis is not complete. Choose a cause and its test in the form above the program, keep them, "
     "then name the line and hand in."
 )
-
 INCOMPLETE_FIVE = (
     "not attempted: your answer is not complete. Name a run, its cause and the view that told you, and hand in."
+)
+BOTH_FORMS = (
+    "not attempted: your diagnosis is not complete. Choose a cause and its test in both forms above the program, keep them, "
+    "then name the two lines and hand in each. If you have only one finding, choose “nothing is wrong” in the other form."
 )
 
 
@@ -53,12 +57,16 @@ def hints(name: str) -> Any:
     from bugzoo.lab.hints import Hints, tries
 
     exercise = load(name)
-    ticket = exercise.scenario.ticket
-    return Hints(exercise.hints, ticket=ticket, tries=lambda: tries(ticket)).show()
+    ticket, texts = exercise.scenario.ticket, exercise.hints
+    tickets = dict.fromkeys((ticket, *exercise.forms))
+    return Hints(texts, ticket=ticket, costs=(0,) * len(texts), tries=lambda: sum(map(tries, tickets))).show()
 
 
-def form(name: str) -> Any:
-    """Show the first part of an exercise's form; `form.line()` shows the second, `form.hand_in(...)` fills in both."""
+def form(name: str, number: int = 1) -> Any:
+    """Show the first part of an exercise's form; `form.line()` shows the second, `form.hand_in(...)` fills in both.
+
+    `number`: of an exercise with two findings, which one the form is for. Raises UserError for a form that is not there.
+    """
     from bugzoo.grading.answers import NO_DIAGNOSIS, causes, pairs
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
@@ -67,9 +75,15 @@ def form(name: str) -> Any:
     exercise = load(name)
     if exercise.breaks:
         raise UserError(NO_DIAGNOSIS)
+    if number not in (numbers := range(1, len(exercise.forms) + 1)):
+        raise UserError(f"This exercise has no form {number}. Use {' or '.join(map(str, numbers))}.")
     asked = {cause: (pair.other, pair.tests.texts) for cause, pair in pairs(exercise).items()}
     return DiagnosisForm(
-        exercise.scenario.ticket, causes=causes(exercise), pairs=asked, source=handed_out(exercise)
+        exercise.forms[number - 1],
+        tickets=exercise.forms,
+        causes=causes(exercise),
+        pairs=asked,
+        source=handed_out(exercise),
     ).show()
 
 
@@ -95,12 +109,14 @@ def repair(name: str, program: Any = None) -> float:
         return _nothing_yet("You have not run any of the program's cells in this session.")
     try:
         source = _source(program)
-        ticket = _ticket(name)
+        forms = _forms(name)
     except UserError as error:
         return _nothing_yet(str(error))
-    if not (_kind(name) == "break" or diagnosed(ticket) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
+    if not (_kind(name) == "break" or diagnosed(*forms) or os.environ.get("NBGRADER_EXECUTION") == "autograde"):
         return _tried(name, source)
-    return _answer(name, {"kind": "repair", "source": source, "diagnosis": _record(ticket)})
+    return _answer(
+        name, {"kind": "repair", "source": source, "diagnosis": handed_in.counted(forms) or handed_in.last(forms)}
+    )
 
 
 def diagnosis(name: str) -> float:
@@ -109,15 +125,15 @@ def diagnosis(name: str) -> float:
     A later one is practice: it is answered too, and does not change the points.
     """
     try:
-        ticket = _ticket(name)
+        forms = _forms(name)
     except UserError as error:
         return _nothing_yet(str(error))
     if _kind(name) == "break":
         return _answer(name, {"kind": "diagnosis", "diagnosis": None})
-    last = record.diagnosis(ticket)
-    first = record.first_diagnosis(ticket)
+    last = handed_in.last(forms)
+    first = handed_in.counted(forms)
     if first is None and last is not None and os.environ.get("NBGRADER_EXECUTION") != "autograde":
-        print(fit(INCOMPLETE_FIVE if _kind(name) == "five" else INCOMPLETE))
+        print(fit(BOTH_FORMS if len(forms) > 1 else INCOMPLETE_FIVE if _kind(name) == "five" else INCOMPLETE))
         return worth(0)
     points = _answer(name, {"kind": "diagnosis", "diagnosis": first or last})
     if first and last and last["at"] > first["at"]:
@@ -145,7 +161,7 @@ def debrief(name: str, give_up: bool = False) -> None:
             debrief_five.show(exercise)
         else:
             print(f'The debrief opens with your answer. Or give up: cell.debrief("{exercise.name}", give_up=True)')
-    elif not (exercise.breaks or diagnosed(ticket)):
+    elif not (exercise.breaks or diagnosed(*exercise.forms)):
         print("The debrief opens once you have handed in your diagnosis and your repair passes.")
     elif not (passed := any(note.get("passed") for note in record.notes(ticket, "repair"))) and not give_up:
         print(f'The debrief opens once your {what} passes. Or give up: cell.debrief("{exercise.name}", give_up=True)')
@@ -174,9 +190,11 @@ def _of_notebook(name: str) -> Any:
     return shell.user_ns.get(name) if shell else None
 
 
-def _record(ticket: str) -> dict[str, Any] | None:
-    """Return the first complete diagnosis, else the last one, of this kernel or an earlier one."""
-    return record.first_diagnosis(ticket) or record.diagnosis(ticket)
+def _forms(name: str) -> tuple[str, ...]:
+    """Return the ticket of each form of an exercise."""
+    from bugzoo.grading.exercises import load
+
+    return load(name).forms
 
 
 def _nothing_yet(why: str) -> float:

@@ -17,6 +17,9 @@ from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
 from bugzoo.syntax import source_lines
 
+OF_EACH = "What is said of this run holds once the other fault is repaired."
+"""A look-alike's text is about a run with one fault."""
+
 
 def show(exercise: Exercise, program: Any = None) -> None:
     """Display the debrief, as plain text without a front end. `program`: the notebook's, for the run afterward."""
@@ -47,7 +50,9 @@ def _why(exercise: Exercise) -> str:
         head = "### One edit that does it\n\nAny edit that gives the symptom counts. This one is the catalogue's:"
         edit = f"{head}\n\n```diff\n{_done(exercise)}\n```"
         return "\n\n".join([edit, f"**{fault.title}.** {fault.why}", exercise.breaks.moral, f"**Repair.** {fault.fix}"])
-    parts = [_thought(exercise), f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
+    parts = [_thought(exercise)]
+    for fault, _ in exercise.about_faults:
+        parts += [f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
     if not exercise.trap:
         parts.append(f"One possible repair of this program:\n\n```diff\n{_done(exercise)}\n```")
     parts += [_odd(exercise, trap) for trap, _ in exercise.scenario.odd]
@@ -64,13 +69,13 @@ def _odd(exercise: Exercise, trap: Fault) -> str:
 
 
 def further(exercise: Exercise) -> str:
-    fault, _ = exercise.about_fault
+    own = [fault for fault, _ in exercise.about_faults]
     parts = []
-    if fault.look_alikes:
-        parts.append("### Look-alikes")
-        parts += [_look_alike(one) for one in fault.look_alikes]
-    if fault.sources:
-        parts.append("### To read\n\n" + "\n".join(f"- <{source}>" for source in fault.sources))
+    if alike := [one for fault in own for one in fault.look_alikes if one.other not in {other.id for other in own}]:
+        parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if exercise.second else ""))
+        parts += [_look_alike(one) for one in alike]
+    if sources := list(dict.fromkeys(source for fault in own for source in fault.sources)):
+        parts.append("### To read\n\n" + "\n".join(f"- <{source}>" for source in sources))
     base = parted(exercise.name)[0]
     like = f"\n\nAnother case like this one: `bugzoo exercises another {base.partition('_')[0]}`."
     parts.append(f"### Next\n\n{after(exercise)}{like if load(base).tickets else ''}")
@@ -79,11 +84,13 @@ def further(exercise: Exercise) -> str:
 
 def _thought(exercise: Exercise) -> str:
     """Return the noted guesses and the diagnosis, beside the right cause; "" without any."""
-    ticket = exercise.scenario.ticket
-    guesses = [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
-    guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
-    true = " or ".join(f"**{word}**" for word in right(exercise).causes)
-    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nThe right cause: {true}."]) if guesses else ""
+    guesses = []
+    for ticket in exercise.forms:
+        guesses += [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
+        guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
+    true = [" or ".join(f"**{word}**" for word in right(exercise, of).causes) for of in range(len(exercise.faults))]
+    told = f"The right cause{'s' if exercise.second else ''}: {'; and '.join(true)}."
+    return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{told}"]) if guesses else ""
 
 
 def _done(exercise: Exercise) -> str:

@@ -32,7 +32,10 @@ RESULT_MIB = 128
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
 """A submission that fails one of these checks earns nothing for a partial repair either."""
 HALF = 0.6
-"""Share of the points that all partial repairs of a combination earn together while a fault is left."""
+"""Share of the points that all partial repairs of an assignment earn together while a fault is left."""
+IN_TWO = 1.0
+"""The same of a *two* exercise: its learner is told to look for a second fault, and either repair is half of the work."""
+ONE_OF_TWO = "One of two faults is repaired."
 
 
 def grade(
@@ -44,12 +47,14 @@ def grade(
     strict_isolation: bool = False,
     all_seeds: bool = False,
     attempted: bool = True,
+    partly: float = HALF,
 ) -> Result:
     """Grade `source` as a repair of `scenario`. The scenario's faults state what a repair may need.
 
     Each seed gets one run of at most `seconds`. The first failing seed ends grading unless `all_seeds`. With
     `attempted=False` the broken text is "not attempted" without a run. With `strict_isolation` nothing runs on a machine
-    without a sandbox. Otherwise a self-check there runs in an ordinary worker.
+    without a sandbox. Otherwise a self-check there runs in an ordinary worker. `partly`: the share of the points that all
+    partial repairs of several faults earn together.
     """
     started = time.perf_counter()
     source = device.on_cpu(source)  # also a program that was trained on a GPU is graded on the CPU
@@ -98,7 +103,7 @@ def grade(
     status = status_of(found)
     share = 1.0 if status == "passed" else 0.0
     if share == 0.0 and clean and status == "wrong":
-        share = round(HALF * len(parts) / max(len(scenario.specs), 1), 4)
+        share = round(partly * len(parts) / max(len(scenario.specs), 1), 4)
     message = lines.hidden(found, scenario) if status == "wrong" else ""
     return Result(status, share, found, message, seconds=_since(started))
 
@@ -122,7 +127,8 @@ def grade_exercise(
     """Grade a repair of an exercise; `points` are for the repair. Raises UserError for an unknown exercise.
 
     A trap passes if its behavior is unchanged and the diagnosis says that nothing is wrong, hence `diagnosis`. A *break*
-    exercise is graded by its symptom, and has no diagnosis. A repair that also touches a decoy passes with less.
+    exercise is graded by its symptom, and has no diagnosis. A repair that also touches a decoy passes with less. A repair
+    of one of two faults earns half of the points.
     """
     exercise = load(name)
     if exercise.breaks:
@@ -139,8 +145,10 @@ def grade_exercise(
         blamed = Check("verdict", "wrong", saw, wanted, group="unchanged")
         return Result("wrong", 0.0, [blamed], max_points=exercise.points[0])
     asked = attempted or exercise.trap  # a healthy program may stay as it is
-    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": asked}
+    usual: dict[str, Any] = {"seeds": exercise.seeds, "seconds": exercise.seconds, "attempted": asked, "partly": IN_TWO}
     result = decoys.priced(source, exercise.scenario, lambda case: grade(source, case, **usual | options))
+    if exercise.second and result.status == "wrong" and result.share:
+        result = replace(result, message=ONE_OF_TWO)
     return replace(result, points=round(result.share * exercise.points[0], 4), max_points=exercise.points[0])
 
 
@@ -163,15 +171,16 @@ def handed_out(exercise: Exercise) -> str:
 
 def broken_text(exercise: Exercise) -> str:
     """Return the text with the fault."""
-    return _told(exercise, exercise.scenario.source)
+    return told(exercise, exercise.scenario.source)
 
 
 def healthy_text(exercise: Exercise) -> str:
     """Return the same text without the fault."""
-    return _told(exercise, exercise.scenario.healthy().source)
+    return told(exercise, exercise.scenario.healthy().source)
 
 
-def _told(exercise: Exercise, source: str) -> str:
+def told(exercise: Exercise, source: str) -> str:
+    """Return a text of the exercise's program as its cells give it, with the docstring of the exercise."""
     text = tidy(source)
     return with_docstring(text, exercise.about) if exercise.about else text
 

@@ -169,16 +169,18 @@ class Ticket:
     breaks: Break | None = None
     decoy: str = ""
     five: Five | None = None
+    second: str = ""
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A story, a scenario and a few settings; one file each, named as the notebook.
 
-    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are five
+    The fault's own file holds everything about the fault: repairs, pretences, hints, evidence, tests. There are six
     kinds. *repair*: find and repair the fault. *nothing*: the fault is a trap, and nothing is wrong. *break*: the learner
     gets the healthy program and writes an edit that produces a symptom; the fault is one edit that does. *decoy*: a
     repair beside something odd and harmless, which has to stay. *five*: five recorded runs without code; which is broken?
+    *two*: a repair of two faults, with a diagnosis form each.
     """
 
     title: str
@@ -205,6 +207,8 @@ class Exercise:
     """A trap's spec: something odd and harmless in the program, before and after a repair. Touching it costs a point."""
     five: Five | None = None
     """The recorded runs; this makes it a *five*, without a program to read or to repair."""
+    second: str = ""
+    """The spec of a second fault, visible beside the first; this makes it a *two* exercise."""
     name: str = ""
     """The stem of the declaring file, set by the loader. A drawn case has its number after a hyphen."""
 
@@ -212,13 +216,28 @@ class Exercise:
     def scenario(self) -> Scenario:
         """The program with its fault, under the exercise's settings and seed."""
         settings = {**self.settings, **(self.five.settings if self.five else {})}
-        return Scenario(self.program, (self.fault,), settings, self.seed, decoy=self.decoy)
+        return Scenario(self.program, self.faults, settings, self.seed, decoy=self.decoy)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The spec of each fault: one, or two of a *two* exercise."""
+        return (self.fault, self.second) if self.second else (self.fault,)
 
     @property
     def about_fault(self) -> tuple[Fault, dict[str, float | int]]:
-        """The fault and its parameters."""
-        [found] = self.scenario.specs
-        return found
+        """The fault and its parameters; of a *two* exercise the first one."""
+        return self.scenario.specs[0]
+
+    @property
+    def about_faults(self) -> tuple[tuple[Fault, dict[str, float | int]], ...]:
+        """Each fault with its parameters."""
+        return (self.about_fault, *self.scenario.specs[1:])
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The ticket of each diagnosis form: the exercise's own, or one for each of two findings."""
+        ticket = self.scenario.ticket
+        return tuple(f"{ticket}/{number}" for number in (1, 2)) if self.second else (ticket,)
 
     @property
     def trap(self) -> bool:
@@ -227,12 +246,16 @@ class Exercise:
 
     @property
     def kind(self) -> str:
-        """Return "repair", "nothing", "break", "decoy" or "five"."""
-        if self.five:
-            return "five"
+        """Return "repair", "nothing", "break", "decoy", "five" or "two"."""
+        if self.five or self.second:
+            return "five" if self.five else "two"
         return "break" if self.breaks else "nothing" if self.trap else "decoy" if self.decoy else "repair"
 
     @property
-    def hints(self) -> tuple[str, str, str]:
-        """Three hints, from a nudge to the line."""
-        return self.breaks.hints if self.breaks else self.about_fault[0].hints
+    def hints(self) -> tuple[str, ...]:
+        """Three hints, from a nudge to the line. Those of two faults take turns."""
+        if self.breaks:
+            return self.breaks.hints
+        return tuple(
+            hint for step in zip(*(fault.hints for fault, _ in self.about_faults), strict=True) for hint in step
+        )

@@ -7,7 +7,7 @@ notebooks are not edited by hand; the same declaration gives the same bytes.
 from typing import Any, Protocol
 
 from bugzoo.device import ABOUT, LINE
-from bugzoo.grading import notebook_break, notebook_five
+from bugzoo.grading import notebook_break, notebook_five, notebook_two
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
@@ -59,11 +59,11 @@ def build(exercise: Exercise, kind: str = "student", source: str = "", answer: s
         "hints": f'hints = cell.hints("{name}")',
         "diagnosis-text": _DIAGNOSIS,
         "form": "form.line()",
-        "diagnosis-answer": answer or _answer(filled(exercise), kind),
+        "diagnosis-answer": answer or _answer(exercise, kind),
         "repair": f'{_GRADER}\n\ncell.repair("{name}")',
         "diagnosis": f'{_GRADER}\n\ncell.diagnosis("{name}")',
         "debrief": f'cell.debrief("{name}")',
-    }
+    } | (notebook_two.cells(name, GRADING) if exercise.second else {})
     return notebook(exercise, source, exercise.scenario.ticket, own)
 
 
@@ -188,11 +188,13 @@ _DEBRIEF = (
 )
 
 
-def _answer(right: dict[str, Any], kind: str) -> str:
+def _answer(exercise: Exercise, kind: str) -> str:
     if kind == "student":
         return STUB
-    given = "\n".join(f"    {name}={value!r}," for name, value in right.items())
+    given = "\n".join(f"    {name}={value!r}," for name, value in filled(exercise).items())
     text = f"filled = form.hand_in(\n{given}\n)".replace("'", '"')
+    if exercise.second:
+        text = notebook_two.answer([filled(exercise, of) for of in range(len(exercise.faults))])
     return _enclosed(text, kind)
 
 

@@ -38,6 +38,8 @@ class Program:
         """Where the program runs; its text says "cpu", as the cells do."""
         self._forms: tuple[str, ...] = ()
         """Tickets of the forms that ask for it, if there are several."""
+        self._assigned = False
+        """It is an assignment's: its diagnosis can be changed until the notebook is collected."""
         self._handed: dict[str, str] = {}
         self._twin: healthy.Twin | None = None
         self._view: Any = None
@@ -57,7 +59,9 @@ class Program:
 
         exercise = load(name)
         self.device = places.use(places.CPU if exercise.on_cpu else device)
-        about = {"exercise": exercise.name, "program": exercise.program}
+        about: dict[str, Any] = {"exercise": exercise.name, "program": exercise.program}
+        self._forms, self._assigned = exercise.forms if exercise.second else (), False
+        about |= {"forms": len(self._forms)} if self._forms else {}
         twin = healthy.Twin(exercise.name, device=self.device)
         self._start(exercise.scenario.ticket, handed_out(exercise), twin, about)
         self.ranks, self._edited = exercise.scenario.ranks, exercise.kind == "break"
@@ -71,7 +75,7 @@ class Program:
         self._start(
             ticket, zlib.decompress(base64.b85decode("".join(text.split()))).decode(), twin, {"program": program}
         )
-        self.ranks, self._forms = ranks, forms(ticket)
+        self.ranks, self._forms, self._assigned = ranks, forms(ticket), True
 
     def _start(self, ticket: str, text: str, twin: healthy.Twin, about: dict[str, Any]) -> None:
         if ticket != self.ticket:
@@ -106,7 +110,7 @@ class Program:
 
         Never in an assignment: its diagnosis can be changed until the notebook is collected.
         """
-        return not self._forms and diagnosed(self.ticket)
+        return not self._assigned and diagnosed(*(self._forms or (self.ticket,)))
 
     def run(self) -> Any:
         """Train the program in a fresh process, plotted live over the healthy run; return the view with a Stop button."""
@@ -156,7 +160,7 @@ class Program:
         """Run one of the tools that `program.views()` lists, print what it measures and return it. Raises UserError."""
         looks.checked_tool(name)
         # never opened in an assignment and where there is no diagnosis, so nothing is said to open
-        return looks.use(name, self.as_run, self.ranks, None if self._forms or self._edited else self.diagnosed)
+        return looks.use(name, self.as_run, self.ranks, None if self._assigned or self._edited else self.diagnosed)
 
     def instruments(self) -> None:
         """Raise a UserError: views have taken the place of instruments here."""
@@ -202,9 +206,9 @@ class Program:
         return f"<program {self.ticket}: {', '.join(self.sections) or 'nothing saved yet'}>"
 
 
-def diagnosed(ticket: str) -> bool:
-    """Return whether the record has a complete diagnosis for a ticket."""
-    return record.first_diagnosis(ticket) is not None
+def diagnosed(*tickets: str) -> bool:
+    """Return whether the record has a complete diagnosis for a ticket, or for the ticket of each form."""
+    return record.first_diagnoses(tickets) is not None
 
 
 def forms(ticket: str) -> tuple[str, ...]:

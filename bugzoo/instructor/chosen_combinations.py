@@ -42,6 +42,8 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("modes/no_grad_missing", "loop/stale_gradients"),
         ("modes/eval_mode_missing", "data/labels_out_of_sync", "loop/stale_gradients"),
         ("modes/eval_mode_missing", "data/no_shuffle", "freezing/frozen_layers"),
+        ("loss/sum_reduction", "optimizer/lr_too_low"),
+        ("loss/sum_reduction", "optimizer/lr_too_high"),
     ),
     "mini_transformer": (
         ("attention/causal_mask_missing", "loss/double_softmax"),
@@ -81,6 +83,7 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("resume/optimizer_state_lost", "freezing/frozen_layers"),
         ("loop/scheduler_per_microbatch", "modes/eval_mode_missing"),
         ("loop/scheduler_never_stepped", "modes/eval_mode_missing", "freezing/frozen_layers"),
+        ("loss/sum_reduction", "optimizer/lr_too_high"),
     ),
 }
 """Program -> the combinations of faults on it."""

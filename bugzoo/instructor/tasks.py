@@ -10,6 +10,7 @@ from bugzoo.errors import UserError
 from bugzoo.grading.answers import about, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.exercises import load as load_exercise
+from bugzoo.grading.findings import KEY
 from bugzoo.grading.grade import grade, grade_exercise
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.notebook import build as build_exercise
@@ -101,7 +102,8 @@ class ExerciseTask:
         self.name, self.max_points, self.people = self.exercise.name, sum(self.exercise.points), {}
 
     def fingerprint(self) -> str:
-        found = (grading(), self.exercise, right(self.exercise), about(self.exercise))
+        wanted = [right(self.exercise, of) for of in range(len(self.exercise.faults))]
+        found = (grading(), self.exercise, wanted, about(self.exercise))
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
@@ -114,10 +116,14 @@ class ExerciseTask:
         return ""
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
-        return grade_exercise(self.name, source, _one(records), strict_isolation=strict)
+        return grade_exercise(self.name, source, self._given(records), strict_isolation=strict)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
-        return grade_diagnosis(self.name, _one(records))
+        return grade_diagnosis(self.name, self._given(records))
+
+    def _given(self, records: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the record of the exercise's form; of two findings both."""
+        return {KEY: records[:2]} if self.exercise.second else _one(records)
 
 
 def _one(records: list[dict[str, Any]]) -> dict[str, Any]:

@@ -75,12 +75,15 @@ class DiagnosisForm:
     views used are read from the record; `ask_evidence` asks for them instead, when nothing records them. Hints
     are counted from `hints` and from any hints with the same ticket. Their cost does not depend on whether the form was
     given them, or on the order in which they were shown.
+
+    `tickets`: those of all forms of one diagnosis, if it has several findings; this form's own is among them.
     """
 
     def __init__(
         self,
         ticket: str = "",
         *,
+        tickets: Sequence[str] = (),
         causes: Sequence[str] | None = None,
         tests: Sequence[str] = (),
         pairs: Mapping[str, tuple[str, Sequence[str]]] | None = None,
@@ -89,6 +92,7 @@ class DiagnosisForm:
         ask_evidence: bool = False,
     ) -> None:
         self.causes, self.tests, self.hints = words() if causes is None else tuple(causes), tuple(tests), hints
+        self.tickets = tuple(tickets) or (ticket,)
         self.source, self.ask_evidence, self.pairs = source, ask_evidence, dict(pairs or {})
         before = record.diagnosis(ticket) if ticket else None
         known = {one.name for one in fields(Diagnosis)}
@@ -103,6 +107,25 @@ class DiagnosisForm:
         if self.pairs and (kept := record.notes(ticket, "hypothesis")):
             self._take(kept[-1])
         self._begin = time.monotonic() - self.diagnosis.seconds
+
+    @property
+    def number(self) -> int:
+        """Which finding of several it asks for, from 1; 0 for the only one."""
+        return self.tickets.index(self.diagnosis.ticket) + 1 if len(self.tickets) > 1 else 0
+
+    @property
+    def heading(self) -> str:
+        """What stands before its first question."""
+        return f"Finding {self.number}. " if self.number else ""
+
+    @property
+    def variable(self) -> str:
+        """The form's name in a notebook."""
+        return ("form", "first", "second")[self.number]
+
+    def counted(self) -> list[dict[str, Any]] | None:
+        """Return what is graded: what all forms held when all were complete for the first time; None before that."""
+        return record.first_diagnoses(self.tickets)
 
     def asked(self, cause: str) -> tuple[str, tuple[str, ...]]:
         """Return (the question, texts) of the test that is asked for after a cause; ("", ()) if none is."""
@@ -149,7 +172,9 @@ class DiagnosisForm:
             raise unknown("instrument", old, diagnostics.names(), "program.views()")
         for name, value in fields.items():
             setattr(self.diagnosis, name, value)
-        self.diagnosis.hints = max(self.hints.opened if self.hints else 0, opened_hints(ticket), self.diagnosis.hints)
+        self.diagnosis.hints = max(
+            self.hints.opened if self.hints else 0, opened_hints(self._case), self.diagnosis.hints
+        )
         self.diagnosis.seconds = round(time.monotonic() - self._begin, 1)
         self.handed_in = True
         if ticket:
@@ -164,16 +189,23 @@ class DiagnosisForm:
     @property
     def noted(self) -> bool:
         """Whether a notebook records the views used for this ticket, and since when."""
-        return bool(self.diagnosis.ticket and record.notes(self.diagnosis.ticket, "started"))
+        return bool(self._case and record.notes(self._case, "started"))
+
+    @property
+    def _case(self) -> str:
+        """The ticket of the exercise, without the number of a form."""
+        return self.diagnosis.ticket.partition("/")[0]
 
     def show(self) -> "DiagnosisForm":
         """Show the form, or one line of text without a front end."""
         if headless():
+            form = self.variable
             print(
-                "Diagnosis: form.hand_in(cause=..., place=<line>, step=<step>, test=...); form.causes are the causes."
+                f"{self.heading}Diagnosis: {form}.hand_in(cause=..., place=<line>, step=<step>, test=...); {form}.causes are "
+                "the causes."
             )
             if self.pairs:
-                print("form.asked(cause) is the question about the test, with its answers.")
+                print(f"{form}.asked(cause) is the question about the test, with its answers.")
             for letter, text in zip(LETTERS, self.tests, strict=False):
                 print(f"  test {letter}: {text}")
             return self
@@ -190,7 +222,8 @@ class DiagnosisForm:
     def line(self) -> None:
         """Show the second part, or one line of text without a front end."""
         if headless():
-            print("Line and step: form.hand_in(place=<line>, step=<step>) completes the diagnosis.")
+            what = "the finding" if self.number else "the diagnosis"
+            print(f"{self.heading}Line and step: {self.variable}.hand_in(place=<line>, step=<step>) completes {what}.")
             return
         from bugzoo.lab.diagnosis_face import Face
 

@@ -50,7 +50,7 @@ class Face:
         before, after = ([], []) if form.pairs else ends
         self.box = page.form([
             *before,
-            page.ask("Which line of the program has to change? None where nothing is wrong."), self.place,
+            page.ask(f"{form.heading}Which line of the program has to change? None where nothing is wrong."), self.place,
             page.ask("At which step does it first show?"), self.step,
             *looked, *after, self.button, self.carried.box, self.told,
         ])  # fmt: skip
@@ -94,15 +94,15 @@ class Face:
         """Return whether this is the diagnosis that is graded, or what it lacks."""
         if not self.form.pairs:
             return ""
-        notes = record.notes(self.form.diagnosis.ticket, "diagnosis")
         if self.form.lacks():
             return " It is not complete, so nothing is graded yet."
-        first = sum(bool(one.get("complete", True)) for one in notes) == 1
-        return (
-            " It is complete: run the cells below."
-            if first
-            else " Your first complete one is graded; this is practice."
-        )
+        counted = self.form.counted()
+        if counted is None:
+            return " This finding is complete. Fill in the other form as well: nothing is graded yet."
+        last = record.diagnosis(self.form.diagnosis.ticket)
+        if last in counted:
+            return " It is complete: run the cells below."
+        return " Your first complete one is graded; this is practice."
 
     def _left_out(self) -> str:
         """Return what was handed in and what is missing; a healthy program needs no line."""
@@ -119,7 +119,7 @@ class Face:
         """Set the text that stays in the saved notebook."""
         found = self.form.diagnosis
         told = f"Handed in: {found.text()}." if self.form.handed_in else "Diagnosis form: nothing handed in yet."
-        page.keep(self.handle, f"{told} Run this cell for the form.")
+        page.keep(self.handle, f"{self.form.heading}{told} Run this cell for the form.")
 
 
 def choice(options: list[tuple[str, str]], value: str) -> Any:

@@ -29,7 +29,7 @@ class First:
         self.button.on_click(self._pressed)
         self._ask(given.cause, given.test)
         self.box = page.form([
-            page.ask("What is wrong?"), self.cause,
+            page.ask(f"{form.heading}What is wrong?"), self.cause,
             page.ask("How sure are you, from 0 (a guess) to 100 (certain)?"), self.sure,
             self.question, self.test, self.button, self.carried.box, self.told,
         ])  # fmt: skip
@@ -62,7 +62,7 @@ class First:
         text = "\n".join(["Kept so far:", *guesses]) if guesses else ""
         if guesses and self.form.asked(found.cause)[1] and not found.test:
             text += "\nThe question about the test is still open."
-        if guesses and record.first_diagnosis(found.ticket):
+        if guesses and self.form.counted():
             text += "\nYour diagnosis is handed in. What you change now is practice."
         self.told.value = page.say(text)
-        page.keep(self.handle, f"{text or 'Nothing kept yet.'}\nRun this cell for the form.")
+        page.keep(self.handle, f"{self.form.heading}{text or 'Nothing kept yet.'}\nRun this cell for the form.")

@@ -6,6 +6,8 @@ For each exercise, graded like a learner's submission:
 - Only a diagnosis with the right cause earns points, and that of the solution notebook earns all of them.
 - Nothing that a learner sees names the fault: neither the notebook nor its output (`leaks`).
 - The fault shows: in one of its views a number is outside its usual range (`shown`).
+- Of two faults a repair of either one earns half of the points, and no more with a pretence for the other. Each
+  combination of correct repairs passes.
 - A decoy is harmless (`decoys`): a repair that also takes it away passes with less, and without a repair nothing is won.
 - All this, but the attacks and the search, also holds at both ends of what its further tickets draw (`another`).
 
@@ -32,20 +34,21 @@ from bugzoo.grading import another
 from bugzoo.grading.answers import about, filled, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
+from bugzoo.grading.halves import PLAIN
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import all_made, pretences
-from bugzoo.proving import code, decoys, fives, ledger
+from bugzoo.proving import code, decoys, findings, fives, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
-from bugzoo.proving.trials import MUST_PASS, Trial, reliable, told, trials, verdict
+from bugzoo.proving.trials import AT_MOST, HALF, MUST_PASS, Trial, reliable, told, trials, verdict
 from bugzoo.proving.tried import conditions
 from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
 LEAST_OF_EDITS = {"other edits that count": 4, "lazy edits of its own": 2}
 LEAKS, VIEWS, DECOY, FIVE = "leaks", "views", "decoy", "five"
-ORDER = (LEAKS, VIEWS, DECOY, FIVE, "solution", "touched", "correct", "degenerate", "attack", "unsolved")
+ORDER = (LEAKS, VIEWS, DECOY, FIVE, "solution", "touched", "correct", HALF, AT_MOST, "degenerate", "attack", "unsolved")
 """Slow kinds come first, so that no core is idle at the end."""
 Place = tuple[str, str, str]
 """(exercise, kind, name) of one trial."""
@@ -169,6 +172,8 @@ def of_an_end(case: Exercise) -> Iterator[Trial]:
     for trial in trials(case):
         if trial.kind in ("solution", "unsolved") or (trial.kind == "correct" and case.breaks):
             yield trial
+        elif trial.kind == HALF and trial.name.endswith(PLAIN):
+            yield trial
         elif trial.kind == "degenerate" and case.breaks and trial.name in case.breaks.lazy:
             yield trial
 
@@ -257,6 +262,9 @@ def _thin(exercise: Exercise, mine: list[Trial]) -> list[str]:
     if exercise.breaks:
         lazy = all_made(handed_out(exercise), exercise.breaks.lazy, {})
         return _fewer({"other edits that count": correct, "lazy edits of its own": len(lazy)}, LEAST_OF_EDITS)
+    if exercise.second:
+        counts = {fault.id: findings.counts(mine, fault.id) for fault, _ in exercise.about_faults}
+        return [f"{fault}: {text}" for fault, count in counts.items() for text in _fewer(count, LEAST)]
     own = pretences(handed_out(exercise), *exercise.about_fault)
     return _fewer({"correct repairs": correct, "pretences of its own": len(own)}, LEAST)
 
@@ -269,6 +277,8 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
     """Return how many diagnoses were graded, and sentences on wrong grades; none for a *break* exercise and a *five*."""
     if exercise.breaks or exercise.five:
         return 0, []
+    if exercise.second:
+        return findings.diagnoses(exercise)
     problems, full, true = [], filled(exercise), right(exercise).causes
     result = grade_diagnosis(exercise.name, full)
     if result.share != 1:

@@ -15,6 +15,7 @@ from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
+from bugzoo.grading.notebook_two import FORMS
 from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import ALARMS
@@ -48,11 +49,13 @@ def names(exercise: Exercise) -> set[str]:
 
     Of a decoy its id, stem and title.
     """
-    fault = exercise.about_fault[0]
-    stem = fault.id.rsplit("/", 1)[1]
-    found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
-    if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
-        found |= set(right(exercise).causes)
+    found: set[str] = set()
+    for of, (fault, _) in enumerate(exercise.about_faults):
+        stem = fault.id.rsplit("/", 1)[1]
+        found |= {fault.id, fault.id.replace("/", "."), fault.title}
+        found |= {stem, stem.replace("_", " "), stem.replace("_", "-")}
+        if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
+            found |= set(right(exercise, of).causes)
     for trap, _ in exercise.scenario.odd:
         stem = trap.id.rsplit("/", 1)[1]
         found |= {trap.id, stem, stem.replace("_", " "), trap.title}
@@ -61,8 +64,10 @@ def names(exercise: Exercise) -> set[str]:
 
 def words(exercise: Exercise) -> set[str]:
     """Return words of the fault's stem, title and cause that are not in the healthy program's code."""
-    fault = exercise.about_fault[0]
-    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise).causes[:1])])
+    told = []
+    for of, (fault, _) in enumerate(exercise.about_faults):
+        told += [fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise, of).causes[:1])]
+    said = " ".join(told)
     known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
     return {word for word in _words(said) if len(word) > 3} - known
 
@@ -111,8 +116,13 @@ def probe(exercise: Exercise) -> str:
         return _probe_of_a_five(exercise)
     wrong = next(iter(generic(handed_out(exercise), *exercise.about_fault).values()))
     answer = 'filled = form.hand_in(cause="something else", place=1, step=1, evidence=["loss_curve"], test="Z")'
-    made = json.loads(build(exercise, source=wrong, answer=answer))
     probes = _cells(_PROBES)
+    if exercise.second:
+        answer = "\n".join(answer.replace("form.", f"{name}.") for name in FORMS)
+        probes = _cells(
+            text.replace("form.", "first.").replace("repr(form)", "repr(first), repr(second)") for text in _PROBES
+        )
+    made = json.loads(build(exercise, source=wrong, answer=answer))
     probes.insert(0, probes[0] | {"id": "tried", "source": f'_ = cell.repair("{exercise.name}")'})
     before = next(place for place, cell in enumerate(made["cells"]) if cell["id"] == "diagnosis-answer")
     made["cells"][before:before] = probes[:-1]  # after the diagnosis a verdict may be shown

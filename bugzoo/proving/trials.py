@@ -8,8 +8,9 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
+from bugzoo.grading.halves import half, halves
 from bugzoo.grading.model import Exercise, Result
-from bugzoo.grading.repairs import Params, all_made, pretences, repairs
+from bugzoo.grading.repairs import Params, all_made, made, pretences, repairs
 from bugzoo.proving.attacks import attacks
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.pretences import PRETENCES
@@ -17,6 +18,8 @@ from bugzoo.scenario import Scenario
 
 MUST_PASS, MUST_FAIL = ("solution", "correct", "touched"), ("unsolved", "degenerate", "attack")
 """Kinds of submissions. "touched": a repair that also takes a decoy away passes, with less than all points."""
+HALF, AT_MOST = "half", "at most half"
+"""Kinds of a *two* exercise: a repair of one fault earns half of the points. With a pretence for the other it earns no more."""
 UNGRADED = ("a syntax error", "no model")
 """Attacks that leave nothing to grade."""
 
@@ -77,11 +80,38 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     if exercise.trap:
         yield Trial(exercise.name, "unsolved", "as handed out", broken)
         yield Trial(exercise.name, "unsolved", "as handed out, blamed", broken, {"cause": _another(cause)})
+    if exercise.second:
+        yield from of_two(exercise)
+        return
     for trial in of_texts(broken, healthy_text(exercise), *exercise.about_fault):
         diagnosis = None if trial.kind == "unsolved" else {"cause": cause}
         yield replace(trial, diagnosis=diagnosis, exercise=exercise.name)
     if exercise.decoy:
         yield from of_decoy(exercise, {"cause": cause})
+
+
+def of_two(exercise: Exercise) -> Iterator[Trial]:
+    """Yield the submissions for two faults: repairs of one and of both, and pretences, alone and beside a repair."""
+    broken, healthy = handed_out(exercise), healthy_text(exercise)
+    for name, text in accepted(exercise).items():
+        yield Trial(exercise.name, "solution" if name == "solution" else "correct", name, text)
+    yield Trial(exercise.name, "unsolved", "as handed out", broken)
+    mended = [text for of in (0, 1) for text in halves(exercise, of).values()]
+    for of, (fault, params) in enumerate(exercise.about_faults):
+        for name, text in halves(exercise, of).items():
+            yield Trial(exercise.name, HALF, f"{fault.id}: {name}", text)
+        for name, edits in fault.pretences.items():
+            for kind, base in (("degenerate", broken), (AT_MOST, half(exercise, 1 - of))):
+                text = made(base, edits, params)
+                if text is not None and not any(same_program(text, one) for one in (healthy, *mended)):
+                    yield Trial(exercise.name, kind, f"{fault.id}: {name}", text)
+    own = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
+    for name, text in all_made(
+        broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, {}
+    ).items():
+        yield Trial(exercise.name, "degenerate", name, text)
+    for name, text in attacks(broken).items():
+        yield Trial(exercise.name, "attack", name, text)
 
 
 def of_decoy(exercise: Exercise, diagnosis: dict[str, Any]) -> Iterator[Trial]:
@@ -135,6 +165,12 @@ def verdict(trial: Trial, result: dict[str, Any]) -> list[str]:
         return [f"{what} must pass but is {result['status']}: {why}"]
     if trial.kind == "touched" and not 0 < result["share"] < 1:
         return [f"{what} must cost some of the points but earns {result['share']:.0%}"]
-    if not wanted and (passed or result["share"]):
+    if trial.kind in (HALF, AT_MOST):
+        least = 0.5 if trial.kind == HALF else 0.0
+        if passed or not least <= result["share"] <= 0.5:
+            return [
+                f"{what} must earn {'' if least else 'at most '}half of the points but earns {result['share']:.0%}: {why}"
+            ]
+    elif not wanted and (passed or result["share"]):
         return [f"{what} must fail but earns {result['share']:.0%}"]
     return []

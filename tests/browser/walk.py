@@ -135,12 +135,17 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
         lab.show(name)
         lab.run_cell(name, SECONDS)
         if name == "hypothesis":
-            guess(lab, asked, way)
+            for of in range(len(asked.faults)):
+                guess(lab, asked, way, of)
         elif name == "form":
-            place = right(asked).places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
-            lab.show(name).locator("select").select_option(index=place)
-            lab.show(name).locator("button", has_text="Hand in").click()
-            says(lab.show(name), "Saved at")
+            for of in range(len(asked.faults)):
+                place = (
+                    right(asked, of).places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
+                )
+                form = lab.show(name).locator(".bugzoo-form").nth(of)
+                form.locator("select").select_option(index=place)
+                form.locator("button", has_text="Hand in").click()
+                says(form, "Saved at")
     assert lab.errors() == []
 
 
@@ -172,9 +177,9 @@ def answer_five(form: Any, wanted: dict[str, Any], good: bool) -> None:
     says(form, "This answer is graded")
 
 
-def guess(lab: Any, asked: Exercise, way: str) -> None:
-    """Choose a cause and its test, and keep both."""
-    form, wanted = lab.show("hypothesis"), right(asked)
+def guess(lab: Any, asked: Exercise, way: str, of: int = 0) -> None:
+    """Choose a cause and its test, and keep both; of two forms in the one at that place."""
+    form, wanted = lab.show("hypothesis").locator(".bugzoo-form").nth(of), right(asked, of)
     causes = [one.strip() for one in form.locator(".bugzoo-is-cause label").all_inner_texts()]
     place = next(place for place, one in enumerate(causes) if one and (one in wanted.causes) == (way == "right"))
     form.locator(".bugzoo-is-cause label").nth(place).click()

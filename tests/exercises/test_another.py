@@ -45,11 +45,13 @@ def test_cases_of_one_ticket_differ_and_stay_between_its_ends() -> None:
         low, high = another.ends(exercise)[:2]
         assert len({one.scenario.ticket for one in drawn}) > 2, exercise.name
         assert all(one.program == low.program and low.seed <= one.seed <= high.seed for one in drawn)
-        own = exercise.program, exercise.fault, exercise.seed
+        own = exercise.program, exercise.faults, exercise.seed
         again = [another.case(exercise, number) for number in range(1, 40)]
-        assert all((one.program, one.fault, one.seed) != own for one in again), "not the exercise itself"
-        for key, least in low.about_fault[1].items():
-            assert all(least <= one.about_fault[1][key] <= high.about_fault[1][key] for one in drawn)
+        assert all((one.program, one.faults, one.seed) != own for one in again), "not the exercise itself"
+        for of in range(len(exercise.faults)):
+            for key, least in low.about_faults[of][1].items():
+                most = high.about_faults[of][1][key]
+                assert all(least <= one.about_faults[of][1][key] <= most for one in drawn)
 
 
 @pytest.mark.parametrize("name", [one.name for one in ALL])

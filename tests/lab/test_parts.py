@@ -98,3 +98,32 @@ def test_without_a_front_end_no_cause_is_named(capsys, monkeypatch) -> None:
     said = capsys.readouterr().out
     assert "form.asked(cause)" in said and "form.hand_in(place=<line>" in said
     assert not [cause for cause in CAUSES if cause in said]
+
+
+def test_of_two_forms_each_names_its_finding_and_both_are_needed(front_end) -> None:
+    tickets = ("Z-306/1", "Z-306/2")
+    first, second = (made(ticket, tickets=tickets).show() for ticket in tickets)
+    assert "Finding 1. What is wrong?" in first.face.box.children[0].value
+    assert "Finding 2. What is wrong?" in second.face.box.children[0].value
+    for form, line in ((first, 1), (second, 2)):
+        form.line()
+        form.face.cause.value, form.face.test.value = "data leakage", "A"
+        form.face.button.click()
+        form.last.place.value = line
+    assert "Finding 2. Which line" in second.last.box.children[0].value
+    second.last.button.click()
+    assert "Fill in the other form as well: nothing is graded yet" in second.last.told.value
+    second.face.button.click()
+    assert "practice" not in second.face.told.value
+    second.last.place.value = 1
+    second.last.button.click()
+    assert "Fill in the other form" in second.last.told.value, "it may still be changed"
+    first.last.button.click()
+    assert "It is complete: run the cells below" in first.last.told.value
+    second.last.place.value = 2
+    second.last.button.click()
+    assert "this is practice" in second.last.told.value
+    second.face.button.click()
+    assert "What you change now is practice" in second.face.told.value
+    assert [one["place"] for one in record.first_diagnoses(tickets)] == [1, 1]
+    assert record.first_diagnoses(("Z-306/1", "Z-306/3")) is None

@@ -1,0 +1,40 @@
+"""The texts of a *two* exercise: with one fault repaired, and with both repaired in every way that counts."""
+
+from bugzoo.grading.grade import broken_text, healthy_text, same_program, told
+from bugzoo.grading.model import Exercise
+from bugzoo.grading.partial_credit import without
+from bugzoo.grading.repairs import made, repairs
+
+PLAIN = "as in the solution"
+"""Name of the repair that restores the healthy lines."""
+
+
+def half(exercise: Exercise, of: int) -> str:
+    """Return the text with one fault repaired as in the solution. `of`: 0 or 1, its place in `about_faults`."""
+    return told(exercise, without(exercise.scenario, (exercise.about_faults[of][0].id,)).source)
+
+
+def halves(exercise: Exercise, of: int) -> dict[str, str]:
+    """Return name -> text with only this fault repaired, in every accepted way."""
+    return _different({PLAIN: half(exercise, of)} | repairs(broken_text(exercise), *exercise.about_faults[of]))
+
+
+def both(exercise: Exercise) -> dict[str, str]:
+    """Return name -> text for each combination of accepted repairs, without that of the solution."""
+    found: dict[str, str] = {}
+    first, second = exercise.about_faults
+    for one, text in halves(exercise, 0).items():
+        start = healthy_text(exercise) if one == PLAIN else made(half(exercise, 1), first[0].repairs[one], first[1])
+        others = {name: made(text, edits, second[1]) for name, edits in second[0].repairs.items()}
+        found |= {f"{one} + {name}": done for name, done in ({PLAIN: start} | others).items() if done is not None}
+    found.pop(f"{PLAIN} + {PLAIN}")
+    return {name: text for name, text in _different(found).items() if not same_program(text, healthy_text(exercise))}
+
+
+def _different(texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts without repetitions: on some programs two repairs are the same."""
+    found: dict[str, str] = {}
+    for name, text in texts.items():
+        if not any(same_program(text, other) for other in found.values()):
+            found[name] = text
+    return found

@@ -1,0 +1,22 @@
+"""What the forms of an exercise hold, as one record: what is graded, and what was handed in last."""
+
+from typing import Any
+
+from bugzoo import record
+
+
+def counted(forms: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return the first complete diagnosis, of this kernel or an earlier one; None before there is one."""
+    found = record.first_diagnoses(forms)
+    return _of_all(found) if found else None
+
+
+def last(forms: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return what was handed in last, complete or not; None if nothing was."""
+    found = [record.diagnosis(ticket) for ticket in forms]
+    return _of_all([one or {} for one in found]) if any(found) else None
+
+
+def _of_all(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return one record of the forms' records; of several with the time of the latest."""
+    return found[0] if len(found) == 1 else {"findings": found, "at": max(one.get("at", 0.0) for one in found)}
