@@ -11,7 +11,7 @@ FED, BLOCKS = "self.feed_forward(self.norm2(x))", "self.blocks($X)"
 BREAKS = Break(
     must=("dependency.future_leak > 0.01", "both_modes.future_leak > 0.01", "both_modes.later_weight <= 0"),
     on_average=(),
-    alarms=("dependency",),
+    alarms=("dependency", "class_balance"),  # what it reads first are the common characters
     stays=("mask", "softmax"),
     hints=(
         "The mask hides positions from the weights. Which other lines could carry a character to an earlier position?",
