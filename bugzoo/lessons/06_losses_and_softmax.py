@@ -887,6 +887,5 @@ ln_100, floor_100 = math.log(100), lowest(100)
 # 4. **Accuracy forgives what a loss does not.** *Fails when* you use a threshold or a probability: then look at the validation loss.
 #
 # **Next:** repair a loss of another size in [exercise 16](../exercises/16_thirty_times.ipynb). In
-# [exercise 17](../exercises/17_second_opinion.ipynb) a reviewer and an author disagree. In
-# [exercise 18](../exercises/18_one_behind_the_other.ipynb) one curve holds more than one finding. The same views work on your own
-# script, without changing it: `bugzoo checkup train.py`.
+# [exercise 17](../exercises/17_second_opinion.ipynb) a reviewer and an author disagree. The same views work on your own script, without
+# changing it: `bugzoo checkup train.py`.

@@ -6,7 +6,8 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
-from bugzoo.grading.answers import accepted, filled
+from bugzoo.grading.answers import accepted, filled, right
+from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.halves import half, halves
 from bugzoo.grading.model import Exercise, Result
@@ -104,7 +105,9 @@ def of_two(exercise: Exercise) -> Iterator[Trial]:
             for kind, base in (("degenerate", broken), (AT_MOST, half(exercise, 1 - of))):
                 text = made(base, edits, params)
                 if text is not None and not any(same_program(text, one) for one in (healthy, *mended)):
-                    yield Trial(exercise.name, kind, f"{fault.id}: {name}", text)
+                    kind = AT_MOST if _repairs_other(exercise, of, text) else kind
+                    alone = " alone" if base == broken else ""
+                    yield Trial(exercise.name, kind, f"{fault.id}: {name}{alone}", text)
     own = {name for fault, _ in exercise.about_faults for name in (*fault.repairs, *fault.pretences)}
     for name, text in all_made(
         broken, {name: edits for name, edits in PRETENCES.items() if name not in own}, {}
@@ -112,6 +115,16 @@ def of_two(exercise: Exercise) -> Iterator[Trial]:
         yield Trial(exercise.name, "degenerate", name, text)
     for name, text in attacks(broken).items():
         yield Trial(exercise.name, "attack", name, text)
+
+
+def _repairs_other(exercise: Exercise, of: int, text: str) -> bool:
+    """Return whether a pretence for one fault changes a line that a repair of the other one changes.
+
+    To divide the learning rate is no repair of a summed loss, but it is one of a learning rate that is too high.
+    """
+    places = right(exercise, 1 - of).places
+    changed = changed_lines(text, handed_out(exercise))
+    return any(first <= end and start <= last for first, last in changed for start, end in places)
 
 
 def of_decoy(exercise: Exercise, diagnosis: dict[str, Any]) -> Iterator[Trial]:
