@@ -57,7 +57,7 @@ def record(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[str]:
     made, scenarios = trained(exercise, tell), fives.runs(exercise)
     text = recordings.written(made)
     write_atomic(recordings.path(exercise.name), text, parents=True)
-    recordings.recording.cache_clear()
+    fives.forget()
     told = [_told(scenario, run) for scenario, run in zip(scenarios, made, strict=True)]
     ledger.write("recorded", exercise.name, {"runs": told, "texts": texts(exercise), "with": ledger.environment()})
     return of_runs(exercise, made)
@@ -109,7 +109,8 @@ def stale(exercise: Exercise) -> list[str]:
     """Return a sentence if the recording is of other programs than today's."""
     if ledger.read("recorded", exercise.name).get("texts") == texts(exercise):
         return []
-    return [f"{exercise.name} was recorded from other programs; type `bugzoo exercises record {exercise.name}`"]
+    base = another.parted(exercise.name)[0]
+    return [f"{exercise.name} was recorded from other programs; type `bugzoo exercises record {base}`"]
 
 
 def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
