@@ -125,13 +125,17 @@ def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
             seen = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
             missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(seen)]
             found += [f"run {place} is broken and does not show {text}" for text in missing]
-    now, kept = recordings.read_back(recordings.written(made)), recordings.recording(exercise.name)
+    now, kept = tuple(map(_seen, made)), recordings.recording(exercise.name)
     found += [f"run {place} differs from its recording" for place, apart in enumerate(_apart(now, kept), 1) if apart]
     if bad:
         one, other = fives.telling(now, bad), fives.telling(kept, bad)
         found += [] if one == other else [f"the readings that tell are {sorted(one)}, in the recording {sorted(other)}"]
         found += [] if one else ["no reading tells which run is broken"]
     return found
+
+
+def _seen(run: Run) -> Recorded:
+    return Recorded(tuple(run.trace.loss.tolist()), run.trace.metrics, run.readings)
 
 
 def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[bool]:
