@@ -6,6 +6,7 @@ parts are graded: which run is broken, of what, and which reading tells. A wrong
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from bugzoo import views
@@ -77,7 +78,18 @@ def truth(exercise: Exercise) -> Truth:
     run, (fault, params) = broken(exercise), exercise.about_fault
     if run == NONE:
         return Truth(run, (table.NOTHING,), {})
-    return Truth(run, table.right(fault.id, params), telling(recording(exercise.name), run))
+    return Truth(run, table.right(fault.id, params), _told(exercise.name, run))
+
+
+@cache
+def _told(name: str, run: int) -> dict[str, tuple[str, ...]]:
+    return telling(recording(name), run)
+
+
+def forget() -> None:
+    """Read recordings anew: their files have changed."""
+    recording.cache_clear()
+    _told.cache_clear()
 
 
 def telling(recorded: tuple[Recorded, ...], run: int) -> dict[str, tuple[str, ...]]:

@@ -57,7 +57,7 @@ def record(exercise: Exercise, tell: Tell = lambda done, of: None) -> list[str]:
     made, scenarios = trained(exercise, tell), fives.runs(exercise)
     text = recordings.written(made)
     write_atomic(recordings.path(exercise.name), text, parents=True)
-    recordings.recording.cache_clear()
+    fives.forget()
     told = [_told(scenario, run) for scenario, run in zip(scenarios, made, strict=True)]
     ledger.write("recorded", exercise.name, {"runs": told, "texts": texts(exercise), "with": ledger.environment()})
     return of_runs(exercise, made)
@@ -109,7 +109,8 @@ def stale(exercise: Exercise) -> list[str]:
     """Return a sentence if the recording is of other programs than today's."""
     if ledger.read("recorded", exercise.name).get("texts") == texts(exercise):
         return []
-    return [f"{exercise.name} was recorded from other programs; type `bugzoo exercises record {exercise.name}`"]
+    base = another.parted(exercise.name)[0]
+    return [f"{exercise.name} was recorded from other programs; type `bugzoo exercises record {base}`"]
 
 
 def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
@@ -124,13 +125,17 @@ def of_runs(exercise: Exercise, made: list[Run]) -> list[str]:
             seen = {"outcome": run.outcome, "metrics": run.trace.metrics, "numbers": numbers}
             missing = [text for text in exercise.about_fault[0].evidence if not parse(text).holds(seen)]
             found += [f"run {place} is broken and does not show {text}" for text in missing]
-    now, kept = recordings.read_back(recordings.written(made)), recordings.recording(exercise.name)
+    now, kept = tuple(map(_seen, made)), recordings.recording(exercise.name)
     found += [f"run {place} differs from its recording" for place, apart in enumerate(_apart(now, kept), 1) if apart]
     if bad:
         one, other = fives.telling(now, bad), fives.telling(kept, bad)
         found += [] if one == other else [f"the readings that tell are {sorted(one)}, in the recording {sorted(other)}"]
         found += [] if one else ["no reading tells which run is broken"]
     return found
+
+
+def _seen(run: Run) -> Recorded:
+    return Recorded(tuple(run.trace.loss.tolist()), run.trace.metrics, run.readings)
 
 
 def _apart(now: tuple[Recorded, ...], kept: tuple[Recorded, ...]) -> Iterator[bool]:
