@@ -10,6 +10,7 @@ from bugzoo.grading import diagnosis as of
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Check, Exercise, Result, state_of
+from bugzoo.grading.onset import onset
 from bugzoo.grading.repairs import all_made, repairs
 from bugzoo.grading.tolerances import tolerances
 
@@ -35,8 +36,7 @@ def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
 
 def offered(exercise: Exercise) -> Choices:
     """Return the discriminating tests that are offered once the right cause is chosen."""
-    fault, params = exercise.about_fault
-    found = choices.pair(fault, params, exercise.scenario.ticket, table.right(fault.id, params)[0])
+    found = choices.pair(*exercise.about_fault, exercise.scenario.ticket, true_causes(exercise)[0])
     return found.tests if found else Choices()
 
 
@@ -51,15 +51,27 @@ def suspected(exercise: Exercise) -> tuple[str, ...]:
     return tuple(word for word in words if word not in (table.OTHER, table.NOTHING))[:1]
 
 
+def true_causes(exercise: Exercise) -> tuple[str, ...]:
+    """Return every cause of the form that is right."""
+    fault, params = exercise.about_fault
+    return table.right(fault.id, params)
+
+
+def telling(exercise: Exercise) -> tuple[str, ...]:
+    """Return the views that show what is wrong, the most informative first."""
+    return of.telling(exercise.about_fault[0])
+
+
 _right: dict[str, of.Right] = {}
 
 
 def right(exercise: Exercise) -> of.Right:
-    """Return the right diagnosis of the program as handed out."""
+    """Return the right diagnosis of the program as handed out. Where only a run shows the first step, it runs once."""
     key = repr((exercise, exercise.about_fault))
     if key not in _right:
-        texts = list(accepted(exercise).values())
-        _right[key] = of.right(*exercise.about_fault, handed_out(exercise), texts, offered(exercise))
+        texts, broken = list(accepted(exercise).values()), handed_out(exercise)
+        step = onset(*exercise.about_fault, broken, exercise.scenario.ranks)
+        _right[key] = of.right(*exercise.about_fault, broken, texts, offered(exercise), step)
     return _right[key]
 
 
@@ -123,4 +135,4 @@ def said(part: of.Part) -> str:
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    return handed_out(exercise), healthy_text(exercise), right(exercise).causes, tolerances(exercise.scenario)
+    return handed_out(exercise), healthy_text(exercise), true_causes(exercise), tolerances(exercise.scenario)

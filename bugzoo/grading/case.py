@@ -6,6 +6,7 @@ from typing import Any
 from bugzoo.choices import choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis, repairs
+from bugzoo.grading.onset import onset
 from bugzoo.scenario import Scenario
 
 WEIGHTS = diagnosis.Weights(cause=0.4, place=0.25, step=0.15, evidence=0.0, test=0.2)
@@ -24,7 +25,8 @@ def judged(case: Scenario, given: Mapping[str, Any]) -> str:
     [(fault, params)] = case.specs
     broken = case.source
     accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]
-    right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket))
+    step = onset(fault, params, broken, case.ranks)
+    right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket), step)
     parts = diagnosis.judge(right, given, WEIGHTS)
     lines = []
     for part in parts:

@@ -11,7 +11,7 @@ from bugzoo.frontend import headless
 from bugzoo.grading import decoys, would_say
 from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
@@ -82,7 +82,7 @@ def _thought(exercise: Exercise) -> str:
     ticket = exercise.scenario.ticket
     guesses = [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
     guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
-    true = " or ".join(f"**{word}**" for word in right(exercise).causes)
+    true = " or ".join(f"**{word}**" for word in true_causes(exercise))
     return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\nThe right cause: {true}."]) if guesses else ""
 
 

@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterable
 from typing import Any
 
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.groups import GROUPS
@@ -50,7 +50,7 @@ def names(exercise: Exercise) -> set[str]:
     stem = fault.id.rsplit("/", 1)[1]
     found = {fault.id, fault.id.replace("/", "."), stem, stem.replace("_", " "), stem.replace("_", "-"), fault.title}
     if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
-        found |= set(right(exercise).causes)
+        found |= set(true_causes(exercise))
     for trap, _ in exercise.scenario.odd:
         stem = trap.id.rsplit("/", 1)[1]
         found |= {trap.id, stem, stem.replace("_", " "), trap.title}
@@ -60,7 +60,7 @@ def names(exercise: Exercise) -> set[str]:
 def words(exercise: Exercise) -> set[str]:
     """Return words of the fault's stem, title and cause that are not in the healthy program's code."""
     fault = exercise.about_fault[0]
-    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise).causes[:1])])
+    said = " ".join([fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else true_causes(exercise)[:1])])
     known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
     return {word for word in _words(said) if len(word) > 3} - known
 

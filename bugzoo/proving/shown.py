@@ -7,7 +7,7 @@ from typing import Any
 
 from bugzoo import views
 from bugzoo.fingerprint import code_of
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import telling
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out
 from bugzoo.grading.looks import measured
@@ -20,7 +20,7 @@ def key_of(name: str) -> str:
     exercise = load(name)
     looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
     texts = (handed_out(exercise), *((broken_text(exercise),) if exercise.breaks else ()))
-    return code.keyed((*texts, exercise.trap, right(exercise).evidence), (looking, code.core()))
+    return code.keyed((*texts, exercise.trap, telling(exercise)), (looking, code.core()))
 
 
 def shown(name: str) -> dict[str, Any]:
@@ -34,14 +34,14 @@ def shown(name: str) -> dict[str, Any]:
 
 def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
     """Return the same for one text of the program; a `healthy` one may show no number outside its usual range."""
-    names = [one for one in views.names() if healthy or not views.reruns(one) or one in right(exercise).evidence]
+    names = [one for one in views.names() if healthy or not views.reruns(one) or one in telling(exercise)]
     readings = measured(names, source, exercise.scenario.ranks)
     found = {one: [row.label for row in views.outside(one, readings[one].numbers)] for one in names}
     outside = [f"{one}: {label}" for one, labels in found.items() for label in labels]
     if healthy:
         problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
-    elif any(found.get(one) for one in right(exercise).evidence):
+    elif any(found.get(one) for one in telling(exercise)):
         problems = []
     else:
-        problems = [f"no number of {', '.join(right(exercise).evidence)} is outside its usual range"]
+        problems = [f"no number of {', '.join(telling(exercise))} is outside its usual range"]
     return {"problems": problems, "outside": outside}
