@@ -8,7 +8,7 @@ from bugzoo import record
 def counted(forms: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the first complete diagnosis, of this kernel or an earlier one; None before there is one."""
     found = record.first_diagnoses(forms)
-    return found and _of_all(found)
+    return _of_all(found) if found else None
 
 
 def last(forms: tuple[str, ...]) -> dict[str, Any] | None:
