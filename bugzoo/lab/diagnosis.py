@@ -109,19 +109,19 @@ class DiagnosisForm:
         self._begin = time.monotonic() - self.diagnosis.seconds
 
     @property
-    def number(self) -> int:
+    def finding(self) -> int:
         """Which finding of several it asks for, from 1; 0 for the only one."""
         return self.tickets.index(self.diagnosis.ticket) + 1 if len(self.tickets) > 1 else 0
 
     @property
     def heading(self) -> str:
         """What stands before its first question."""
-        return f"Finding {self.number}. " if self.number else ""
+        return f"Finding {self.finding}. " if self.finding else ""
 
     @property
     def variable(self) -> str:
         """The form's name in a notebook."""
-        return ("form", "first", "second")[self.number]
+        return ("form", "first", "second")[self.finding]
 
     def counted(self) -> list[dict[str, Any]] | None:
         """Return what is graded: what all forms held when all were complete for the first time; None before that."""
@@ -222,7 +222,7 @@ class DiagnosisForm:
     def line(self) -> None:
         """Show the second part, or one line of text without a front end."""
         if headless():
-            what = "the finding" if self.number else "the diagnosis"
+            what = "the finding" if self.finding else "the diagnosis"
             print(f"{self.heading}Line and step: {self.variable}.hand_in(place=<line>, step=<step>) completes {what}.")
             return
         from bugzoo.lab.diagnosis_face import Face
