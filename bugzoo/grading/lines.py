@@ -50,6 +50,10 @@ TITLES = {
     "unchanged model": "Model as it was",
     "unchanged optimizer": "Optimizer as it was",
     "unchanged loss": "Loss as it was",
+    "unchanged mask": "Mask as it was",
+    "unchanged softmax": "Softmax as it was",
+    "both_modes.future_leak": "Train mode and eval mode",
+    "both_modes.later_weight": "Attention weights",
 }
 """Name of a check -> its title. Instruments have theirs in `symptoms`; other names are their own titles."""
 ONLY_ALARMS = "Instruments that are not listed raised no alarm, or had nothing to measure in this program."

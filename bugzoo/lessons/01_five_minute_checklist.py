@@ -1028,6 +1028,5 @@ ids = len(numbers.unique()) - 1
 # 4. **Look at pictures on a fixed scale.** *Fails when* there is no natural one: then compare with data that worked.
 #
 # **Next:** in [exercise 01](../exercises/01_wild_start.ipynb) the loss of another program jumps in the first steps. In
-# [exercise 02](../exercises/02_five_beginnings.ipynb) you get five curves, and no code. In
 # [exercise 03](../exercises/03_in_order.ipynb) a reviewer wants numbers withdrawn. [Lesson 02](02_overfit_one_batch.ipynb) makes a test
 # of check 4. The same checks work on your own script, without changing it: `bugzoo checkup train.py` runs them and ranks the suspects.

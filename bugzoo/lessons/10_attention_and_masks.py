@@ -1044,6 +1044,5 @@ with torch.no_grad():
 # 4. **A shape that fits proves nothing.** `view` renames axes, `transpose` moves them. *Fails when* an axis has length 1: then both are
 #    right.
 #
-# **Next:** [exercise 28](../exercises/28_mixed_lengths.ipynb) is about the same text and another verdict. In
-# [exercise 29](../exercises/29_through_the_wall.ipynb) you write the edit: the mask stays right, and the model sees the future. The same
-# views work on your own script, without changing it: `bugzoo checkup train.py`.
+# **Next:** [exercise 28](../exercises/28_mixed_lengths.ipynb) is about the same text and another verdict. The same views work on your own script,
+# without changing it: `bugzoo checkup train.py`.
