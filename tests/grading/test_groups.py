@@ -22,7 +22,7 @@ from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
 
 TRAP = "17_second_opinion"
 FOLDER = Path(grading.__file__).parent
-DIAGNOSIS = {"answers.py"}
+DIAGNOSIS = {"answers.py", "findings.py", "fives.py"}
 """Graders of a diagnosis, whose checks have no group."""
 
 

@@ -105,7 +105,7 @@ def test_class(week: Path, tmp_path: Path) -> None:
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
     assert {name: one["state"] for name, one in found.items()} == {
         "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "wrong",
-        "fay": "passed", "gus": "cannot be graded", "hal": "not attempted", "ida": "not attempted", "zed": "not handed in",
+        "fay": "passed", "gus": "cannot be graded", "hal": "wrong", "ida": "wrong", "zed": "not handed in",
     }  # fmt: skip
     assert {name: one["points"] for name, one in found.items()} == {
         "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": 0.0, "fay": 7.0, "gus": None,
