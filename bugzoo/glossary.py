@@ -639,7 +639,12 @@ TERMS: tuple[Term, ...] = (
         "inf",
         "An inf is the result of an overflow or of a division such as 1 / 0. Trace the first inf, because inf - "
         "inf and 0 * inf produce NaN a few operations later.",
-        faults=("numerics/exp_overflow", "numerics/log_at_step", "numerics/sqrt_at_zero"),
+        faults=(
+            "numerics/exp_overflow",
+            "numerics/log_at_step",
+            "numerics/sqrt_at_zero",
+            "numerics/sqrt_of_equal_pair",
+        ),
         instruments=("first_non_finite", "replay"),
         lessons=("03",),
     ),

@@ -189,8 +189,9 @@ class Lesson:
     @property
     def minutes(self) -> float:
         """Estimated minutes: 150 words a minute, code included, half a minute per code cell and question, six per task.
-        Half of a question's explanations count, as a learner does not read all of them."""
-        prose = [cell.shown for cell in self.cells if cell.kind in ("markdown", "folded", "code")]
+        Half of a question's explanations count, as a learner does not read all of them. A folded appendix is extra."""
+        read = [cell for cell in self.cells if cell.name != "appendix"]
+        prose = [cell.shown for cell in read if cell.kind in ("markdown", "folded", "code")]
         asked = [cell.shown for cell in self.cells if cell.kind in ASKS]
         words = sum(len(text.split()) for text in prose) + sum(len(text.split()) for text in asked) / 2
         return words / 150 + (len(self.of("code")) + len(asked)) / 2 + 6 * len(self.tasks)

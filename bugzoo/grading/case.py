@@ -1,6 +1,7 @@
 """Grading the diagnosis of a lesson's case: as in an exercise, with the result in words."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bugzoo.choices import choices
@@ -14,10 +15,11 @@ WEIGHTS = diagnosis.Weights(cause=0.4, place=0.25, step=0.15, evidence=0.0, test
 SAID = {"cause": "cause", "place": "line", "step": "first step", "test": "discriminating test"}
 
 
-def judged(case: Scenario, given: Mapping[str, Any]) -> str:
+def judged(case: Scenario, given: Mapping[str, Any], onset: int | None = None) -> str:
     """Return a line for each part of a diagnosis (`form.diagnosis.record()`): the answer, and whether it is right.
 
-    Raises UserError for a case without a fault or with several.
+    `onset`: the first step, from 1, at which the run showed the fault, for one that waits for its data. The step after it
+    counts as well, as the loss is late. Raises UserError for a case without a fault or with several.
     """
     if len(case.specs) != 1:
         raise UserError(f"Only a case with one fault can be graded; {case.ticket} has {len(case.specs)}.")
@@ -25,6 +27,8 @@ def judged(case: Scenario, given: Mapping[str, Any]) -> str:
     broken = case.source
     accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]
     right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket))
+    if onset is not None:
+        right = replace(right, step=(onset, onset + 1))
     parts = diagnosis.judge(right, given, WEIGHTS)
     lines = []
     for part in parts:

@@ -97,8 +97,11 @@ def _ending(claim: str) -> tuple[str, ...]:
 
 
 def onset(fault: Fault, params: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the steps accepted as the onset for a fault with a parameter `step`; the loss shows it a bit later."""
-    return (int(params["step"]), int(params["step"]) + 2) if "step" in fault.params else None
+    """Return the steps accepted as the onset for a fault with a parameter `step`; the loss shows it a bit later.
+
+    The parameter counts the steps that are done, as the programs do. Steps are counted from 1 here.
+    """
+    return (int(params["step"]) + 1, int(params["step"]) + 2) if "step" in fault.params else None
 
 
 def changed_lines(before: str, after: str) -> list[tuple[int, int]]:

@@ -4,22 +4,17 @@
 # mlp numerics/log_at_step?step=50&eps=0
 
 # %% [case] second
-# digits_cnn numerics/sqrt_at_zero?step=77
+# digits_cnn numerics/sqrt_of_equal_pair?draw=13
 
 # %% [markdown] title
 # # 03 · Hunting NaN
 #
-# Something in a training run is not a number, and you have to find out where it came from. In this lesson you watch it
-# happen, write the two searches that find it, and replay the one step that matters. You repair the program while it is
-# paused, and meet two popular fixes that do not work.
+# Something in a training run is not a number. Here you find out where it came from: you write the two searches that find it, replay the
+# one step that matters, and repair the paused program. Two popular fixes do not work.
 #
-# You need about {70 = minutes} minutes, and to know what a forward and a backward pass are. Halfway, after *Read the line*, is a good place for a
-# pause.
-#
-# Before each result you predict it. Say something, even a guess: it is saved, not graded, and the cell with the result comes
-# back to it. Read folded text after the run above it. The cells build on each other. After a restart of the kernel choose
-# *Run* → *Run All Above Selected Cell*; your predictions and your code are still there. The [glossary](glossary.ipynb) explains
-# words that you do not know.
+# You need about {50 = minutes} minutes, and to know what a forward and a backward pass are. Halfway, after *Read the line*, is a good
+# place for a pause. Predict before each result, even by a guess: it is saved, not graded. Read folded text after the run above it.
+# After a restart of the kernel choose *Run* → *Run All Above Selected Cell*. The [glossary](glossary.ipynb) explains words.
 
 # %% setup
 device = "auto"  # or "cpu", "cuda"
@@ -44,25 +39,23 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # > *Monday, 23:40.* "The digits model trains for a while, then from one step to the next every loss is `nan`. I lowered the
 # > learning rate tenfold: the same. The code review is tomorrow at nine."
 #
-# The program is an ordinary one: three linear layers, ReLU, cross-entropy, Adam, small pictures of digits. We will not read
-# its code yet. Reading code for something you cannot name is slow; first find out *when* and *where*.
+# The program has three linear layers, ReLU, cross-entropy and Adam. Do not read its code yet: first find out *when* and *where*.
 
 # %% [predict] guess
 # What will you see in the last steps before the loss is nan?
 #
 # ( ) The loss climbs, faster and faster, until it overflows
-#     A climb is divergence, the most common picture of a nan. This run has none.
+#     That is divergence, the most common picture of a nan. This run has none.
 # ( ) The gradient norm grows over some steps while the loss still looks fine
-#     A good habit: the gradient often knows first. Here it does, but by one single step, and without growing.
+#     The gradient knows first, but by one single step, and without growing.
 # (x) Nothing at all: the step before looks like any other
-#     No number grows. From one step to the next an operation has no defined result any more.
+#     No number grows. From one step to the next an operation has no result.
 
 # %% [markdown] live-text
 # ## Watch it break
 #
-# The cell below trains the model twice with the same seed and the same batches: first a **healthy twin**, the same program
-# without the fault, then the incident. The twin's curve is drawn in the background. **Run**, **Pause** and **Stop** work
-# during training. The curve stops where there is no number to draw.
+# First a **healthy twin** trains, the same program without the fault, with the same seed and batches. Then the incident does. Look at two
+# things: at which step the curve ends, and what it does in the ten steps before.
 
 # %% live
 incident = lab.case("03/incident")
@@ -71,11 +64,9 @@ view = lab.live(incident, explain=False)
 # %% [markdown] search-text
 # ## When: write the search
 #
-# `view.result` waits until the run has ended, and its `trace` holds what was recorded: `trace.loss` and `trace.grad_norm`, one
-# number for each step. Steps count from 1, rows from 0.
+# The trace of a run holds `trace.loss` and `trace.grad_norm`, one number for each step. Steps count from 1, rows from 0.
 #
-# **Write it:** the first step at which *either* of the two is not finite. `nan` and `inf` both count; `math.isfinite(x)` and
-# `np.isfinite(x)` tell them from numbers.
+# **Write it:** the first step at which *either* of the two is not finite. `np.isfinite(x)` is false for `nan` and `inf`.
 
 # %% [task] first_bad_step
 import numpy as np
@@ -110,22 +101,27 @@ def judge(answer):
         gave = answer(np.array(loss), np.array(norm))
         if gave == wanted - 1:
             hint = "steps count from 1, the rows of an array from 0."
-        return gave == wanted and gave is not True, f"{what}: step {wanted}, yours says {gave}", hint
+        seen = f"{what}, loss {shown(loss)}, norm {shown(norm)}: step {wanted}, yours says {gave}"
+        return gave == wanted and gave is not True, seen, hint
+
+    def shown(values):
+        return " ".join(f"{value:g}" for value in values)
 
     nan, inf = math.nan, math.inf
-    late, either = (
-        "the loss can show a nan one step after the gradient.",
-        "one of the two is enough: join them with `or`.",
-    )
-    yield tried(
-        [2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "the gradient is lost one step before the loss", late
-    )
-    yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "a loss is lost and comes back", either)
+    both = "look at both columns. In some runs the loss is the first, in others the gradient."
+    either = "one of the two is enough: join them with `or`."
     infinite = "inf is not nan: `isnan` misses it, `isfinite` does not."
-    yield tried([2.0, 1.5, 1.2, 1.1], [1.0, 1.0, 1.0, inf], 4, "the gradient is infinite", infinite)
-    yield tried([nan, nan], [nan, nan], 1, "lost from the start", either)
+    yield tried([2.0, 1.5, 1.2, nan, nan], [1.0, 1.1, nan, nan, nan], 3, "first run", both)
+    yield tried([2.0, nan, 1.2], [1.0, 1.0, 1.0], 2, "second run", either)
+    yield tried([2.0, 1.5, 1.2, 1.1], [1.0, 1.0, 1.0, inf], 4, "third run", infinite)
+    yield tried([2.0, 1.5, inf, nan], [1.0, 1.1, 9.9, nan], 3, "fourth run", both)
+    yield tried([nan, nan], [nan, nan], 1, "fifth run", either)
     gave = answer(np.array([2.0, 1.5]), np.array([1.0, 1.1]))
-    yield gave is None, f"all finite: None, yours says {gave}", "`argmax` of an array without a True is 0, not None."
+    yield (
+        gave is None,
+        f"two finite steps: None, yours says {gave}",
+        "`argmax` of an array without a True is 0, not None.",
+    )
 
 
 def by_hand(loss, grad_norm):
@@ -160,16 +156,18 @@ LAZY = {
 }  # fmt: skip
 
 # %% [predict] last_good
-# There will be a last good row and a first bad one. Which number is lost first?
+# Which number is lost first?
 #
 # (x) The gradient, and the loss one step later
 #     The optimizer writes the lost gradient into the weights, and the next loss is the first to show it.
 # ( ) The loss, and the gradient with it
-#     That is how it looks on the curve. Here the two differ by one step, and that step is the lesson.
+#     So it looks on the curve. Here the two differ by one step, and that step is the lesson.
 # ( ) The loss, and the gradient one step later
 #     The gradient is computed from the loss: a nan loss has a nan gradient.
 
 # %% numbers
+from bugzoo.plots import endings
+
 trace, healthy = view.result.trace, view.healthy.trace
 bad = first_bad_step(trace.loss, trace.grad_norm)
 
@@ -184,15 +182,20 @@ loss, norm = trace.loss[bad - 2], trace.grad_norm[bad - 2]  # of the last good s
 guess.reveal(f"loss {loss:.2f} and gradient norm {norm:.2f} in step {bad - 1}")
 last_good.reveal(f"step {bad}: loss {trace.loss[bad - 1]:.2f}, gradient {trace.grad_norm[bad - 1]}")
 
+# ten seconds for the other picture: another program, with a learning rate at which it diverges
+wild = bugzoo.Scenario("regression_mlp", (), {"learning_rate": 1.0}, device=device).source.replace("Adam(", "SGD(")
+diverged = lab.LiveView(wild, show_twin=False).start().result.trace.loss
+lab.picture(endings.picture({"this run": trace.loss, "a divergence": diverged}))
+
 # %% [proof] table
 import re
 
 bad_loss, bad_gradient = (int(np.flatnonzero(~np.isfinite(values))[0]) + 1 for values in (trace.loss, trace.grad_norm))
 last_step = bad_gradient - 1
 loss_good, norm_good, loss_bad = trace.loss[last_step - 1], trace.grad_norm[last_step - 1], trace.loss[last_step]
+loss_twin = healthy.loss[last_step]
 assert np.isnan(trace.grad_norm[last_step]) and np.isnan(trace.loss[bad_loss - 1]) and bad == bad_gradient
 parted = int(np.flatnonzero(trace.loss != healthy.loss)[0]) + 1
-worse = loss_bad > healthy.loss[last_step]
 # no number grows before the cliff
 assert loss_good < trace.loss[0] and trace.grad_norm[:50].max() < 3 * np.median(trace.grad_norm[20:50])
 # a tenth of the learning rate does not help
@@ -203,45 +206,47 @@ early = [lesson.questions[name] for name in ("guess", "last_good")]
 early += [answer[0] for answer in lesson.questions["finite_loss"].answers]
 assert not re.search(r"(?i)relu|logarithm|torch\.log", str(early))
 
+# %% [proof] divergence-proof
+_, last_incident = endings.measure(trace.loss)
+_, last_diverged = endings.measure(diverged)
+grows = float(last_diverged[-1] / last_diverged[0])
+assert not np.isfinite(diverged[-1]) and grows > 1e6 and (np.diff(last_diverged[-6:]) > 0).all()
+assert last_incident.max() / last_incident.min() < 2
+
 # %% [folded] numbers-read
 # After the run: three things in this table
 #
-# **Nothing climbs.** Loss {1.38 = loss_good} at step {50 = last_step}, gradient norm {1.06 = norm_good}: an ordinary step. A run that diverges grows for a while
-# before it overflows; this one falls off a cliff. That is why a smaller learning rate did not help. A cliff has few causes: an
-# operation that is not defined for some number, one bad batch, or a number too large for float16. The next question is
-# which of them.
+# **Nothing climbs.** The loss is {1.38 = loss_good} at step {50 = last_step}, as before. A divergence climbs; this run falls off a cliff, so a smaller learning rate did
+# not help. A cliff has few causes: an operation without a value for some number, one bad batch, or a number too large for float16.
 #
-# **The twins part at step {51 = parted}.** Up to step {50 = last_step} they are the same run, bit for bit. (On a GPU, a kernel may add
-# in another order each time, and the last digits differ.) So the fault does nothing for fifty steps and then starts. Both
-# runs saw the same batches, and the twin is fine: it is not the batch. The tensors are float32, and no number was large. One suspect is left.
+# **The twins part at step {51 = parted}.** Until then they are equal, bit for bit (on a GPU, nearly). The twin is fine with the same batches, and
+# the tensors are float32. One suspect is left.
 #
-# **The loss is a late witness.** At step {51 = bad_gradient} the loss is {1.48 = loss_bad}: {worse = worse} than its twin's, but a number. Its gradient is already
-# `nan`. If you look at step {52 = bad_loss}, the first `nan` on the curve, you look at the wrong step.
+# **The loss is a late witness.** The number that matters is the gradient of step {51 = bad_gradient}: `nan`, beside a finite loss. Step {52 = bad_loss}, the first `nan` on the
+# curve, is the wrong one.
 
 # %% [predict] finite_loss
-# At step {51 = bad_gradient} the loss is {1.48 = loss_bad} and the gradient is nan. How can that be? (The answer comes when an instrument has looked, some cells below.)
+# At step {51 = bad_gradient} the gradient is nan and the loss is {1.48 = loss_bad}. The twin has {1.22 = loss_twin} there, with the same weights and the same batch. What went wrong?
+# (The answer comes some cells below, from an instrument.)
 #
 # ( ) Something broke in the backward pass only: the forward pass is clean
-#     It is where the nan appears. But the backward pass only follows the forward pass back: it computes the slopes of what
-#     was done there.
+#     The nan appears there. But from equal weights and an equal batch, a clean forward pass gives the twin's loss.
 # (x) Something on the way forward was not finite, and was hidden again before it reached the loss
-#     It is the more useful suspicion, too: it can be tested. What made the number, and what hid it?
+#     The two losses told so: equal weights and an equal batch, but another loss. So the forward passes differ.
 # ( ) The optimizer divided by zero when it made this step
-#     The optimizer comes later: the gradient norm is measured before its step.
+#     The optimizer comes later: loss and gradient norm are measured before its step.
 
 # %% [markdown] hooks-text
 # ## Where: forward hooks on the layers
 #
-# A **forward hook** is a function that PyTorch calls each time a layer has computed its output. You can register it on a live
-# model and remove it again; the training does not change:
+# PyTorch calls a **forward hook** each time a layer has computed its output. The training does not change:
 #
 # ```python
 # handle = layer.register_forward_hook(hook)  # from now on hook(layer, inputs, output) is called
 # handle.remove()                             # from now on it is not called
 # ```
 #
-# `model.named_children()` gives the name and the layer of each, and `output.isfinite().all()` is false if one number in it is
-# not finite. Your hook must return nothing: a returned value would replace the output.
+# `model.named_children()` gives names and layers. A hook must return nothing, as a returned value would replace the output.
 #
 # **Write it:** register a hook on every layer, make one step, remove the hooks, and return the first layer that reported.
 
@@ -392,20 +397,16 @@ LAZY = {
 # Three layers run in step 51. Which is the first with a non-finite output?
 #
 # ( ) layer1
-#     Its inputs are the pictures, and those are clean. Its output is finite.
+#     Its inputs are the pictures, and those are clean.
 # ( ) layer2
 #     Close. Its output is finite, but something happens to it after the layer.
 # ( ) head
-#     Its output is the logits, and the loss was finite, so the logits were too.
+#     Its output is the logits. The loss was finite, so they were, too.
 # (x) None of these layers
-#     We expect the trouble in a layer, so this answer is a surprise. All three have finite outputs in the very step that
-#     kills the run.
-
-# %% [markdown] pause-text
-# Now use the real model. The incident runs again and pauses after step 50, the last good one. You get the live objects, in
-# the middle of their training. Your function makes step 51 with its hooks.
+#     All three outputs are finite in the very step that kills the run.
 
 # %% hooks
+# the incident again, paused after step 50, the last good one; your function makes step 51
 view = lab.LiveView(incident, pause_at=50).start()
 view.wait_pause()
 model = view.objects["model"]
@@ -420,12 +421,12 @@ assert spoke is None and [name for name, _ in model.named_children()] == ["layer
 assert len(view.points) == bad_gradient
 
 # %% [predict] victims
-# The step was made, and the optimizer has written its gradient into the weights. Which of them are nan now?
+# The optimizer has written the gradient of step 51 into the weights. Which of them are nan now, right after the step?
 #
 # (x) Most of layer1, very little of layer2, nothing of the head
-#     So the nan came in between layer2 and the head, and spread from there toward the input.
+#     The nan came in between layer2 and the head, and spread toward the input.
 # ( ) All of them
-#     That would point to the loss, after the last layer: the gradient of every layer passes through it. Remember this one.
+#     That would point to the loss: every layer's gradient passes through it.
 # ( ) Those of the head, which is next to the loss
 #     The head is clean: up to there the gradient was fine.
 
@@ -442,27 +443,14 @@ rows = model.layer2.weight.isnan().any(dim=1)
 units, one_unit = len(rows), rows.sum().item() == 1
 assert model.head.weight.isfinite().all() and model.head.bias.isfinite().all()
 share = model.layer1.weight.isnan().float().mean()
+view.advance(1)  # one step later the nan in the loss has spread, whatever the cause
+spread = all(weights.isnan().all().item() for layer in (model.head, model.layer2) for weights in layer.parameters())
 
-# %% [folded] victims-read
-# After the run: read the footprint
-#
-# The backward pass goes from the head to `layer1`, so read the picture from the right.
-#
-# - The **head** is clean: up to here the gradient was fine.
-# - **`layer2`** has {one bad row = one_unit} out of {128 = units}: *one single unit* received a `nan`.
-# - **`layer1`** has `nan` in {82 % = share} of its weights: nearly all of this unit's inputs. Why not all? In a moment.
-#
-# So the `nan` appeared in the backward pass, between the head and `layer2`.
-
-# %% [markdown] backward-text
-# Catch it with **backward hooks**: `grad_output` is the gradient that arrives at a layer from the loss, `grad_input` the one
-# that it passes on. A forward hook keeps the outputs of `layer1` and `layer2`, for the question of the {82 % = share}.
-
-# %% backward-hooks
-view.restart()  # from the start; it pauses after step 50 again
+# the appendix: the same step again, with backward hooks, and the outputs of both layers
+view.restart()
 view.wait_pause()
-model = view.objects["model"]
-heard, outputs = [], {}
+net = view.objects["model"]
+layers, heard, outputs = dict(net.named_children()), [], {}
 
 
 def listen_back(name):
@@ -479,132 +467,65 @@ def keep_output(name):
     return hook
 
 
-layers = dict(model.named_children())
 handles = [layers[name].register_full_backward_hook(listen_back(name)) for name in ("head", "layer2")]
 handles += [layers[name].register_forward_hook(keep_output(name)) for name in ("layer1", "layer2")]
 view.advance(1)
-for handle in handles:
-    handle.remove()
-
-for name, arriving, leaving in heard:
-    print(f"{name:7} nan in the gradient that arrives: {arriving:3}   in the one that leaves: {leaving:3}")
-
-# %% [proof] between-two-layers
-assert heard[0][0] == "head" and heard[0][1:] == (0, 0) and heard[1][0] == "layer2"
+[handle.remove() for handle in handles]
+assert heard[0] == ("head", 0, 0) and heard[1][0] == "layer2"
 arrives, leaves = heard[1][1:]
 only_one = arrives == 1
-
-# %% [check] between
-# The gradient that leaves the head is finite; the one that arrives at layer2 has a nan. Where did the nan come from?
-#
-# ( ) In layer2
-#     layer2 received it: its grad_output is the gradient of what comes after layer2.
-# ( ) In the head
-#     the gradient that leaves the head was finite. The head is innocent.
-# (x) In the code between layer2 and the head, which is not a module
-#     yes. Hooks are on modules; a function called in forward has none. This is where people lose an hour.
-
-# %% [predict] spared
-# {One nan = only_one} arrives at layer2, and {128 = leaves} leave it: one for each unit of layer1. Yet some of layer1's units are clean. What spared them?
-#
-# ( ) Their inputs were 0: those pixels are black
-#     nan times 0 is nan, so a black pixel spares nothing. If a unit has nan, all of its weights have it.
-# (x) Their ReLU was off for that one picture
-#     The backward pass of ReLU does not multiply by 0, it writes a 0: even a nan ends there.
-# ( ) The optimizer skipped them
-#     Adam skips nothing: every value of the gradient goes into the weights.
-
-# %% spared-run
 minimum = outputs["layer2"] == outputs["layer2"].min()
-picture, unit = minimum.nonzero()[0].tolist()
-active = outputs["layer1"][picture] > 0  # units of layer1 that were on for this one picture
-lost = model.layer1.weight.isnan().any(dim=1)
-
-print(f"layer2's smallest output: picture {picture} of the batch, unit {unit}")
-print(f"layer1: {active.sum()} of {len(active)} units are on for that picture, {lost.sum()} hold nan")
-print("the same units:", active.equal(lost))
-spared.reveal(f"{len(lost) - lost.sum()} units were off for picture {picture}, and just these are clean")
+of_batch, unit = minimum.nonzero()[0].tolist()
+lost = net.layer1.weight.isnan().any(dim=1)
+hit, clean = int(lost.sum()), int((~lost).sum())
+assert lost.equal(outputs["layer1"][of_batch] > 0) and net.layer1.weight[lost].isnan().all() and minimum.sum() == 1
+assert int(net.layer2.weight.isnan().any(dim=1).nonzero()) == unit
 view.stop()
 
-# %% [proof] spared-proof
-hit, clean = int(lost.sum()), int((~lost).sum())
-assert active.equal(lost) and model.layer1.weight[lost].isnan().all() and minimum.sum() == 1
-assert int(model.layer2.weight.isnan().any(dim=1).nonzero()) == unit
+# %% [folded] victims-read
+# After the run: read the footprint
+#
+# Read it from the right, as the backward pass goes. The number that matters is the 0 of the **head**: up to here the gradient was fine.
+# `layer2` has {one bad row = one_unit} out of {128 = units}, `layer1` lost {82 % = share} of its weights. (Why not all? See the appendix.)
+#
+# One step later {all of the head is lost, too = spread}, and a footprint says nothing. (On a GPU, min() spreads the nan to all of `layer2`, and the replay below does not
+# name the line. Use `device = "cpu"`.)
 
-# %% [folded] spared-read
-# After the run: why {82 % = share}
+# %% [check] between
+# The head is clean, and one unit of layer2 is lost. Where did the nan come from?
 #
-# One unit of `layer2`, for one picture of the batch, got the `nan`. Its inputs are all {128 = units} units of `layer1`, so a `nan` goes back
-# to each. But there is a ReLU between the two layers. Where it was off for that picture, its backward pass writes a 0, whatever
-# arrives: {23 = clean} units are spared. The other {105 = hit} get the `nan` into every one of their weights, because `nan` times any pixel,
-# black ones too, is `nan`. {105 = hit} of {128 = units} is {82 % = share}.
-#
-# And it was not just any unit: it has the *smallest* output of `layer2`. Remember that.
+# ( ) In layer2: it is the last layer that is lost
+#     layer2 received it: a layer gets the gradient of what comes after it.
+# ( ) In the head: its gradient goes to layer2
+#     its weights got a finite gradient. The nan came in later in the backward pass.
+# (x) In code between the two that is not a module
+#     yes. Hooks are on modules. A function in forward has none, and this is where people lose an hour.
 
 # %% [markdown] instrument-text
-# ## The instrument that does this for you
+# ## Read the line
 #
-# You did this by hand, step by step and layer by layer. An instrument does it from the trace of the first run. It covers every
-# step, and functions as well as layers, so you need not know in advance which one matters. Is your answer to *how can that
-# be?* still the same? You may change it above until you run this.
+# An instrument finds the operation, in functions as well as layers. PyTorch's **anomaly mode** records where each one was called, and
+# makes steps slower. So we replay step 51 alone, from a snapshot. Look at the operation, then at its line in the change to the healthy
+# program.
 
 # %% instrument
 from bugzoo.diagnostics import first_non_finite
 
+view.stop()  # the run that is still paused
 run = lab.LiveView(incident, show_twin=False).start().result
 numbers = first_non_finite.measure(run)
 print(first_non_finite.judge(numbers).message)
+replay = run.trace.replay(51)
+print(replay.message)
+print("the same step to the last bit:", replay.faithful)
+print(incident.diff())
 finite_loss.reveal(f"{numbers['op']}, {numbers['direction']}")
 
 # %% [proof] first
 event = run.trace.first_non_finite()
 assert (event.step, event.data["op"], event.data["direction"]) == (bad_gradient, "log", "forward")
-
-# %% [folded] instrument-read
-# After the run: what no hook could see
-#
-# It is not a module but a *function*, called inside `forward`, between two layers. Its output was already non-finite in the
-# **forward** pass, just before the backward pass that you caught. Your hooks missed it because a ReLU follows it. Remember
-# that too.
-
-# %% [markdown] replay-text
-# ## Replay one step in anomaly mode
-#
-# PyTorch's **anomaly mode** records where every operation was called, and raises an error when a backward function returns
-# `nan`. It makes every step slower, for this model about twice, so you would not leave it on for a whole training. But one
-# step is enough: the trace keeps snapshots, so you can go back before step 51 and repeat that single step in anomaly mode.
-
-# %% [predict] section
-# The program has about {90 = lines} lines, in sections. In which of them will the line be?
-#
-# ( ) Data
-#     The twin read the same data and is fine.
-# (x) Model
-#     Inside forward, between two layers, as the hooks said.
-# ( ) Training
-#     The hooks pointed between layer2 and the head, and both are called in forward.
-
-# %% replay
-replay = run.trace.replay(51)
-print(replay.message)
-print("the same step to the last bit:", replay.faithful)
-section.reveal(f"line {replay.first['line']}")
-
-# %% [proof] the-line
 assert replay.faithful and "torch.log" in replay.first["code"]
-count = len(incident.source.splitlines())
-lines = count - 7, count + 7
-heads = [line for line in incident.source.splitlines()[: replay.first["line"]] if line.startswith("# %%")]
-assert heads[-1] == "# %% Model"
-
-# %% [markdown] reveal-text
-# ## Read the line
-#
-# You have file, line and operation without reading the program. Now read it, but only that place. This is the change to the
-# healthy program.
-
-# %% reveal
-print(incident.diff())
+log_row = replay.first["line"]
 
 # %% [proof] counters
 assert "if step >= 50:" in incident.source and incident.source.index("step += 1") > incident.source.index(
@@ -612,29 +533,32 @@ assert "if step >= 50:" in incident.source and incident.source.index("step += 1"
 )
 
 # %% [folded] reveal-read
-# `step >= 50`, and yet step 51?
+# A line with a reason, and `step >= 50` that is step 51
 #
-# The program counts the steps that are *done*: `step` is 0 during the first one and is raised at its end. So `step >= 50`
-# holds for the first time in the 51st step. The table and the instruments count from 1. When you report a step, say which of
-# the two you mean; half of all "off by one" quarrels are this.
+# It is a *function* between two layers, and a ReLU follows it: so your hooks missed it. The author had a reason. Large activations drown
+# the small ones, so a log scale looks fair. It hurt at the start, so a warm-up switches it on.
+#
+# `step` counts the steps that are *done*, from 0. When you report a step, say how you count.
 
 # %% [markdown] arithmetic-text
 # ## Why the loss stayed finite
 #
-# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers: subtract the
-# smallest, take the logarithm, then the ReLU that follows it.
+# `hidden - hidden.min()` is exactly zero at its smallest element, in every batch. Do it with three numbers, then look at both curves
+# near 0: value and slope.
 
 # %% [predict] slope_at_zero
-# What is the gradient at the smallest of the three?
+# Subtract the smallest of three numbers, take the logarithm, then the ReLU. What is the gradient at the smallest?
 #
 # ( ) 0: the ReLU is off there, and lets nothing through
-#     The ReLU passes on 0, that is true. Then the logarithm multiplies it by its own slope, which is infinite there.
+#     The ReLU passes on 0. Then the logarithm multiplies it by its own slope, which is infinite there.
 # ( ) inf: the slope of the logarithm at 0
-#     Its slope is infinite, that is true. But what arrives from the ReLU is 0, and the product is neither.
+#     Its slope is infinite. But what arrives from the ReLU is 0, and the product is neither.
 # (x) nan
-#     0 from the ReLU times the infinite slope of the logarithm: 0 · ∞ has no value, and the name for that is nan.
+#     0 from the ReLU times the infinite slope of the logarithm: 0 · ∞ has no value.
 
 # %% arithmetic
+from bugzoo.plots import slope
+
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 logarithm = torch.log(x - x.min())
 rectified = F.relu(logarithm)
@@ -644,10 +568,6 @@ print("log :", logarithm.tolist())
 print("relu:", rectified.tolist())
 print("grad:", x.grad.tolist())
 slope_at_zero.reveal(f"x.grad[0] is {x.grad[0].item()}")
-
-# %% slope-figure
-from bugzoo.plots import slope
-
 lab.picture(slope.picture({"log(x)": torch.log, "relu(log(x))": lambda x: F.relu(torch.log(x))}))
 
 # %% [proof] at-zero
@@ -657,96 +577,95 @@ assert logarithm[0] == -math.inf and rectified[0] == 0 and x.grad[0].isnan()
 times_zero = (torch.log(torch.zeros(1)) * 0).isnan().item()
 _, (at_zero, beyond) = slope.measure(lambda x: F.relu(torch.log(x)), np.array([0.0, 0.25]))
 assert math.isnan(at_zero) and beyond == 0
+lines = {
+    "torch.where(x > 0, 1 / x, 0.0)": lambda x: torch.where(x > 0, 1 / x, 0.0),
+    "(1 / x).clamp(max=1e6)": lambda x: (1 / x).clamp(max=1e6),
+    "1 / x.clamp(min=1e-6)": lambda x: 1 / x.clamp(min=1e-6),
+    "torch.log(x) * (x > 0)": lambda x: torch.log(x) * (x > 0),
+}
+finite = {}
+for text, line in lines.items():
+    point = torch.tensor([0.0, 2.0], requires_grad=True)
+    line(point).sum().backward()
+    finite[text] = bool(point.grad.isfinite().all())
+assert [text for text, one in finite.items() if one] == ["1 / x.clamp(min=1e-6)"]
+safe_lines = lesson.questions["which_safe"].answers
+assert {text.strip("`"): right for text, _, right in safe_lines} == finite, safe_lines
 
 # %% [folded] arithmetic-read
 # After the run: a harmless value with an infinite slope
 #
-# **Forward,** on the left: log(0) is `-inf`, and the ReLU turns `-inf` into a harmless 0. The layers after it see nothing
-# unusual. This is why the head was clean and the loss was finite.
+# **Forward:** log(0) is `-inf`, and the ReLU makes it a harmless 0. So the loss was finite.
 #
-# **Backward,** on the right: the nearer to 0, the steeper the logarithm; at 0 its slope, 1/x, is infinite. The ReLU hands on a
-# gradient of 0, and the logarithm *multiplies* it by that slope. 0 · ∞ is not 0, nor ∞. It is `nan`.
+# **Backward:** at 0 the slope of the logarithm, 1/x, is infinite. The ReLU hands on a gradient of 0, and the logarithm *multiplies* it by
+# that slope. 0 · ∞ is `nan`. (A mask of zeros multiplies, too: `log(0) * 0` is {nan = times_zero}.)
+
+# %% [check] which_safe
+# Another operation: `x` is 0 at one place and positive at all others. Which of these four lines has a finite gradient there?
 #
-# (In the forward pass the same rule bites: `log(0) * 0` is {nan = times_zero}. ReLU, `where` and `masked_fill` choose, and so they can throw a bad
-# value away. Multiplying by a mask of zeros cannot.)
+# ( ) `torch.where(x > 0, 1 / x, 0.0)`
+#     where chooses after the division. It hands back a 0, and the division multiplies it by its slope, -1/x² = -∞.
+# ( ) `(1 / x).clamp(max=1e6)`
+#     the value is fine, a million. But the clamp comes after the division: its 0 meets the same infinite slope.
+# (x) `1 / x.clamp(min=1e-6)`
+#     yes. The division never sees a 0, so its slope is large but finite, and the 0 of the clamp makes it 0.
+# ( ) `torch.log(x) * (x > 0)`
+#     even its value is nan: -∞ times 0. A product does not choose.
 
 # %% [markdown] fix-text
 # ## Repair it during a pause
 #
-# The run below pauses after step 50. We give it a program without the logarithm: the class of the live model is replaced, the
-# weights and the optimizer stay as they are, and the run resumes.
+# We pause after step 50 and exchange the live model's class for one without the logarithm. In another run we do so after step 51. Look at
+# the two validation losses.
 
-# %% [predict] how_near
-# How close to the healthy run will it get?
+# %% [predict] repair_when
+# What comes of the two repaired runs?
 #
-# (x) The same run, to the last bit
-#     Until step 50 they were the same run, and from there on they are the same program. (On a GPU the last digits may
-#     differ, as a kernel may add in another order each time.)
-# ( ) It dies as well: the damage is done before step 50
-#     Up to step 50 the logarithm had done nothing: the two were one run.
-# ( ) About as good, some digits differ
-#     Most repairs end there. Here nothing differs.
+# ( ) Both end like the healthy one: from then on the code is right
+#     The code is, the weights are not. After step 51 most of layer1 is nan.
+# (x) The first ends like the healthy one, the second stays nan
+#     The first is equal to the last bit (on a GPU, nearly). A repair does not heal weights: after step 51 go back to a checkpoint.
+# ( ) Both end a little worse: the line was in the program for 50 steps
+#     Up to step 50 the line had done nothing: the first run is the healthy one.
 
 # %% fix
 view = lab.live(incident, pause_at=50)
 view.wait_pause()
 print("exchanged:", view.patch(incident.healthy().source))
 view.resume()
-
 repaired, healthy = view.result.trace.metrics, view.healthy.trace.metrics
-print("repaired:", repaired)
-print("healthy: ", healthy)
-print("equal to the last bit:", repaired == healthy)
-how_near.reveal()
 
-# %% [proof] repaired-proof
-assert repaired == healthy
-
-# %% [predict] too_late
-# Suppose you pause after step 51 instead, repair the code there and resume. What happens?
-#
-# (x) It stays nan in all later steps
-#     A repair does not heal weights: go back to a checkpoint from before the step, or start again.
-# ( ) It recovers: the code is right now
-#     The code is, the weights are not. Most of layer1 is nan already, and nan times anything is nan.
-# ( ) It needs a few steps and then recovers
-#     Each update is computed from the weights. nan minus a small step is nan.
-
-# %% too-late-run
-late = lab.LiveView(incident, pause_at=51).start()
+late = lab.LiveView(incident, pause_at=51, show_twin=False).start()
 late.wait_pause()
 late.patch(incident.healthy().source)  # the same repair, one step later
 late.resume()
-print(late.result.outcome, late.result.trace.metrics)
-too_late.reveal(f"validation loss {late.result.trace.metrics['loss']}")
 
-# %% [proof] stays-nan
-assert np.isnan(late.result.trace.loss[51:]).all()
+for name, metrics in {"healthy": healthy, "repaired": repaired, "too late": late.result.trace.metrics}.items():
+    print(f"{name:9} accuracy {metrics['accuracy']:.3f}   validation loss {metrics['loss']:.4f}")
+print("equal to the last bit:", repaired == healthy)
+repair_when.reveal()
+
+# %% [proof] repaired-proof
+assert repaired == healthy and np.isnan(late.result.trace.loss[51:]).all()
 
 # %% [markdown] mask-text
 # ## The first fix that does not work: mask it
 #
-# Suppose the logarithm is wanted. The colleague's pull request says: "`-inf` is the problem, so I replace it with 0, right
-# after the logarithm."
+# Suppose the logarithm is wanted. The colleague adds `hidden = torch.where(hidden.isfinite(), hidden, 0.0)` after it, so that no number is
+# infinite any more.
 #
-# ```python
-# hidden = torch.log(hidden - hidden.min())
-# hidden = torch.where(hidden.isfinite(), hidden, 0.0)
-# ```
-#
-# It reads well, and after it no number of the forward pass is infinite any more.
+# A real report, of 2017: a user divided by 0, masked the result, and got `nan` in `x.grad`
+# ([pytorch/pytorch, issue 4132](https://github.com/pytorch/pytorch/issues/4132)).
 
 # %% [predict] masked
 # We put this into the run that is paused after step 50. What will it do?
 #
 # ( ) Finish about as well as the healthy one: the infinity is gone
-#     It is gone from the forward pass, where it did no harm. The nan appears in the backward pass: `where` passes a 0 to the
-#     logarithm, as the ReLU did, and the logarithm multiplies it by its infinite slope.
+#     Only from the forward pass. `where` passes a 0 back to the logarithm, as the ReLU did.
 # ( ) Exactly what it did before: nan in every loss from step {52 = bad_loss} on
-#     The gradient of step {51 = bad_gradient} is nan as before, and so are the weights. But now the mask hides them, too.
+#     The gradient of step {51 = bad_gradient} is nan as before, and so are the weights. But the mask hides them, too.
 # (x) Die at step {51 = bad_gradient} as before, and report a finite loss
-#     The worst of the three. The weights are nan, the mask turns all their outputs into 0, and the head guesses: the
-#     loss is log 10 = {2.30 = guessing}. The alarm is off and the model is dead.
+#     The mask turns the outputs of dead weights into 0, and the head guesses: log 10 = {2.30 = guessing}. The alarm is off.
 
 # %% mask-run
 log_line = "hidden = torch.log(hidden - hidden.min() + 0.0)"
@@ -784,10 +703,9 @@ guessing = math.log(10)
 # %% [markdown] safe-text
 # ## Write an operation that is safe
 #
-# Keep the value away from the infinite slope **before** the logarithm, not after it. Where the argument is 0, give the
-# logarithm a 1 instead: its slope is then an ordinary number, and its value is not used. Then choose the 0.
+# Keep the value away from the infinite slope **before** the logarithm: where the argument is 0, give it a 1. Then choose the 0.
 #
-# **Write it.** Use two `where`, or whatever you like; values and slopes are checked.
+# **Write it**, with two `where` or otherwise. Values and slopes are checked.
 
 
 # %% [task] safe_log
@@ -851,218 +769,135 @@ LAZY = {
     "no gradient at all": lambda x: torch.where(x > 0, x.detach().log(), 0.0) + 0 * x,
 }
 
-# %% [predict] safe_is
-# The same run from step 50 on, now with safe_log in place of torch.log. Will it be as good as the healthy one?
-#
-# ( ) It is lost again, only later
-#     No number is lost: the slope is an ordinary number everywhere.
-# (x) It finishes, and is worse than the healthy one
-#     No nan is left. But the network still computes something unintended, and the validation loss shows it.
-# ( ) It finishes, as good as the healthy one
-#     Look at both numbers: the accuracy comes close, the validation loss does not.
-
-# %% safe-run
-safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
-print("first step that is not finite:", first_bad_step(safe_run.loss, safe_run.grad_norm))
-
-
-def on_validation(metrics):
-    return f"accuracy {metrics['accuracy']:.3f}   validation loss {metrics['loss']:.3f}"
-
-
-print("safe_log:", on_validation(safe_run.metrics))
-print("healthy: ", on_validation(healthy))
-safe_is.reveal(f"validation loss {safe_run.metrics['loss']:.2f} against {healthy['loss']:.2f}")
-
-# %% [proof] safe-proof
-assert first_bad_step(safe_run.loss, safe_run.grad_norm) is None
-assert safe_run.metrics["loss"] > 1.3 * healthy["loss"]
-
 # %% [markdown] eps-text
 # ## The second fix that does not work: add an eps
 #
-# The usual advice on log(0) is to add a small `eps`. Try it.
+# The usual advice on log(0) is a small `eps` inside the logarithm. We try your `safe_log` and five of them. The last column matters: the
+# validation loss, beside that of the healthy run.
 
-# %% [predict] eps_guess
-# The usual advice is to add a small eps inside the logarithm. With eps = 1e-9, what will the run do?
+# %% [draw] eps_curve
+# Draw the validation loss over eps. The healthy run has {0.18 = well_loss}. Is there an eps as good as the twin?
 #
-# (x) Finish, with about the accuracy of the healthy run
-#     About {0.95 = accuracy}, like the healthy one. The logarithm is still there and nothing reports it any more. Whether that is a
-#     repair is the next question.
-# ( ) The same: nan in every loss, only some steps later
-#     Not one nan in the whole run: log(1e-9) is {-20.7 = log_eps}, an ordinary number.
-# ( ) Finish, but with a useless model, as log(1e-9) is a huge negative number
-#     log(1e-9) is only {-20.7 = log_eps}, and the ReLU after it turns it into 0.
-
+# eps: 0.000000001, 0.0001, 1, log
+# validation loss (nats): 0 to 1
 
 # %% eps-run
-def try_eps(eps):
-    case = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",), device=device)
-    run = lab.LiveView(case, show_twin=False).start().result
-    lost = sum(1 for loss in run.trace.loss if loss != loss)  # nan is the only number that differs from itself
-    print(f"eps = {eps:5}  {lost:3} of {len(run.trace.loss)} losses are nan   {on_validation(run.trace.metrics)}")
-    return run.trace.metrics
+print("                 nan losses   accuracy   validation loss")
 
 
-for eps in ("0", "1e-9"):
-    with_eps = try_eps(eps)
-print("the healthy run".ljust(37), on_validation(healthy))
-eps_guess.reveal(f"accuracy {with_eps['accuracy']:.3f}")
+def row_of(name, run):
+    """Print one row. Return the validation loss."""
+    lost, found = int(np.isnan(run.loss).sum()), run.metrics
+    print(f"{name:14} {lost:5} of {len(run.loss)} {found['accuracy']:10.3f} {found['loss']:17.3f}")
+    return found["loss"]
+
+
+def with_eps(eps):
+    return bugzoo.Scenario("mlp", (f"numerics/log_at_step?step=50&eps={eps}",), device=device)
+
+
+row_of("healthy", view.healthy.trace)
+row_of("safe_log", continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log))
+sizes = ["1e-9", "1e-6", "1e-3", "0.1", "1.0"]
+by_eps = [row_of(f"eps = {eps}", lab.LiveView(with_eps(eps), show_twin=False).start().result.trace) for eps in sizes]
+shown = [float(eps) for eps in sizes]
+eps_curve.reveal({"with this eps": (shown, by_eps), "healthy twin": (shown, [healthy["loss"]] * len(shown))})
 
 # %% [proof] alarm
-
-
-def with_slider(eps, step=50):
-    """The run with another eps."""
-    return bugzoo.Scenario("mlp", (f"numerics/log_at_step?step={step}&eps={eps}",), device=device).run()
-
-
-quiet, well = with_slider("1e-9").trace, view.healthy.trace
-assert np.isfinite(quiet.loss).all() and len(quiet.loss) == len(well.loss)
-accuracy, accuracy_healthy = quiet.metrics["accuracy"], well.metrics["accuracy"]
-twice = 1.5 < quiet.metrics["loss"] / well.metrics["loss"] < 2
-log_eps, log_tiny = torch.tensor(1e-9).log(), math.log(1e-50)
+well_loss, accuracy = healthy["loss"], with_eps("1e-9").run().trace.metrics["accuracy"]
+no_nan = bool(np.isfinite(with_eps("1e-9").run().trace.loss).all())
+best_eps, best_loss = min(zip(sizes, by_eps, strict=True), key=lambda pair: pair[1])
+none_as_good = best_loss > 1.3 * well_loss
+safe_run = continued("hidden = safe_log(hidden - hidden.min())", safe_log=safe_log)
+safe_loss = safe_run.metrics["loss"]
+assert np.isfinite(safe_run.loss).all() and safe_loss > 1.3 * well_loss
+log_eps = torch.tensor(1e-9).log()
 thousand_million = torch.tensor(1e-9).reciprocal().item() > 0.99e9
 
 # %% [folded] eps-read
 # After the run: it repairs the alarm
 #
-# There is no `nan`, and the accuracy is about {0.95 = accuracy}, like the healthy run's. log(1e-9) is {-20.7 = log_eps}, and the ReLU turns it into 0. In the
-# backward pass 0 times a slope of {a thousand million = thousand_million} is still 0.
+# With 1e-9 there is {no nan = no_nan}: log(1e-9) is {-20.7 = log_eps}, and 0 times a slope of {a thousand million = thousand_million} is 0. The accuracy is about {0.95 = accuracy}, like the healthy run's.
 #
-# So is it repaired? The logarithm is still there, the network computes something unintended, and no instrument for `nan`
-# will fire again. The validation loss is {almost twice = twice} the healthy one. By itself the curve looks fine; you see the difference
-# only because there is a healthy twin beside it. **An eps does not repair the computation; it repairs the alarm.** Whether
-# the logarithm should be there is a question about the model, not about numerics.
-
-# %% [markdown] bare-text
-# Was it really eps that saved the run? Two things are between that zero and the weights: the eps and the ReLU. Remove the
-# ReLU, from the first step on, and try both values of eps again.
-
-# %% [predict] bare
-# One of the two runs dies. At which step does its loss show it?
-#
-# (x) With eps = 0, at step {51 = bare_nan}
-#     The -inf goes straight into the head. The ReLU had delayed the nan loss by one step.
-# ( ) With eps = 0, at step {52 = bad_loss}, as before
-#     It was the ReLU that hid the -inf from the loss of that step. Without it the loss shows it at once.
-# ( ) With eps = 1e-9, at step {51 = bare_nan}
-#     {-20.7 = log_eps} is an ordinary number, with or without a ReLU after it.
-
-# %% without-relu
-from bugzoo.running import run_here
-
-bare_runs = {}
-for eps in ("1e-9", "0"):
-    text = bugzoo.Scenario("mlp", faults=(f"numerics/log_at_step?step=50&eps={eps}",), device=device).source
-    no_relu = text.replace("        hidden = F.relu(hidden)\n", "")
-    assert no_relu != text
-    run = bare_runs[eps] = run_here(no_relu)
-    print(f"no ReLU, eps = {eps}: {run.outcome}, accuracy {run.trace.metrics['accuracy']:.3f}")
-    for row in (49, 50, 51):
-        print(f"   step {row + 1}: loss {run.trace.loss[row]:.3f}   gradient norm {run.trace.grad_norm[row]:.3f}")
-bare.reveal()
-
-# %% [proof] without-relu-proof
-bare_nan = int(np.flatnonzero(~np.isfinite(bare_runs["0"].trace.loss))[0]) + 1
-survivor = bare_runs["1e-9"]
-assert survivor.outcome == "finished"
-steep_before, steep_after = survivor.trace.grad_norm[49], survivor.trace.grad_norm[50]
-four_times = 3.5 < steep_after / steep_before < 4.8
-
-# %% [folded] without-relu-read
-# After the run: it survives, but it is not healthy
-#
-# Without the ReLU and with eps = 0, the loss is `nan` *at* step {51 = bare_nan}. With eps = 1e-9 the run survives again, but its gradient norm
-# becomes {four times = four_times} as large from one step to the next, about {0.9 = steep_before} and then {3.9 = steep_after}: the logarithm is steep where its argument is
-# small, and the ReLU no longer flattens it.
-
-# %% [predict] float32
-# And eps = 1e-50? It is not zero.
-#
-# ( ) Fine: log(1e-50) is {-115 = log_tiny}, finite
-#     In Python's 64-bit floats it is. The tensor holds 32-bit floats, whose smallest positive number is about {1e-45 = smallest}: there
-#     1e-50 is 0.
-# (x) Nan, exactly as with eps = 0
-#     float32 cannot hold 1e-50, so the sum is 0. In float16 the same happens to 1e-9.
-# ( ) An error: float32 cannot hold it
-#     That would help. But it is rounded to 0 without a warning.
-
-# %% float32-run
-try_eps("1e-50")
-for number in (torch.float32, torch.float16):
-    held = [torch.tensor(eps, dtype=number).item() for eps in (1e-9, 1e-50)]
-    print(f"{number}: 1e-9 is kept as {held[0]:g}, 1e-50 as {held[1]:g}")
-float32.reveal()
-
-# %% [proof] formats
-assert torch.tensor(1e-50).item() == 0 and torch.tensor(1e-9, dtype=torch.float16).item() == 0
-assert with_slider("1e-50").outcome == "non_finite"
-smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
-
-# %% [folded] float32-read
-# After the run: an eps that underflows in the dtype has no effect
-#
-# In float32 numbers below about {1e-45 = smallest} underflow to 0. In float16, the dtype of mixed precision, even 1e-9 is 0, and the line
-# that was safe on your laptop is log(0) on the GPU.
+# But {no eps is as good as the twin = none_as_good}: the best of the five leaves {0.31 = best_loss} instead of {0.18 = well_loss}, your `safe_log` {0.32 = safe_loss}. The logarithm is still there, and no
+# instrument for `nan` will fire again. **An eps does not repair the computation; it repairs the alarm.**
 
 # %% [markdown] break-text
 # ## Break it yourself
 #
-# Move the sliders, press **Run**, and try to be wrong about what comes:
-#
-# - Can the logarithm start so early or so late that you would not notice?
-# - Move `eps` one notch away from 0: with {that one, the slider's smallest = silent}, no loss is `nan`. Is there one with which the run is as good as its
-#   twin?
-# - Does a tenth of the learning rate help? (The ticket said no. Check it.)
+# Move the sliders and press **Run**. Can the logarithm start so late that you would not notice?
 
 # %% panel
 panel = lab.break_it(
     bugzoo.Scenario("mlp", faults=("numerics/log_at_step?step=50&eps=0",), device=device),
     ranges={"step": (0, 250)},
+    settings=(),
 )
 
 # %% [proof] sliders
-tried = [with_slider(value).trace for value in ("1e-12", "1e-6", "1e-3", "1e-2", "1e-1", "1.0")]
-silent = bool(np.isfinite(tried[0].loss).all())
-assert all(trace.metrics["loss"] > 1.5 * well.metrics["loss"] for trace in tried), "none is as good as its twin"
+starts = {
+    step: bugzoo.Scenario("mlp", (f"numerics/log_at_step?step={step}&eps=0",), device=device).run().trace
+    for step in (216, 217)
+}
+steps_made, late_accuracy = len(starts[216].loss), starts[216].metrics["accuracy"]
+no_loss = bool(np.isfinite(starts[216].loss).all())
+assert no_loss and starts[217].metrics == healthy and late_accuracy < healthy["accuracy"] - 0.1
+
+# %% [folded] panel-read
+# After you have played: a start that is late enough
+#
+# With a start at {216 = steps_made} {no loss is `nan` = no_loss}: the training is over before. But the evaluation uses the line, and the accuracy falls to {0.72 = late_accuracy}.
+# From 217 on it is the healthy run, with a trap for the next longer training.
+
+# %% [check] footprints
+# Three footprints of other runs. Which belongs to which?
+#
+# the head clean, all layers before it lost, right after the step -> it started between a layer and the head
+# all weights lost, right after the step -> it started after the last layer
+# all weights lost, 100 steps after it -> it may have started anywhere
+#     A footprint tells the place only right after the step. Later every loss is nan, and spreads it everywhere.
 
 # %% [markdown] turn-text
 # ## Your turn, against the clock
 #
-# Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}, then nan. I have hooks on
-# every layer, and not one of them ever put out anything but finite numbers."* It is not the fault that you know.
+# Another program, another complaint: *"The convolutional net was fine for the {first two epochs = two_epochs}. Then one good loss was the last, and all
+# others are nan. I have hooks on every layer, and none of them ever put out anything but finite numbers."* It is not the fault that you know.
 #
-# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** would tell it from its
-# look-alike. You know the way: when, then where, then replay one step. You have your two functions and all instruments; a
-# cell below shows some ways to begin. There are three hints if you are stuck. Run their cell in any case; it opens no hint by
-# itself. The next cell trains first, for some seconds, and the clock starts when the run is over. You have eight minutes. The
-# clock interrupts nothing; it shows you where the time goes. Your diagnosis is graded part by part.
+# Say **what** is wrong, in which **line**, since which **step** (counted from 1), and which **test** tells it from its look-alike. The clock
+# starts when the run is over. You have eight minutes, and three hints. It interrupts nothing.
 
 # %% turn
 second = lab.case("03/second")
 run = lab.live(second, explain=False, show_twin=False).result
-clock = lab.timer(8)
+clock, hints = lab.timer(8), lab.hints(second)
 
 # %% [proof] second
-turn, epoch = run.trace.first_non_finite(), 36
-assert (turn.data["op"], turn.data["direction"]) == ("sqrt", "backward") and np.isfinite(
-    run.trace.loss[: turn.step]
-).all()
-again = run.trace.replay(turn.step)
-assert again.faithful and "sqrt" in again.first["code"] and second.ticket != incident.ticket
-two_epochs = len(run.trace.step) == 5 * epoch and 2 * epoch < turn.step <= 3 * epoch
+turn_event, epoch = first_bad_step(run.trace.loss, run.trace.grad_norm), 36
+# the first replay draws the pair after the last step's; the instrument replays more, and may meet an equal pair by chance
+again = run.trace.replay(turn_event)
+harmless = not again.faithful and again.first is None
+turn = run.trace.first_non_finite()
+assert turn.step == turn_event and np.isfinite(run.trace.loss[:turn_event]).all()
+assert harmless and not turn.data.get("faithful"), (again.message, turn.data)
+two_epochs = len(run.trace.step) == 5 * epoch and 2 * epoch < turn_event <= 3 * epoch
 assert "sqrt" not in str([cell.shown for cell in lesson.cells if cell.kind in ("markdown", "predict", "check")])
-
-# %% turn-hints
-hints = lab.hints(second)
+paused = lab.LiveView(second, pause_at=turn_event, show_twin=False).start()
+paused.wait_pause()
+turn_model = paused.objects["model"]
+all_lost = all(weights.isnan().all().item() for weights in turn_model.parameters() if weights.dim() > 1)
+first_place, second_place = paused.objects["first"], paused.objects["second"]
+assert first_place == second_place
+paused.stop()
+turn_lr = bugzoo.Scenario(second.program, second.faults, {"learning_rate": 2e-4}, device=device).run().trace
+assert first_bad_step(turn_lr.loss, turn_lr.grad_norm) == turn_event
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                                         the program; lines count from 1
-#   first_bad_step(run.trace.loss, run.trace.grad_norm)
-#   print(run.trace.replay(7).message)                           replay one step; which one?
-#   lab.picture(footprint.picture(run.trace.live.models[0]))
+#   print(second.source)                        lines count from 1
+#   step = ...                                  which one?
+#   paused = lab.LiveView(second, pause_at=step, show_twin=False).start(); paused.wait_pause()
+#   lab.picture(footprint.picture(paused.objects["model"])); paused.stop()
+#   print(run.trace.replay(step).message)       read all of it
 
 # %% turn-form
 form = lab.diagnose(second, hints=hints)
@@ -1072,64 +907,98 @@ from bugzoo.grading.case import judged
 
 if form.handed_in:
     clock.stop()
-    print(judged(second, form.diagnosis.record()))
+    print(judged(second, form.diagnosis.record(), first_bad_step(run.trace.loss, run.trace.grad_norm)))
     print(second.diff())
 else:
     print("Hand in the form first, then run this cell: it grades your diagnosis and shows the answer.")
 
 # %% [proof] turn-judged
-right_line = next(number for number, text in enumerate(second.source.splitlines(), 1) if "sqrt()" in text)
+turn_lines = second.source.splitlines()
+right_line = next(number for number, text in enumerate(turn_lines, 1) if "sqrt()" in text)
 offered = dict(zip("ABCD", form.tests, strict=True))
 test = next(letter for letter, text in offered.items() if text == second.specs[0][0].look_alikes[0].test)
 own = {
     "cause": "a function outside its domain, such as log or sqrt",
     "place": right_line,
-    "step": turn.step,
+    "step": turn_event,
     "test": test,
 }
 assert own["cause"] in form.causes and len(form.causes) == 4
-good, bad_one = judged(second, own), judged(second, own | {"place": 3, "step": 50})
+good, bad_one = judged(second, own, turn_event), judged(second, own | {"place": 3, "step": 50}, turn_event)
 assert "4 of 4" in good and "2 of 4" in bad_one, (good, bad_one)
-turn_event = turn.step
+assert "counted from 0" in judged(second, own | {"step": turn_event - 1}, turn_event)
 norm_taught = torch.zeros(2, requires_grad=True)
 torch.linalg.vector_norm(norm_taught).backward()
 norm_knows = bool((norm_taught.grad == 0).all())
 
-# %% [folded] turn-read
-# After you have handed in: the same fault in another place
+# %% [markdown] report-text
+# ## Write the report
 #
-# The loss has a penalty on the distance between two outputs of a batch, written out as square, sum, `sqrt`. Each output is
-# also compared with itself. That distance is 0, a harmless value, but the slope of `sqrt` at 0 is infinite. In the backward
-# pass the square contributes a 0, and 0 · ∞ is `nan`. Step {78 = turn_event} is the first, and the program's `step >= 77` is the same step.
+# A hunt ends with three sentences that hold layer, operation, line and step. This is the incident's:
 #
-# The difference: nothing was infinite in the forward pass, so the hooks were right and useless. And the footprint covers
-# everything, the head too: the `nan` came from the loss, after the last layer.
+# > *Step {51 = bad_gradient} is the first bad one: its gradient is nan. The operation is `torch.log` of 0, in line {60 = log_row}, between `layer2` and `head`. Take it out, and
+# > start again from a checkpoint before that step.*
 #
-# The repair: `torch.linalg.vector_norm` {gives a slope of 0 there = norm_knows}, your own formula does not. And here an eps *inside* `sqrt` is a
-# repair: the penalty is wanted, and 1e-12 is small against the distances but not too small for float32.
+# Now write yours for the second case, then open the text below.
 
-# %% [check] recap_check
-# A colleague's loss is nan at step 4,000. What do you look at first?
+# %% [folded] turn-read
+# After you have handed in: one sample drawn twice
 #
-# ( ) A new run with a tenth of the learning rate
-#     it may hide the nan for a while, and it costs a run to try. First find the first non-finite number.
-# ( ) The loss function, and what it was given at step 4,000
-#     the loss shows the nan, usually one step late.
-# (x) The step before: the first non-finite gradient or output, and its operation
-#     yes. With a replay of that one step you have file and line within seconds.
+# > *Step {89 = turn_event} is the first bad one: its gradient is nan. The operation is `sqrt` of 0, in line {87 = right_line}, in the loss, after the head. Use
+# > `torch.linalg.vector_norm`, and start again from a checkpoint before that step.*
+#
+# The loss has a penalty on the distance of two outputs, and draws them with replacement. At step {89 = turn_event} both are the same sample. So the
+# distance is 0, the slope of `sqrt` is infinite there, and 0 · ∞ is `nan` once more.
+#
+# No output was infinite, so the hooks were useless. The footprint right after the step is {all weights of all layers = all_lost}: it started in the loss. The replay
+# {draws the next pair = harmless}, and says *not the same step*: read that first.
+#
+# `torch.linalg.vector_norm` {has a slope of 0 there = norm_knows}. An eps *inside* `sqrt` is a repair here, too: the penalty is wanted.
 
 # %% [markdown] recap
 # ## What to take with you
 #
-# 1. **Find the first non-finite number of the run: gradients and outputs before the loss.** Growth before it is
-#    divergence; a cliff is an operation outside its domain. *Fails when* a cliff has another cause: one bad batch (replay the
-#    step with another batch), or a number too large for float16 (replay it in float32).
-# 2. **Hooks see modules, replay sees functions.** If every layer is innocent, replay that one step in anomaly mode: it gives
-#    file and line. *Fails when* the replay is not bitwise exact: then the first culprit may be another.
-# 3. **A harmless value can have an infinite slope, so fix the argument, before the operation.** After it, no `where` and no
-#    ReLU saves the gradient. *Fails when* the argument was not the mistake: then a safe operation only hides the wrong one.
-# 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the
-#    eps underflows in the dtype, or when the checkpoint is from after the step.
+# 1. **Find the first non-finite number: gradients and outputs before the loss.** Growth is divergence, a cliff is an operation outside its
+#    domain. *Fails when* one bad batch or float16 is the cause: replay with another batch, or in float32.
+# 2. **Hooks see modules, a replay sees functions.** *Fails when* the replay is not the same step: take the footprint right after it, and
+#    read.
+# 3. **A harmless value can have an infinite slope, so fix the argument, before the operation.** *Fails when* the argument was not the
+#    mistake: then a safe operation only hides the wrong one.
+# 4. **Repair the code, then go back to a checkpoint. An eps is a repair only if the operation is wanted.** *Fails when* the eps
+#    underflows in the dtype, or the checkpoint is from after the step.
 #
 # **Next:** in [exercise 07](../exercises/07_sudden_nan.ipynb) a loss falls and then ends as nan, in
-# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step. They are graded by what your program does. The same instruments work on your own script, without changing it: `bugzoo checkup train.py`.
+# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step. The same instruments work on your own script,
+# without changing it: `bugzoo checkup train.py`.
+
+# %% [proof] appendix-runs
+from bugzoo.running import run_here
+
+bare_runs = {}
+for eps in ("1e-9", "0"):
+    bare = with_eps(eps).source.replace("        hidden = F.relu(hidden)\n", "")
+    assert bare != with_eps(eps).source
+    bare_runs[eps] = run_here(bare)
+bare_nan = int(np.flatnonzero(~np.isfinite(bare_runs["0"].trace.loss))[0]) + 1
+survivor = bare_runs["1e-9"]
+assert survivor.outcome == "finished"
+steep_before, steep_after = survivor.trace.grad_norm[49], survivor.trace.grad_norm[50]
+assert 3.5 < steep_after / steep_before < 4.8
+log_tiny = math.log(1e-50)
+too_small = torch.tensor(1e-50).item() == 0 and with_eps("1e-50").run().outcome == "non_finite"
+too_small_half = torch.tensor(1e-9, dtype=torch.float16).item() == 0
+smallest = torch.tensor(2e-45).item() > 0 and torch.tensor(5e-46).item() == 0
+
+# %% [folded] appendix
+# Appendix, for the curious: {82 % = share}, backward hooks, the ReLU taken away, and 1e-50
+#
+# **Why {82 % = share} of `layer1`?** A backward hook, `layer.register_full_backward_hook(hook)`, gets the gradient that arrives at a layer and the one that
+# leaves it. {One nan = only_one} arrives at `layer2`, for one picture and one unit, the one with the smallest output. {128 = leaves} leave it, one for each unit of `layer1`.
+# Where a unit's ReLU was off for that picture, its backward pass writes a 0, whatever arrives: {23 = clean} units are spared. The other {105 = hit} get `nan`
+# into every weight, and {105 = hit} of {128 = units} is {82 % = share}.
+#
+# **Without the ReLU** and with eps = 0, the loss is `nan` at step {51 = bare_nan}: the ReLU had delayed it by one step. With eps = 1e-9 the run
+# survives, but its gradient norm jumps from {0.9 = steep_before} to {3.9 = steep_after}. The logarithm is steep there, and no ReLU flattens it.
+#
+# **eps = 1e-50** is {nan again = too_small}. In Python log(1e-50) is {-115 = log_tiny}. But float32 holds no number below about {1e-45 = smallest}: there 1e-50 is 0. In float16, the
+# dtype of mixed precision, {even 1e-9 is 0 = too_small_half}.

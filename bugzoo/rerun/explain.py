@@ -45,7 +45,9 @@ def _non_finite(trace: Trace, past: Past) -> None:
             continue
         info, first = execute(past, snapshot, iterations, event.step, from_start)
         faithful = "step" in info and same(info["loss"], float(trace.loss[event.step - 1]))
-        if first is not None and (faithful or number == len(attempts) - 1):
+        # in another step than the recorded one, a NaN that came from outside may be the re-run's own
+        last = number == len(attempts) - 1 and first is not None and first["op"] != "input"
+        if first is not None and (faithful or last):
             event.data.update(cast(EventData, first | {"faithful": faithful}))
             return
     _name_gradient(trace, event)

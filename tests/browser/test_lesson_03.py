@@ -122,10 +122,10 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
     lab.picture("lesson_03_quick_check")
 
     # three hints, one at a time, and the form
-    hints = lab.show("turn-hints")
+    hints = lab.show("turn")
     press(hints, "Hint 1: a nudge")
     assert until(lambda: hints.locator("li").count() == 1)
-    lab.show("turn-hints")
+    lab.show("turn")
     lab.picture("lesson_03_hint_and_form")
     readable_in_the_dark(lab)
 
@@ -133,7 +133,7 @@ def test_lesson_03_as_a_learner_in_both_themes(lab) -> None:
 def readable_in_the_dark(lab) -> None:
     """In the notebook that has been worked through."""
     lab.theme("JupyterLab Dark")
-    for cell in ("live", "finite-loss", "victims-run", "slope-figure", "fix", "turn-hints"):
+    for cell in ("live", "numbers", "finite-loss", "victims-run", "arithmetic", "fix", "eps-curve", "eps-run", "turn"):
         lab.show(cell)
         lab.picture(f"lesson_03_dark_{cell}")
     panel = lab.show("panel")
@@ -141,10 +141,10 @@ def readable_in_the_dark(lab) -> None:
     assert until(lambda: "torch.log" in panel.inner_text())
     lab.show("panel")
     lab.picture("lesson_03_dark_panel")
-    for cell in ("live", "finite-loss", "panel", "turn-hints", "turn-form"):
+    for cell in ("live", "finite-loss", "panel", "turn", "turn-form"):
         lab.show(cell)
         found = lab.page.locator(".jp-Notebook .jp-mod-active.jp-Cell").evaluate_all(GREY)
-        assert cell == "turn-hints" or found, f"nothing to read in {cell}"
+        assert found, f"nothing to read in {cell}"
         assert all(ratio >= 4.5 for _, ratio in found), found
     lab.theme("JupyterLab Light")
 

@@ -1,8 +1,9 @@
 """Idioms changed how faults are written, not what they write: every broken text is the one of before, byte for byte.
 
 `texts_before_idioms.json` was recorded with plain swaps: the text from its Settings section on, as sha256 per cell (spec,
-program, size, seed); programs whose own text has changed since are not in it any more. `accepted_before_idioms.json`: the
-lines that `bugzoo break` took then in scripts of other styles.
+program, size, seed); programs whose own text has changed since are not in it any more. `numerics/log_at_step` has got a
+comment since, and no other byte of it has changed. `accepted_before_idioms.json`: the lines that `bugzoo break` took then in
+scripts of other styles.
 """
 
 import hashlib

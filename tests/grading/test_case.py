@@ -28,6 +28,22 @@ def test_each_part_by_itself() -> None:
     assert "0 of 4 are right." in judged(CASE, {})
 
 
+@pytest.mark.parametrize(
+    ("step", "ok", "told"), [(19, False, ""), (20, True, "so it is step 21"), (21, True, ""), (23, False, "")]
+)
+def test_a_step_counted_from_0_counts_and_is_said(step: int, ok: bool, told: str) -> None:
+    line = next(line for line in judged(CASE, {"step": step}).splitlines() if "first step" in line)
+    assert ("NOT" not in line) == ok and told in line and ("counted from 0" in line) == bool(told), line
+
+
+@pytest.mark.parametrize(("step", "ok"), [(87, False), (88, True), (89, True), (90, True), (91, False)])
+def test_a_fault_that_waits_for_its_data_is_graded_by_its_run(step: int, ok: bool) -> None:
+    case = Scenario("digits_cnn", ("numerics/sqrt_of_equal_pair?draw=13",))
+    line = next(line for line in judged(case, {"step": step}, onset=89).splitlines() if "first step" in line)
+    assert ("NOT" not in line) == ok and ("counted from 0" in line) == (step == 88), line
+    assert "any answer counts" in judged(case, {"step": step}), "without the run it is not known"
+
+
 def test_the_form_offers_what_the_case_lends() -> None:
     form = lab.diagnose(CASE)
     assert (

@@ -8,7 +8,7 @@ import torch
 from matplotlib.colors import to_rgb
 from torch import nn
 
-from bugzoo.plots import evaluation_spread, footprint, loss_by_logit, slope
+from bugzoo.plots import endings, evaluation_spread, footprint, loss_by_logit, slope
 from bugzoo.plots._style import RED, SKY
 
 
@@ -43,6 +43,20 @@ def test_a_slope_is_autograd_s_own() -> None:
     shown = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert shown == ["log(x)  (at 0: inf)", "sqrt(x)  (at 0: inf)"]
     assert figure.patch.get_alpha() == 0, "the page shows through"
+
+
+def test_endings_show_the_last_finite_losses_on_axes_of_one_ratio() -> None:
+    cliff, climb = [2.0, 1.5, 1.4, math.nan, 1.0], [1.0, 10.0, 1e3, 1e6, math.inf, math.nan]
+    steps, losses = endings.measure(cliff)
+    assert (steps.tolist(), losses.tolist()) == ([1, 2, 3], [2.0, 1.5, 1.4]), (
+        "what comes after the first nan is left out"
+    )
+    steps, losses = endings.measure(list(range(1, 41)))
+    assert steps.tolist() == losses.tolist() == list(range(29, 41)), "a run without a nan: its last steps"
+    figure = endings.picture({"cliff": cliff, "climb": climb})
+    ratios = [ax.get_ylim()[1] / ax.get_ylim()[0] for ax in figure.axes]
+    assert ratios[0] == pytest.approx(ratios[1]) and ratios[0] > 1e6, "a flat line stays flat beside a climb"
+    assert [ax.get_title() for ax in figure.axes] == ["cliff", "climb"] and figure.patch.get_alpha() == 0
 
 
 def test_evaluations_that_vary_look_other_than_one_number() -> None:

@@ -116,3 +116,25 @@ def test_stale_gradients_do_not_hide_it():
 def test_without_snapshots_the_step_is_still_known(settings):
     _, event = first(NET.replace("BREAK", "torch.log(hidden - hidden.min())"), **settings)
     assert event.step == 21 and event.data["op"] is None and event.data["parameter"]
+
+
+DRAWS = """
+import itertools, torch
+draws = itertools.chain([1.0] * 44, [0.0], [1.0] * (5 + 3), itertools.repeat(0.0))  # a replay goes on where the run ended
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(50):
+    opt.zero_grad()
+    out = net(torch.ones(4, 2))
+    loss = out.pow(2).mean() + 0.1 * (out * next(draws)).pow(2).sum().sqrt()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_re_run_that_is_another_step_does_not_call_its_own_nan_an_input():
+    """No snapshot holds an iterator. On the way to step 45 the re-run draws a 0 too early, and its weights become NaN."""
+    _, trace = run(DRAWS, "draws.py", watched=True)
+    trace.explain()
+    event = trace.first_non_finite()
+    assert event.step == 45 and event.data["op"] != "input" and not event.data.get("faithful"), event

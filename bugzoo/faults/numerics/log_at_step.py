@@ -4,7 +4,12 @@ from bugzoo.faults.idioms import BACKWARD, BATCH_COUNTER, COUNTER, EVAL_MODE, HI
 from bugzoo.faults.model import Fault, LookAlike, Param, Swap
 from bugzoo.faults.verbs import before, either, instead, rewrite
 
-LOG = "if {late}:\n    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
+# the comment is the reason that the author of such a line had; layout and comments do not count in the ledger
+LOG = (
+    "# log scale, so that small activations count, too; after a warm-up of $step steps, as it hurt at the start\n"
+    "if {late}:\n"
+    "    $RESULT = torch.log($RESULT - $RESULT.min() + $eps)"
+)
 # a forward pass that cannot see the step counter counts its own calls
 STEPS = LOG.format(late="$COUNT >= $step")
 PASSES = '$SELF.passes = getattr($SELF, "passes", 0) + 1\n' + LOG.format(late="$SELF.passes > $step")

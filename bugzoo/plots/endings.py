@@ -1,0 +1,41 @@
+"""How runs end: the last losses before the first that is not finite, one run beside the other.
+
+A divergence climbs over several steps before it overflows. A cliff does not: the last finite loss looks like those before
+it. Then no setting of the training is the first suspect, but an operation outside its domain.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from bugzoo.plots import _style
+
+SHOWN = 12
+"""Finite losses that are shown of each run."""
+
+
+def measure(losses: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (steps from 1, losses) of the last finite losses before the first that is not, or before the end."""
+    values = np.asarray(losses, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    end = int(bad[0]) if len(bad) else len(values)
+    first = max(0, end - SHOWN)
+    return np.arange(first + 1, end + 1), values[first:end]
+
+
+def picture(runs: Mapping[str, Sequence[float]]) -> Figure:
+    """Return the figure: one plot for each run, name -> losses, with a logarithmic axis of one ratio for all."""
+    figure = Figure(figsize=(4 * len(runs), 2.8), layout="constrained")
+    found = {name: measure(losses) for name, losses in runs.items()}
+    ratio = max(values.max() / values.min() for _, values in found.values())
+    for ax, (name, (steps, values)) in zip(figure.subplots(1, len(runs), squeeze=False)[0], found.items(), strict=True):
+        _style.prepare(ax, name, "step", "loss, logarithmic")
+        ax.plot(steps, values, color=_style.THIS_RUN, marker="o", markersize=4, linewidth=1.4)
+        ax.set_yscale("log")
+        middle = np.sqrt(values.max() * values.min())
+        ax.set_ylim(middle / ratio**0.6, middle * ratio**0.6)
+        ax.axvline(steps[-1] + 1, color=_style.GREY, linestyle=":", linewidth=1.2)
+        ax.text(steps[-1] + 1, 0.03, "no finite loss ", color=_style.GREY, fontsize=9, ha="right",
+                transform=ax.get_xaxis_transform())  # fmt: skip
+    return figure
