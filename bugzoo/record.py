@@ -21,7 +21,7 @@ from platformdirs import user_data_path
 
 from bugzoo.errors import RENAMED, UserError
 
-VERSION = 3
+VERSION = 4
 """Version of the tables, stored in SQLite's own `user_version`. A change adds a step to `_upgrade`."""
 
 NOTES = ("started", "looked", "hypothesis", "diagnosis", "repair")
@@ -47,6 +47,9 @@ MOVED = {
     "07_second_opinion": "17_second_opinion",
 }  # fmt: skip
 """Names of exercises until 26 November 2026 -> names by the lesson that they belong to. Since version 3."""
+
+EXCHANGED = {"07_sudden_nan": "07_sudden_nan until 27 November 2026"}
+"""Exercise that got another fault -> the name under which its earlier attempts stay. They do not count. Since version 4."""
 
 _INTERVIEW = "started, minutes, ticket, seed, folder, status, points, possible, result"
 
@@ -319,6 +322,14 @@ def _upgrade(connection: sqlite3.Connection) -> None:
             connection.execute("update attempts set exercise = ? where exercise = ?", (new, old))
             ours = "kind = 'started' and json_extract(value, '$.exercise') = ?"
             connection.execute(f"update notes set value = json_set(value, '$.exercise', ?) where {ours}", (new, old))
+    if found < 4:
+        for name, old in EXCHANGED.items():  # also the cases that were drawn of it; notes stay under the old ticket
+            ours = "exercise = ? or exercise like ? || '-%'"
+            connection.execute(
+                f"update attempts set exercise = replace(exercise, ?, ?) where {ours}", (name, old, name, name)
+            )
+            begun = "kind = 'started' and json_extract(value, '$.exercise') = ?"
+            connection.execute(f"delete from notes where {begun}", (name,))  # else it is open forever
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 

@@ -88,6 +88,24 @@ def test_an_exercise_keeps_its_record_under_its_new_name(data):
     assert record.standing()["04_flat_loss"] == {"attempts": 2, "best": 5.0, "passed": True}
 
 
+def test_attempts_at_an_exercise_do_not_count_once_it_has_another_fault(data):
+    record.attempt("07_sudden_nan", "repair", "passed", 5.0, 5.0)
+    record.attempt("07_sudden_nan-2", "repair", "passed", 5.0, 5.0)
+    record.attempt("04_flat_loss", "repair", "passed", 5.0, 5.0)
+    for ticket, name in (("Z-1", "07_sudden_nan"), ("Z-2", "04_flat_loss")):
+        record.note(ticket, "started", {"exercise": name, "program": "mlp"})
+        record.note(ticket, "hypothesis", {"cause": "a mask"})
+    with contextlib.closing(sqlite3.connect(data / "record.sqlite")) as one:
+        one.execute("pragma user_version = 3")
+        one.commit()
+    old = record.EXCHANGED["07_sudden_nan"]
+    assert set(record.standing()) == {"04_flat_loss", old, f"{old}-2"}, "they are kept"
+    assert [one["exercise"] for one in record.opened()] == ["04_flat_loss"], "what cannot be diagnosed is not open"
+    assert [len(record.notes(ticket, "hypothesis")) for ticket in ("Z-1", "Z-2")] == [1, 1]
+    assert record.attempt("07_sudden_nan", "repair", "wrong", 0.0, 5.0)
+    assert record.standing()["07_sudden_nan"] == {"attempts": 1, "best": 0.0, "passed": False}
+
+
 def test_a_diagnosis_of_the_first_version_is_taken_over(data):
     data.mkdir()
     with contextlib.closing(sqlite3.connect(record.path())) as one, one:

@@ -112,9 +112,9 @@ def _as_numbers(claim: Claim, value: float) -> dict[str, dict[str, float]]:
 
 def _something(exercise: Exercise, looked: list[str], of: int) -> str:
     """Return the answer to "nothing is wrong": a number outside its usual range."""
-    from bugzoo.grading.answers import right
+    from bugzoo.grading.answers import telling
 
-    names = [one for one in right(exercise, of).evidence if not views.reruns(one)]
+    names = [one for one in telling(exercise, of) if not views.reruns(one)]
     readings = measured(names, handed_out(exercise), exercise.scenario.ranks) if names else {}
     found = {name: rows for name, one in readings.items() if (rows := views.outside(name, one.numbers))}
     for name in sorted(found, key=lambda name: name not in looked):

@@ -12,6 +12,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.halves import both, half, halves
 from bugzoo.grading.model import Check, Exercise, Result, state_of
+from bugzoo.grading.onset import onset
 from bugzoo.grading.repairs import all_made, repairs
 from bugzoo.grading.tolerances import tolerances
 
@@ -36,26 +37,31 @@ def pairs(exercise: Exercise) -> dict[str, choices.Pair]:
     """Return the question about the test that follows each cause of its form; of two findings both forms have it."""
     found = choices.pairs(*exercise.about_fault, exercise.scenario.ticket, suspected(exercise))
     for of in range(len(exercise.faults)) if exercise.second else ():
-        found |= {word: one for word in _true(exercise, of) if (one := _pair(exercise, of, word))}
+        found |= {word: one for word in true_causes(exercise, of) if (one := _pair(exercise, of, word))}
     return found
 
 
-def _true(exercise: Exercise, of: int) -> tuple[str, ...]:
-    """Return every cause that is right for a fault: the one in that place of `about_faults`."""
+def true_causes(exercise: Exercise, of: int = 0) -> tuple[str, ...]:
+    """Return every cause of the form that is right for a fault: the one in that place of `about_faults`."""
     fault, params = exercise.about_faults[of]
     return table.right(fault.id, params)
+
+
+def telling(exercise: Exercise, of: int = 0) -> tuple[str, ...]:
+    """Return the views that show what is wrong, the most informative first."""
+    return judging.telling(exercise.about_faults[of][0])
 
 
 def _pair(exercise: Exercise, of: int, word: str) -> choices.Pair | None:
     """Return the question about the test that follows a right cause; it never tells one true cause from another."""
     key = exercise.scenario.ticket + (f" {of + 1}" if of else "")
-    beside = [word for other in range(len(exercise.faults)) if other != of for word in _true(exercise, other)]
+    beside = [word for other in range(len(exercise.faults)) if other != of for word in true_causes(exercise, other)]
     return choices.pair(*exercise.about_faults[of], key, word, tuple(beside))
 
 
 def offered(exercise: Exercise, of: int = 0) -> Choices:
     """Return the discriminating tests that are offered once the right cause of a fault is chosen."""
-    found = _pair(exercise, of, _true(exercise, of)[0])
+    found = _pair(exercise, of, true_causes(exercise, of)[0])
     return found.tests if found else Choices()
 
 
@@ -67,7 +73,7 @@ def causes(exercise: Exercise) -> tuple[str, ...]:
 def suspected(exercise: Exercise) -> tuple[str, ...]:
     """Return what else its form has to offer: the causes of a second fault, else the cause that its decoy looks like."""
     if exercise.second:
-        return _true(exercise, 1)
+        return true_causes(exercise, 1)
     words = [table.cause(like.other).word for trap, _ in exercise.scenario.odd for like in trap.look_alikes]
     return tuple(word for word in words if word not in (table.OTHER, table.NOTHING))[:1]
 
@@ -76,11 +82,16 @@ _right: dict[str, judging.Right] = {}
 
 
 def right(exercise: Exercise, of: int = 0) -> judging.Right:
-    """Return the right diagnosis of the program as handed out; of two faults of the one in that place."""
+    """Return the right diagnosis of the program as handed out; of two faults of the one in that place.
+
+    Where only a run shows the first step, it runs once.
+    """
     key = repr((exercise, exercise.about_fault, of))
     if key not in _right:
         texts = list((halves(exercise, of) if exercise.second else accepted(exercise)).values())
-        _right[key] = judging.right(*exercise.about_faults[of], handed_out(exercise), texts, offered(exercise, of))
+        fault, broken = exercise.about_faults[of], handed_out(exercise)
+        step = onset(*fault, broken, exercise.scenario.ranks)
+        _right[key] = judging.right(*fault, broken, texts, offered(exercise, of), step)
     return _right[key]
 
 
@@ -151,6 +162,6 @@ def said(part: judging.Part) -> str:
 
 def about(exercise: Exercise) -> tuple[object, ...]:
     """Return what a repair's grade depends on besides the exercise's file: the two texts and the fault's file."""
-    causes = tuple(right(exercise, of).causes for of in range(len(exercise.faults)))
+    causes = tuple(true_causes(exercise, of) for of in range(len(exercise.faults)))
     known = causes if exercise.second else causes[0]
     return handed_out(exercise), healthy_text(exercise), known, tolerances(exercise.scenario)

@@ -1,12 +1,12 @@
 """Grading the diagnosis of a lesson's case: as in an exercise, with the result in words."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from bugzoo.choices import choices
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis, repairs
+from bugzoo.grading.onset import onset as first_shown
 from bugzoo.scenario import Scenario
 
 WEIGHTS = diagnosis.Weights(cause=0.4, place=0.25, step=0.15, evidence=0.0, test=0.2)
@@ -26,9 +26,8 @@ def judged(case: Scenario, given: Mapping[str, Any], onset: int | None = None) -
     [(fault, params)] = case.specs
     broken = case.source
     accepted = [case.healthy().source, *repairs.repairs(broken, fault, params).values()]
-    right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket))
-    if onset is not None:
-        right = replace(right, step=(onset, onset + 1))
+    step = (onset, onset + 1) if onset is not None else first_shown(fault, params, broken, case.ranks)
+    right = diagnosis.right(fault, params, broken, accepted, choices(fault, case.ticket), step)
     parts = diagnosis.judge(right, given, WEIGHTS)
     lines = []
     for part in parts:

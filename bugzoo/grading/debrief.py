@@ -11,7 +11,7 @@ from bugzoo.frontend import headless
 from bugzoo.grading import decoys, would_say
 from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
@@ -88,7 +88,7 @@ def _thought(exercise: Exercise) -> str:
     for ticket in exercise.forms:
         guesses += [f"- {one['cause']}, {one['sure']} % sure" for one in record.notes(ticket, "hypothesis")]
         guesses += [f"- {one['cause']}, handed in" for one in record.notes(ticket, "diagnosis") if one.get("cause")]
-    true = [" or ".join(f"**{word}**" for word in right(exercise, of).causes) for of in range(len(exercise.faults))]
+    true = [" or ".join(f"**{word}**" for word in true_causes(exercise, of)) for of in range(len(exercise.faults))]
     told = f"The right cause{'s' if exercise.second else ''}: {'; and '.join(true)}."
     return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{told}"]) if guesses else ""
 

@@ -75,11 +75,19 @@ class Part:
 
 
 def right(
-    fault: Fault, params: Mapping[str, Any], broken: str, accepted: Sequence[str], test: Choices | None = None
+    fault: Fault,
+    params: Mapping[str, Any],
+    broken: str,
+    accepted: Sequence[str],
+    test: Choices | None = None,
+    step: tuple[int, int] | None = None,
 ) -> Right:
-    """Return the right diagnosis of `fault` in the text `broken`; `accepted`: the texts of all passing repairs."""
+    """Return the right diagnosis of `fault` in the text `broken`; `accepted`: the texts of all passing repairs.
+
+    `step`: what `onset.onset` returns, where the step is asked for.
+    """
     places = () if fault.trap else tuple(sorted({place for text in accepted for place in changed_lines(text, broken)}))
-    return Right(causes.right(fault.id, params), places, telling(fault), onset(fault, params), test or Choices())
+    return Right(causes.right(fault.id, params), places, telling(fault), step, test or Choices())
 
 
 def telling(fault: Fault) -> tuple[str, ...]:
@@ -94,14 +102,6 @@ def _ending(claim: str) -> tuple[str, ...]:
     if parse(claim).instrument != "outcome":
         return ()
     return ("memory",) if "out_of_memory" in claim else ("layers",)
-
-
-def onset(fault: Fault, params: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the steps accepted as the onset for a fault with a parameter `step`; the loss shows it a bit later.
-
-    The parameter counts the steps that are done, as the programs do. Steps are counted from 1 here.
-    """
-    return (int(params["step"]) + 1, int(params["step"]) + 2) if "step" in fault.params else None
 
 
 def changed_lines(before: str, after: str) -> list[tuple[int, int]]:

@@ -66,7 +66,7 @@ def recorded(text: str, ranks: int = 1) -> Curve:
         steps: list[dict[str, Any]] = []
         run = run_worker(job(text, ranks), on_step=steps.append)
         if run.outcome not in ("finished", "non_finite"):
-            raise UserError(f"The healthy run ended as {run.outcome}. Try again.")
+            raise UserError(f"The recorded run ended as {run.outcome}. Try again.")
         curves = {name: [one[name] for one in steps] for name in ("step", "loss", "grad_norm")}
         found = {**curves, "metrics": {name: float(value) for name, value in run.trace.metrics.items()}}
         kept.write(key, found)

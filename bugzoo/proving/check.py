@@ -31,7 +31,7 @@ from bugzoo import kept
 from bugzoo.diagnostics.causes import words
 from bugzoo.fingerprint import code_of
 from bugzoo.grading import another
-from bugzoo.grading.answers import about, filled, grade_diagnosis, right
+from bugzoo.grading.answers import about, filled, grade_diagnosis, true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import grade_exercise, handed_out
 from bugzoo.grading.halves import PLAIN
@@ -279,7 +279,7 @@ def diagnoses(exercise: Exercise) -> tuple[int, list[str]]:
         return 0, []
     if exercise.second:
         return findings.diagnoses(exercise)
-    problems, full, true = [], filled(exercise), right(exercise).causes
+    problems, full, true = [], filled(exercise), true_causes(exercise)
     result = grade_diagnosis(exercise.name, full)
     if result.share != 1:
         problems.append(f"the right diagnosis earns {result.share:.0%}: {[str(c) for c in result.checks]}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bugzoo.grading import fives
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.groups import GROUPS
@@ -55,7 +55,7 @@ def names(exercise: Exercise) -> set[str]:
         found |= {fault.id, fault.id.replace("/", "."), fault.title}
         found |= {stem, stem.replace("_", " "), stem.replace("_", "-")}
         if not exercise.trap:  # every exercise's text mentions that nothing may be wrong
-            found |= set(right(exercise, of).causes)
+            found |= set(true_causes(exercise, of))
     for trap, _ in exercise.scenario.odd:
         stem = trap.id.rsplit("/", 1)[1]
         found |= {trap.id, stem, stem.replace("_", " "), trap.title}
@@ -66,7 +66,7 @@ def words(exercise: Exercise) -> set[str]:
     """Return words of the fault's stem, title and cause that are not in the healthy program's code."""
     told = []
     for of, (fault, _) in enumerate(exercise.about_faults):
-        told += [fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else right(exercise, of).causes[:1])]
+        told += [fault.id.rsplit("/", 1)[1], fault.title, *([] if exercise.trap else true_causes(exercise, of)[:1])]
     said = " ".join(told)
     known = _words(_code(exercise.scenario.healthy().source)) | _SMALL
     return {word for word in _words(said) if len(word) > 3} - known

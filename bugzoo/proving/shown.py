@@ -7,7 +7,7 @@ from typing import Any
 
 from bugzoo import views
 from bugzoo.fingerprint import code_of
-from bugzoo.grading.answers import right
+from bugzoo.grading.answers import telling
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import broken_text, handed_out
 from bugzoo.grading.looks import measured
@@ -20,12 +20,12 @@ def key_of(name: str) -> str:
     exercise = load(name)
     looking = code_of("bugzoo.views:measure", "bugzoo.views:outside", *(f"bugzoo.views.{one}" for one in views.names()))
     texts = (handed_out(exercise), *((broken_text(exercise),) if exercise.breaks else ()))
-    return code.keyed((*texts, exercise.trap, *telling(exercise)), (looking, code.core()))
+    return code.keyed((*texts, exercise.trap, *_telling(exercise)), (looking, code.core()))
 
 
-def telling(exercise: Exercise) -> list[tuple[str, ...]]:
+def _telling(exercise: Exercise) -> list[tuple[str, ...]]:
     """Return the views that show each of its faults."""
-    return [right(exercise, of).evidence for of in range(len(exercise.faults))]
+    return [telling(exercise, of) for of in range(len(exercise.faults))]
 
 
 def shown(name: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
     names = [
         one
         for one in views.names()
-        if healthy or not views.reruns(one) or any(one in told for told in telling(exercise))
+        if healthy or not views.reruns(one) or any(one in told for told in _telling(exercise))
     ]
     readings = measured(names, source, exercise.scenario.ranks)
     found = {one: [row.label for row in views.outside(one, readings[one].numbers)] for one in names}
@@ -50,6 +50,6 @@ def of_text(exercise: Exercise, source: str, healthy: bool) -> dict[str, Any]:
     if healthy:
         problems = [f"nothing is wrong, and {text!r} is outside its usual range" for text in outside]
     else:
-        missed = [told for told in telling(exercise) if not any(found.get(one) for one in told)]
+        missed = [told for told in _telling(exercise) if not any(found.get(one) for one in told)]
         problems = [f"no number of {', '.join(told)} is outside its usual range" for told in missed]
     return {"problems": problems, "outside": outside}

@@ -6,7 +6,7 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
-from bugzoo.grading.answers import accepted, filled, right
+from bugzoo.grading.answers import accepted, true_causes
 from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.halves import half, halves
@@ -77,7 +77,7 @@ def trials(exercise: Exercise) -> Iterator[Trial]:
     if exercise.breaks:
         yield from of_edits(exercise)
         return
-    broken, cause = handed_out(exercise), filled(exercise)["cause"]
+    broken, cause = handed_out(exercise), true_causes(exercise)[0]
     if exercise.trap:
         yield Trial(exercise.name, "unsolved", "as handed out", broken)
         yield Trial(exercise.name, "unsolved", "as handed out, blamed", broken, {"cause": _another(cause)})

@@ -39,10 +39,10 @@ def test_typing_the_repair_passes_the_exercise(lab) -> None:
     lab.picture("exercise_unsolved")
 
     # the repair, typed: the folded cell opened, the caret to the line, two lines marked, deleted
-    cell = lab.show("program-model")
+    cell = lab.show("program-training")
     assert cell.locator(".cm-line").count() == 0, "the code is folded"
     cell.locator(".jp-Placeholder-content").first.click()
-    cell.locator(".cm-line", has_text="if step >= 44").click()
+    cell.locator(".cm-line", has_text="torch.exp(").click()
     keyboard = lab.page.keyboard
     keyboard.press("Home")
     keyboard.press("Home")
@@ -51,12 +51,12 @@ def test_typing_the_repair_passes_the_exercise(lab) -> None:
     keyboard.press("Delete")
     source = lab.page.evaluate(
         """() => window.jupyterapp.shell.currentWidget.content.widgets
-            .find(cell => cell.model.id === 'program-model').model.sharedModel.getSource()"""
+            .find(cell => cell.model.id === 'program-training').model.sharedModel.getSource()"""
     )
-    assert "torch.log" not in source and "F.max_pool2d(F.relu(hidden), 2)" in source, source
+    assert "largest" not in source and "F.cross_entropy(logits, targets)\n        loss.backward()" in source, source
     lab.picture("exercise_typed")
 
-    for name in ("program-model", "repair", "debrief"):
+    for name in ("program-training", "repair", "debrief"):
         lab.run_cell(name)
     after = text(lab.outputs("repair"))
     lab.show("repair")

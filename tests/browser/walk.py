@@ -16,6 +16,7 @@ from bugzoo.grading import diagnosis, fives, repairs
 from bugzoo.grading.answers import right
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.notebook import build
+from bugzoo.grading.onset import onset
 from bugzoo.lab.quiz_widgets import LETTERS, plain
 from bugzoo.scenario import Scenario
 from tests.browser.test_exercise import text
@@ -107,7 +108,8 @@ def hand_in(lab: Any, name: str, case: Scenario, way: str) -> None:
     """Fill in a lesson's form and hand it in."""
     [(fault, params)] = case.specs
     accepted = [case.healthy().source, *repairs.repairs(case.source, fault, params).values()]
-    wanted = diagnosis.right(fault, params, case.source, accepted, choices(fault, case.ticket))
+    step = onset(fault, params, case.source, case.ranks)
+    wanted = diagnosis.right(fault, params, case.source, accepted, choices(fault, case.ticket), step)
     form = lab.show(name)
     causes = [one.strip() for one in form.locator(".widget-radio-box").first.locator("label").all_inner_texts()]
     good = way == "right"
@@ -148,11 +150,12 @@ def exercise(lab: Any, asked: Exercise, way: str) -> None:
                 guess(lab, asked, way, of)
         elif name == "form":
             for of in range(len(asked.faults)):
-                place = (
-                    right(asked, of).places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
-                )
+                wanted = right(asked, of)
                 form = lab.show(name).locator(".bugzoo-form").nth(of)
+                place = wanted.places[0][0] if way == "right" and not asked.trap else 0 if way == "right" else 1
                 form.locator("select").select_option(index=place)
+                if way == "right" and wanted.step:
+                    form.locator("input[type=text]").first.fill(str(wanted.step[0]))
                 form.locator("button", has_text="Hand in").click()
                 says(form, "Saved at")
     assert lab.errors() == []

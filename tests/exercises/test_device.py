@@ -17,7 +17,7 @@ from bugzoo.grading.notebook import KINDS, build
 from bugzoo.grading.workbench import Program
 from bugzoo.running import Reading, run_worker
 
-ON_CPU = {"35_no_progress"}
+ON_CPU = {"07_sudden_nan", "35_no_progress"}
 
 
 @pytest.fixture(autouse=True)

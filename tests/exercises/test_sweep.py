@@ -136,4 +136,4 @@ def test_both_causes_of_the_third_count_and_every_repairs_lines() -> None:
         "a function outside its domain, such as log or sqrt",
         "a dtype with too little range or precision",
     )
-    assert len(wanted.places) > 2
+    assert len(wanted.places) > 1

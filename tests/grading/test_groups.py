@@ -168,11 +168,11 @@ def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
 
 @pytest.mark.slow
 def test_a_repair_that_hides_the_symptom_is_told_so():
-    from bugzoo.grading.grade import grade_exercise
+    from bugzoo.grading.grade import grade, tidy
 
-    exercise = load("07_sudden_nan")
-    hiding = pretences(handed_out(exercise), *exercise.about_fault)["an eps"]
-    result = grade_exercise(exercise.name, hiding)
+    case = Scenario("digits_cnn", ("numerics/log_at_step?step=44&eps=1e-50",), {"epochs": 12})
+    hiding = pretences(tidy(case.source), *case.specs[0])["an eps"]
+    result = grade(hiding, case)
     assert result.message.startswith(
         "No NaN or infinity is left, but the cause is not: the program still computes something else"
     )

@@ -11,7 +11,7 @@ FAULT = Fault(
     level=2,
     symptom="non_finite",
     params={
-        "sharpness": Param(50.0, 40.0, 1e4, "factor on the logits inside exp() (1 / temperature)"),
+        "sharpness": Param(50.0, 10.0, 1e4, "factor on the logits inside exp() (1 / temperature)"),
         "weight": Param(1e-4, 0.0, 1.0, "weight of the penalty in the loss"),
     },
     edits=after(

@@ -1,42 +1,43 @@
-"""One step is fine, the next one is nan."""
+"""The loss falls, then it is infinite once, and nan from there on."""
 
 from bugzoo.grading.model import Exercise, Ticket
 
 EXERCISE = Exercise(
-    title="Fine, fine, fine, nan",
+    title="Fine, fine, infinite, nan",
     story=(
-        "In the first epoch the loss of this convolutional network falls as it should. Early in the second epoch it becomes "
-        "`nan` and stays `nan`. The final accuracy is 7 %, where 98 % was expected. The data is clean and the learning rate is "
-        "modest. *“It happens at the same step every time, on every machine. And last week we made this very model safe "
-        "against it.”*"
+        "For an epoch, the loss of this convolutional network falls as it should. Then one loss is infinite, and all others "
+        "are `nan`. The accuracy ends at 7 %, where 98 % was expected. The faster the network learns, the sooner it ends. With a "
+        "tenth of the learning rate the same thing happens, only later. *“So the rate is still too high. I go on dividing it "
+        "until the loss survives.”*"
     ),
     program="digits_cnn",
-    fault="numerics/log_at_step?step=44&eps=1e-50",
+    fault="numerics/exp_overflow?sharpness=20",
     settings={"epochs": 12},
+    on_cpu="A GPU draws other random numbers, so the first bad step would be another one there, and the form asks for it.",
     tickets=(
         Ticket(
-            "A clinic predicts from blood values how a disease goes on. The training loss starts at {run.first:.2f} and falls. "
-            "Then it is `nan` until the end, and so is every number of the report. The release before reached an R squared of "
-            "{healthy.metrics[r2]:.2f} on the same patients. *“Some patient's record must have a gap. We should search the "
-            "table for it.”*",
-            program="regression_mlp",
-            fault="numerics/log_at_step?step=40..150&eps=0",
+            "A character model is trained on help texts. After the first tenth of the run its loss averages {run.first:.2f}, "
+            "close to the {healthy.first:.2f} of the version before. Soon after, it is infinite and then `nan`. The version "
+            "before went through all {run.steps} steps. *“I looked at the batch where it happens: a rare character. Take the "
+            "rare characters out of the text.”*",
+            program="mini_transformer",
+            fault="numerics/exp_overflow?sharpness=20",
         ),
         Ticket(
-            "A network knows some digits, and now it learns the others. At first only its new head is trained, and all losses "
-            "are numbers. As soon as the other layers are trained as well, the loss becomes `nan` and stays `nan`. The accuracy "
-            "ends at {run.accuracy:.0f} %, where {healthy.accuracy:.0f} % is usual. *“So these layers do not stand their "
-            "learning rate. Leave them out, and nothing happens.”*",
-            program="finetune",
-            fault="numerics/log_at_step?step=220..280&eps=0",
+            "A network learns to add numbers modulo a prime. Every pair of numbers is in the table once, and the same run gave "
+            "an accuracy of {healthy.accuracy:.0f} % in spring. Now its loss falls at first. Then it is infinite, and `nan` "
+            "for the rest. The accuracy is {run.accuracy:.0f} %. *“It is the machine: memory errors. On the new one it ran "
+            "longer before it broke.”*",
+            program="modular_addition",
+            fault="numerics/exp_overflow?sharpness=20..25",
         ),
         Ticket(
-            "This script can resume from a checkpoint. In the middle of a run its loss becomes `nan`, and its accuracy ends at "
-            "{run.accuracy:.0f} %. Its users resumed from a checkpoint that was written long before. The loss became `nan` "
-            "again, at the very same step. On another branch the run goes through and ends at {healthy.last:.2f}. *“Then that "
-            "checkpoint was damaged already, and we have to start over.”*",
-            program="checkpointed_mlp",
-            fault="numerics/log_at_step?step=80..150&eps=1e-60",
+            "A word model completes lines of documentation. In each run the loss falls for a good while, and in each run it "
+            "ends as `nan`, after a single infinite value. Models that begin with smaller weights get farther. The release "
+            "before ended at {healthy.last:.2f}. *“The gradients explode. I clip them at a tenth of the old limit, and start "
+            "again.”*",
+            program="word_lines",
+            fault="numerics/exp_overflow?sharpness=10",
         ),
     ),
 )
