@@ -6,7 +6,7 @@ from typing import Any
 
 from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
-from bugzoo.grading.answers import accepted, true_causes
+from bugzoo.grading.answers import accepted, right, true_causes
 from bugzoo.grading.diagnosis import changed_lines
 from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.halves import half, halves
