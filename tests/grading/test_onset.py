@@ -42,7 +42,7 @@ def test_the_first_loss_or_gradient_that_is_not_finite(losses: list[float], norm
 
 
 def test_a_parameter_or_another_symptom_needs_no_run(idle: None) -> None:
-    assert onset(fault_of("numerics/log_at_step"), {"step": 44, "eps": 0.0}, "") == (44, 46)
+    assert onset(fault_of("numerics/log_at_step"), {"step": 44, "eps": 0.0}, "") == (45, 46)
     assert onset(fault_of("loss/double_softmax"), {}, "") is None
 
 
