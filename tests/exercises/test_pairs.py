@@ -1,5 +1,6 @@
 """After each cause a form asks which test tells it from another; a wrong cause is answered by what the run shows."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,13 @@ def test_every_offered_cause_has_its_question(name: str) -> None:
         assert chosen[pair.tests.letter] in own and not own & {
             text for letter, text in chosen.items() if letter != pair.tests.letter
         }, "every test that the debrief lists for a cause is right"
+
+
+def test_a_case_of_one_process_is_offered_no_cause_of_ranks() -> None:
+    for name in ("17", "28", "30"):
+        for seed in range(12):
+            drawn = replace(load(name), seed=seed)
+            assert set(pairs(drawn)) == set(causes(drawn)) - {OTHER} and "rank" not in " ".join(causes(drawn))
 
 
 @pytest.mark.parametrize("name", list(with_diagnosis()))
