@@ -968,7 +968,8 @@ norm_knows = bool((norm_taught.grad == 0).all())
 #    underflows in the dtype, or the checkpoint is from after the step.
 #
 # **Next:** in [exercise 07](../exercises/07_sudden_nan.ipynb) a loss falls and then ends as nan, in
-# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step. The same instruments work on your own script,
+# [exercise 08](../exercises/08_nan_from_the_start.ipynb) it is nan from the first step, and in
+# [exercise 09](../exercises/09_another_step_each_time.ipynb) at another step with each seed. The same instruments work on your own script,
 # without changing it: `bugzoo checkup train.py`.
 
 # %% [proof] appendix-runs

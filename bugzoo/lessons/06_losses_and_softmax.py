@@ -43,8 +43,8 @@ minutes = 0.9 * lesson.minutes, 1.1 * lesson.minutes
 # ## The incident
 #
 # > *Tuesday, 22:15.* "The training loss of the review classifier stops at about {0.61 = ill_late}. Last month's version went down to {0.44 = well_late}. I
-# > doubled the epochs, and it ends at {0.60 = longer}. It is right in {74 of 100 = ill_right} reviews, last month in {76 of 100 = well_right}. I think that we need a bigger
-# > model."
+# > doubled the epochs, and it ends at {0.60 = longer}. It is right in {three of four = ill_right} reviews, and {so was last month's = well_right}. I think that
+# > we need a bigger model."
 #
 # As in lesson 02, the program reads film reviews and says *positive* or *negative*. Here a small attention encoder reads the
 # words, and a linear layer gives two logits. It trains for {225 = length} steps, with 32 reviews in a batch.
@@ -82,9 +82,9 @@ below.reveal(f"{(trace.loss < 0.5).sum()}; in the twin {(healthy.loss < 0.5).sum
 
 # %% [proof] numbers-proof
 ill_late, well_late, length = trace.loss[-20:].mean(), healthy.loss[-20:].mean(), len(trace.loss)
-ill_right, well_right = 100 * trace.metrics["accuracy"], 100 * healthy.metrics["accuracy"]
-ill_right, well_right = (ill_right - 0.6, ill_right + 0.6), (well_right - 0.6, well_right + 0.6)
-ill_validation, well_validation, ill_low = trace.metrics["loss"], healthy.metrics["loss"], trace.loss.min()
+# processors round differently, and on 600 reviews that moves an accuracy by 3 points and this validation loss by a half
+ill_right, well_right = 0.69 < trace.metrics["accuracy"] < 0.80, 0.72 < healthy.metrics["accuracy"] < 0.83
+ill_validation, well_validation, ill_low = trace.metrics["loss"] > 1, healthy.metrics["loss"], trace.loss.min()
 longer = bugzoo.Scenario(incident.program, incident.faults, {"epochs": 6}, device=device).run().trace.loss[-20:].mean()
 well_many = 100 < (healthy.loss < 0.5).sum() < 200
 seen_once = bool((trace.loss < 0.5).sum() == 0)
@@ -93,7 +93,8 @@ seen_once = bool((trace.loss < 0.5).sum() == 0)
 # After the run: an edge on one side
 #
 # The number that matters is the lowest loss, {0.51 = ill_low}: {no batch is below a half = seen_once}. With noise, a low learning rate or a small model, batches
-# scatter to both sides. The validation loss is odd, too: {1.13 = ill_validation}, where the twin has {0.45 = well_validation} at nearly the same accuracy.
+# scatter to both sides. The validation loss, the last number of its line, is odd, too: {above 1 = ill_validation}, where the twin has
+# {0.45 = well_validation} at nearly the same accuracy.
 
 # %% [predict] one_batch
 # Lesson 02's test: the same 32 reviews again and again, {300 = repeated} steps, with the program's own loss and optimizer. Where does the loss end?
@@ -518,16 +519,17 @@ repaired.reveal(f"step 151: {mended.loss[150]:.2f}")
 
 # %% [proof] repair-proof
 jump, before_jump, mended_late = mended.loss[150], mended.loss[130:150].mean(), mended.loss[-20:].mean()
-mended_validation = mended.metrics["loss"]
+mended_validation = 0.4 < mended.metrics["loss"] < 0.6
+jumps = jump > 2
 assert jump > 2 * before_jump and well_late < mended_late < 0.503 < ill_late
-forgives = abs(mended.metrics["accuracy"] - trace.metrics["accuracy"]) < 0.02
+forgives = abs(mended.metrics["accuracy"] - trace.metrics["accuracy"]) < 0.06
 dearest = math.log(math.e + 1)
 overflows = bool(torch.tensor(89.0).exp().isinf())
 
 # %% [folded] repair-read
 # After the run: accuracy had noticed nothing
 #
-# The loss jumps to {2.1 = jump}, then falls to {0.49 = mended_late}, below the old floor. The validation loss is {0.51 = mended_validation} instead of {1.13 = ill_validation}, at {the same accuracy = forgives}. Accuracy
+# The loss jumps {above 2 = jumps}, then falls to {0.49 = mended_late}, below the old floor. The validation loss is {about a half = mended_validation} instead of {above 1 = ill_validation}, at {much the same accuracy = forgives}. Accuracy
 # asks only on which side of zero a gap is, a loss also how far.
 
 # %% [markdown] shapes-text
@@ -734,7 +736,7 @@ lost = 100 * (digits_well - digits_ill)
 assert (lost > 1).all() and (lost < 5).all(), lost
 digits_mean_well, digits_mean_ill = digits_well.mean(), digits_ill.mean()
 _, reviews_well, reviews_ill = both_ways("sentiment_lstm", "loss/sigmoid_into_bce_with_logits", 3)
-reviews_mean_well, reviews_mean_ill = reviews_well.mean(), reviews_ill.mean()
+reviews_ill_band, reviews_well_band = ((100 * one.mean() - 2, 100 * one.mean() + 2) for one in (reviews_ill, reviews_well))
 twenty = 20 * ln_10
 
 # %% [folded] surprise-read
@@ -744,7 +746,7 @@ twenty = 20 * ln_10
 # such a number, look at the reduction.
 #
 # **82 instead of 91** is one program. Measured here over five seeds: {93 % = digits_mean_ill} instead of {96 % = digits_mean_well}. With two sigmoids, an LSTM
-# on reviews gets {59 % = reviews_mean_ill} instead of {82 % = reviews_mean_well}. The harm is real, but no single number is its size.
+# on reviews gets {59 % = reviews_ill_band} instead of {82 % = reviews_well_band}. The harm is real, but no single number is its size.
 
 # %% [markdown] play-text
 # ## Play
@@ -887,5 +889,6 @@ ln_100, floor_100 = math.log(100), lowest(100)
 # 4. **Accuracy forgives what a loss does not.** *Fails when* you use a threshold or a probability: then look at the validation loss.
 #
 # **Next:** repair a loss of another size in [exercise 16](../exercises/16_thirty_times.ipynb). In
-# [exercise 17](../exercises/17_second_opinion.ipynb) a reviewer and an author disagree. The same views work on your own script, without
+# [exercise 17](../exercises/17_second_opinion.ipynb) a reviewer and an author disagree. In
+# [exercise 18](../exercises/18_one_behind_the_other.ipynb) one repair is not enough. The same views work on your own script, without
 # changing it: `bugzoo checkup train.py`.
