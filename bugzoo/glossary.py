@@ -561,7 +561,6 @@ TERMS: tuple[Term, ...] = (
         "with and without the cache, a model in eval mode should generate the same tokens.",
         faults=("generation/cache_off_by_one", "generation/positions_restart", "generation/dropout_while_sampling"),
         instruments=("decoding", "mode_watch"),
-        lessons=("10",),
     ),
     Term(
         "hang (deadlock)",
@@ -675,7 +674,6 @@ TERMS: tuple[Term, ...] = (
             "generation/positions_restart",
         ),
         instruments=("decoding",),
-        lessons=("10",),
     ),
     Term(
         "label noise",
