@@ -818,6 +818,7 @@ TERMS: tuple[Term, ...] = (
             "numerics/nan_in_data",
             "numerics/all_masked_row",
             "numerics/zero_norm_division",
+            "numerics/dark_strip_division",
         ),
         instruments=("first_non_finite", "replay"),
         lessons=("03",),
