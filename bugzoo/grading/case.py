@@ -19,7 +19,8 @@ def judged(case: Scenario, given: Mapping[str, Any], onset: int | None = None) -
     """Return a line for each part of a diagnosis (`form.diagnosis.record()`): the answer, and whether it is right.
 
     `onset`: the first step, from 1, at which the reader's run showed the fault, for one that waits for its data; the step after
-    it counts as well, as the loss is late. Without it, that step is measured here. Raises UserError for a case without a fault or with several.
+    it counts as well, as the loss is late. Without it, that step is measured here. Raises UserError for a case without a fault
+    or with several.
     """
     if len(case.specs) != 1:
         raise UserError(f"Only a case with one fault can be graded; {case.ticket} has {len(case.specs)}.")
