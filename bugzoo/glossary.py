@@ -561,7 +561,6 @@ TERMS: tuple[Term, ...] = (
         "with and without the cache, a model in eval mode should generate the same tokens.",
         faults=("generation/cache_off_by_one", "generation/positions_restart", "generation/dropout_while_sampling"),
         instruments=("decoding", "mode_watch"),
-        lessons=("10",),
     ),
     Term(
         "hang (deadlock)",
@@ -675,7 +674,6 @@ TERMS: tuple[Term, ...] = (
             "generation/positions_restart",
         ),
         instruments=("decoding",),
-        lessons=("10",),
     ),
     Term(
         "label noise",
@@ -820,6 +818,7 @@ TERMS: tuple[Term, ...] = (
             "numerics/nan_in_data",
             "numerics/all_masked_row",
             "numerics/zero_norm_division",
+            "numerics/dark_strip_division",
         ),
         instruments=("first_non_finite", "replay"),
         lessons=("03",),

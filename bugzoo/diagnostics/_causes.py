@@ -115,6 +115,7 @@ CAUSES: dict[str, Cause] = {
     "numerics/exp_overflow": Cause(either=(Either(FORMAT),)),
     "numerics/variance_cancellation": Cause(either=(Either(FORMAT),)),
     "numerics/all_masked_row": Cause(either=(Either(MASK),)),
+    "numerics/dark_strip_division": Cause(either=(Either(NORMAL),)),
     "numerics/nan_in_data": Cause(DATA, also=("bad sample", "nan in the data")),
     "precision/": Cause(FORMAT, place=Source.backward, also=("underflow", "overflow", "half precision", "fp16", "float16")),
     "precision/no_grad_scaler": Cause(

@@ -90,7 +90,7 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 DECOYS: dict[str, tuple[tuple[str, str], ...]] = {
     "digits_cnn": (("modes/batch_norm_tiny_batches", "traps/validation_not_shuffled"),),
-    "checkpointed_mlp": (("numerics/nan_in_data", "traps/clipping_bites_rarely"),),
+    "checkpointed_mlp": (("numerics/dark_strip_division", "traps/clipping_bites_rarely"),),
     "sampler": (("generation/cache_off_by_one", "traps/log_softmax_first"),),
 }
 """Program -> faults with a decoy, a trap that is harmless beside the fault. Exercises use them."""

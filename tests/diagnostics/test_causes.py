@@ -19,7 +19,7 @@ loop: stale_gradients step_before_backward gradients_wiped step_missing step_eve
 loss: double_softmax wrong_softmax_dim log_of_softmax sum_reduction mask_broadcast padding_counted target_column_broadcast
   wrong_axis_reduction labels_off_by_one next_token_not_shifted sigmoid_into_bce_with_logits sign_flipped
 numerics: log_at_step sqrt_at_zero sqrt_of_equal_pair zero_norm_division exp_overflow variance_cancellation nan_in_data
-  all_masked_row
+  all_masked_row dark_strip_division
 precision: no_grad_scaler half_softmax half_parameters scaled_loss_logged clip_without_unscale scaler_never_updated
   integer_features low_precision_accumulator
 attention: mask_after_softmax scale_missing causal_off_by_one causal_mask_missing mask_inverted softmax_over_queries

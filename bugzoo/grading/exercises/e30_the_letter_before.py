@@ -1,0 +1,41 @@
+"""The loss is good, and what the model writes reads as if it kept missing the letter before."""
+
+from bugzoo.grading.model import Exercise, Ticket
+
+EXERCISE = Exercise(
+    title="The letter before",
+    story=(
+        "A model reads help texts and learns to predict the next character. Its validation loss is 2.54, as good as last "
+        "month. But what it writes reads as if it kept missing the letter before. The report hardly shows it: on its own writing "
+        "the model has a loss of 2.7 (`written`), where 2.64 was usual. A reviewer found a `log_softmax` before the loss. "
+        "*“So the loss has a softmax too many, and its gradients are too small. It has not learned to spell.”*"
+    ),
+    program="sampler",
+    fault="generation/cache_off_by_one",
+    decoy="traps/log_softmax_first",
+    about=(
+        "A character language model that writes one character after the other.\n\nIt is trained on the help texts that ship "
+        "with Python. Then it continues beginnings of texts. `written` is its own loss on the characters that it wrote, in "
+        "nats. Each text is read in one piece for that. It should be about as likely as real text."
+    ),
+    tickets=(
+        Ticket(
+            "An editor completes comments, character by character. Its model was retrained. On texts of people the new model "
+            "has a loss of {run.loss:.2f}, the one before {healthy.loss:.2f}. On its own completions the loss is "
+            "{run.metrics[written]:.2f}, where {healthy.metrics[written]:.2f} was usual. *“It has only seen texts of people. "
+            "It must learn from its own mistakes as well.”*",
+        ),
+        Ticket(
+            "A student trains a character model. Its accuracy on held-out text is {run.accuracy:.0f} %, and the training loss "
+            "ends at {run.last:.2f}. The teacher's model has the same numbers. But the student's model writes words that fall "
+            "apart, and the teacher's does not. The student's loss has a `log_softmax` more. *“Take it out and train again. A "
+            "wrong loss can have the right value.”*",
+        ),
+        Ticket(
+            "A help system writes its answers with a small model. Readers complain that letters are missing or doubled. To the "
+            "model itself, its own texts look almost usual: a loss of {run.metrics[written]:.2f}, with {run.loss:.2f} on real "
+            "texts. In the release before, it was {healthy.metrics[written]:.2f} on its own texts. *“It draws too much at "
+            "random. Let it always write the likeliest character.”*",
+        ),
+    ),
+)
