@@ -5,8 +5,11 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import files
+from bugzoo.grading.exercises import load
 
 WAIT = "Training the new case and its healthy twin: its ticket quotes both runs."
+RECORDED = "Opening the next recordings."
+"""Said of a *five*, whose runs are recorded already."""
 
 
 class AnotherButton:
@@ -30,7 +33,8 @@ class AnotherButton:
     def _pressed(self, _: Any) -> None:
         from IPython.display import Markdown
 
-        self.button.disabled, self.said.value = True, f'<div class="bugzoo-status">{WAIT}</div>'
+        told = RECORDED if load(self.exercise).five else WAIT
+        self.button.disabled, self.said.value = True, f'<div class="bugzoo-status">{told}</div>'
         try:
             path = files.draw_another(self.exercise)
             self.said.value = ""

@@ -100,6 +100,15 @@ def test_check_says_what_is_not_proved(bugzoo: Bugzoo, monkeypatch: Any) -> None
     assert asked == [[NAME]] * 4
 
 
+def test_check_counts_halves_and_leaves_out_what_is_not_tried(bugzoo: Bugzoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    halves = [{"kind": "half", "name": str(share), "status": "wrong", "share": share} for share in (0.5, 0.5, 0.4)]
+    for trials, wanted in ((halves, "2 of 3"), ([], "")):
+        report = CheckReport([Proof(NAME, False, trials=trials)], 1.0, 3, 3)
+        monkeypatch.setattr(room, "check", lambda *_, report=report, **__: report)
+        said = bugzoo("check", NAME).out
+        assert "0 of 0" not in said and ("half earns half" in said) == bool(wanted) and wanted in said
+
+
 def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
     called = bugzoo("check", "03_suden_nan")
     assert called.code == 2 and "07_sudden_nan" in called.err

@@ -131,3 +131,16 @@ def test_the_button_writes_the_next_case_and_says_what_went_wrong(
     button.button.click()
     assert "&lt;crashed&gt;" in button.said.value and not button.button.disabled
     assert sorted(path.name for path in tmp_path.iterdir()) == ["04_flat_loss-1.ipynb", "04_flat_loss-2.ipynb"]
+
+
+def test_of_recordings_the_button_opens_one_and_says_no_training(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BUGZOO_WIDGETS", "1")
+    monkeypatch.chdir(tmp_path)
+    button, said = AnotherButton("02_five_beginnings"), []
+    button.show()
+    draw = files.draw_another
+    monkeypatch.setattr(files, "draw_another", lambda name: said.append(button.said.value) or draw(name))
+    button.button.click()
+    assert "recordings" in said[0] and "Training" not in said[0] and (tmp_path / "02_five_beginnings-1.ipynb").exists()
