@@ -136,3 +136,8 @@ def test_twice_on_the_list_is_too_often_until_it_is_mended() -> None:
 
 def test_no_test_of_ours_is_flaky_twice() -> None:
     assert flaky.twice(flaky.LIST.read_text(encoding="utf-8")) == []
+
+
+def test_modules_are_compiled_once_and_what_steers_pytest_stays_outside():
+    given = {"PYTEST_ADDOPTS": "-x", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/bin"}
+    assert running.outer(given) == {"PATH": "/bin"}

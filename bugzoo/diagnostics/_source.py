@@ -6,6 +6,9 @@ from typing import Any
 
 from bugzoo.syntax import last_name, parse
 
+_SHARED = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
+"""Python has one node of each for all trees. With a parent it would keep a tree, and each later deep copy would hold it."""
+
 
 class Source:
     """A parsed script that answers the questions of `places`."""
@@ -14,7 +17,8 @@ class Source:
         self.tree = parse(text)
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
-                child.parent = node  # type: ignore[attr-defined]
+                if not isinstance(child, _SHARED):
+                    child.parent = node  # type: ignore[attr-defined]
 
     def calls(self, *names: str, within: ast.AST | None = None) -> list[ast.Call]:
         """Calls of functions or methods with one of these last names, in order of lines."""

@@ -1,3 +1,5 @@
+import ast
+
 import pytest
 
 from bugzoo.diagnostics.causes import locate
@@ -39,3 +41,9 @@ def test_inputs_and_labels_under_different_indices():
 
 def test_a_text_that_is_no_python_has_no_places():
     assert locate("loop/stale_gradients", "for :") is None
+
+
+def test_no_tree_of_another_text_holds_what_was_read():
+    locate("loop/stale_gradients", SCRIPT)
+    other = ast.parse("a = -b + (c and d == e)\n")
+    assert all(not hasattr(node, "parent") for node in ast.walk(other))

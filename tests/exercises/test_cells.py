@@ -104,8 +104,8 @@ def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
 
 
-def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kernel: Kernel) -> None:
-    ticket = load(NAME).scenario.ticket
+@pytest.mark.sampled(0)
+def test_before_the_diagnosis_a_wrong_repair_is_told_by_groups(kernel: Kernel) -> None:
     kernel.run("setup")
     kernel.run(kernel.cells["program-settings"].replace("1e-3", "1e-4"))
     wrong = kernel.run("repair")
@@ -113,17 +113,21 @@ def test_before_the_diagnosis_a_repair_is_told_by_groups_and_earns_nothing(kerne
     told = wrong.removesuffix("0.0")
     assert leaks.in_groups(told) == [] and "failed       What was wrong is gone" in told, wrong
     assert "Details open with your complete diagnosis" in told
-    kernel.run("program-settings")
+    notes = record.notes(load(NAME).scenario.ticket, "repair")
+    assert [(one["status"], one["passed"], one["points"]) for one in notes] == [("wrong", False, 0.0)]
+
+
+def test_before_the_diagnosis_a_right_repair_is_told_by_groups_and_earns_nothing(kernel: Kernel) -> None:
+    ticket = load(NAME).scenario.ticket
+    kernel.run("setup")
     kernel.run(mended(kernel))
     kernel.run(f"from bugzoo.grading import cell\nform = cell.form('{NAME}')\nkept = form.keep('something else', 50)")
     passed = kernel.run("repair")
     assert passed.startswith("passed.\n") and passed.count("passed  ") == 5 and passed.endswith("0.0"), passed
+    assert leaks.in_groups(passed.removesuffix("0.0")) == [], passed
     assert record.standing() == {} and record.first_diagnosis(ticket) is None
     notes = record.notes(ticket, "repair")
-    assert [(one["status"], one["passed"], one["points"]) for one in notes] == [
-        ("wrong", False, 0.0),
-        ("passed", False, 0.0),
-    ]
+    assert [(one["status"], one["passed"], one["points"]) for one in notes] == [("passed", False, 0.0)]
     assert "opens once you have handed in your diagnosis" in kernel.run("debrief")
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.metadata import distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,8 @@ LEFT_OUT = ["-p", "no:nbval"]
 """A plugin that takes 3 s to load; tests that need it start a pytest of their own."""
 THREADS = {"OMP_NUM_THREADS": "1"}
 """Two tests at once on two cores: with two threads each they would wait for one another. Sums depend on it as well."""
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Images of containers set it. Each worker and each `bugzoo` that a test starts would compile every module again."""
 EMPTY = 5
 """pytest's exit code where no test was selected; a phase may be empty, the gate may not."""
 
@@ -64,10 +67,7 @@ def run(name: str, arguments: list[str], place: Path, deadline: float) -> Phase:
     command = [sys.executable, "-m", "pytest", "-p", "tests.gate.reports", f"--junitxml={place}/junit-{name}.xml"]
     print(f"\ngate: {name}: pytest {shlex.join(arguments)}", flush=True)
     begun = time.monotonic()
-    outer = {
-        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
-    }  # in a test of the gate
-    env = outer | {FILE: str(lines.absolute()), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"} | THREADS
+    env = outer(os.environ) | {FILE: str(lines.absolute()), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"} | THREADS
     process = subprocess.Popen([*command, *arguments], env=env, start_new_session=True)
     late = False
     try:
@@ -86,6 +86,11 @@ def run(name: str, arguments: list[str], place: Path, deadline: float) -> Phase:
     elif code == 1 and not phase.failed():
         phase.errors.append(f"pytest failed in the phase {name}, and no test did: see above")
     return phase
+
+
+def outer(environ: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment without what would steer or slow the tests."""
+    return {name: value for name, value in environ.items() if not name.startswith("PYTEST_") and name != NO_BYTECODE}
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
