@@ -159,7 +159,7 @@ def offered(fault: Fault, params: Mapping[str, Any], key: str, also: tuple[str, 
     words = dict.fromkeys(word for word in (*true, table.NOTHING, *also, *longer, *like, *near) if word != table.OTHER)
     if not _of_ranks(fault.id):  # with one process, a cause about ranks would be easy to rule out, and has no question
         single = {table.cause(name).word for name in faults.catalogue() if not _of_ranks(name)}
-        words = dict.fromkeys(word for word in words if word in single)
+        words = dict.fromkeys(word for word in words if word in single or word in also)
     return (*sorted(list(words)[:OFFERED]), table.OTHER)
 
 

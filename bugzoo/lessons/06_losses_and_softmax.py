@@ -736,7 +736,9 @@ lost = 100 * (digits_well - digits_ill)
 assert (lost > 1).all() and (lost < 5).all(), lost
 digits_mean_well, digits_mean_ill = digits_well.mean(), digits_ill.mean()
 _, reviews_well, reviews_ill = both_ways("sentiment_lstm", "loss/sigmoid_into_bce_with_logits", 3)
-reviews_ill_band, reviews_well_band = ((100 * one.mean() - 2, 100 * one.mean() + 2) for one in (reviews_ill, reviews_well))
+reviews_ill_band, reviews_well_band = (
+    (100 * one.mean() - 2, 100 * one.mean() + 2) for one in (reviews_ill, reviews_well)
+)
 twenty = 20 * ln_10
 
 # %% [folded] surprise-read
