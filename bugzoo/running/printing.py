@@ -84,6 +84,11 @@ class Tee(io.TextIOBase):
         return getattr(self.__dict__["behind"], name)
 
 
+_retired: deque[io.TextIOBase] = deque(maxlen=8)
+"""The last Tees. Until Python 3.13, `print` holds no reference to the stream that it writes to, and another thread may put
+`sys.stdout` back in the middle of a `print`. Without these, that `print` writes to freed memory."""
+
+
 class Printed:
     """Context manager: stdout and stderr of the calling thread go to `text()`."""
 
@@ -92,7 +97,8 @@ class Printed:
 
     def __enter__(self) -> "Printed":
         self.before = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = (Tee(stream, self.kept, self.passing) for stream in self.before)
+        sys.stdout, sys.stderr = tees = [Tee(stream, self.kept, self.passing) for stream in self.before]
+        _retired.extend(tees)
         return self
 
     def __exit__(self, *_: object) -> None:
