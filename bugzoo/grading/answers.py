@@ -86,11 +86,11 @@ def right(exercise: Exercise, of: int = 0) -> judging.Right:
 
     Where only a run shows the first step, it runs once.
     """
-    key = repr((exercise, exercise.about_fault, of))
+    fault, broken = exercise.about_faults[of], handed_out(exercise)
+    step = onset(*fault, broken, exercise.scenario.ranks)
+    key = repr((exercise, exercise.about_fault, of, step))
     if key not in _right:
         texts = list((halves(exercise, of) if exercise.second else accepted(exercise)).values())
-        fault, broken = exercise.about_faults[of], handed_out(exercise)
-        step = onset(*fault, broken, exercise.scenario.ranks)
         _right[key] = judging.right(*fault, broken, texts, offered(exercise, of), step)
     return _right[key]
 

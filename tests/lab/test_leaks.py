@@ -43,6 +43,6 @@ def test_the_lesson_names_it_only_after_the_reveal() -> None:
 
     file = Path(__file__).resolve().parents[2] / "notebooks" / "03_hunting_nan.ipynb"
     cells = nbformat.read(file, as_version=4).cells
-    reveal = next(i for i, cell in enumerate(cells) if cell.id == "reveal")
+    reveal = next(i for i, cell in enumerate(cells) if cell.id == "reveal-read")
     for cell in cells[:reveal]:
         assert not _named(cell.source), cell.id

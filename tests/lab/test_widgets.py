@@ -228,7 +228,7 @@ def test_what_was_expected_and_what_was_seen_each_have_their_reason_below_them(f
     asked = lab.predict("03/guess")
     asked.say("a")
     lines = asked._told("")
-    assert [line[:8] for line in lines] == ["**You sa", "A climb ", "**It was", "No numbe"], lines
+    assert [line[:8] for line in lines] == ["**You sa", "That is ", "**It was", "No numbe"], lines
     asked.said = "c"
     assert len(asked._told("")) == 3
 

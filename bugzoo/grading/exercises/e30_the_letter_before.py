@@ -29,7 +29,7 @@ EXERCISE = Exercise(
             "A student trains a character model. Its accuracy on held-out text is {run.accuracy:.0f} %, and the training loss "
             "ends at {run.last:.2f}. The teacher's model has the same numbers. But the student's model writes words that fall "
             "apart, and the teacher's does not. The student's loss has a `log_softmax` more. *“Take it out and train again. A "
-            "wrong loss can have the right value.”*",
+            "loss may be wrong and still have the right value.”*",
         ),
         Ticket(
             "A help system writes its answers with a small model. Readers complain that letters are missing or doubled. To the "
