@@ -96,6 +96,7 @@ def test_check_says_why_a_decoy_does_harm(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_smoothed_targets_beside_a_cache_that_drops_a_token_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     case = Scenario("sampler", ("generation/cache_off_by_one",), decoy="traps/smoothed_targets")
