@@ -19,7 +19,6 @@ from bugzoo.errors import UserError
 from bugzoo.frontend import headless
 from bugzoo.grading import healthy, looks
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
-from bugzoo.syntax import source_lines
 
 PARTS = 10
 """Rows of `program.numbers()`."""
@@ -135,9 +134,10 @@ class Program:
             print(error.get("traceback") or f"{error.get('type')}: {error.get('message')}")
 
     def lines(self) -> None:
-        """Print the program with its line numbers."""
-        for number, line in enumerate(source_lines(self.source), 1):
-            print(f"{number:4d}  {line}")
+        """Print the program with its line numbers, from its first statement on."""
+        from bugzoo import lab
+
+        lab.lines(self.source)
 
     def views(self) -> None:
         """Print the views with their questions, under their headings, and the tools."""

@@ -21,6 +21,7 @@ from bugzoo.lab.engine import stop_all
 from bugzoo.lab.frontend import headless, kernel, one_thread, plain_errors, warm_up
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.lab.hints import Hints
+from bugzoo.lab.listing import lines
 from bugzoo.lab.look import look
 from bugzoo.lab.panel import Panel
 from bugzoo.lab.play import Play
@@ -33,8 +34,8 @@ from bugzoo.scenario import Scenario
 
 __all__ = [
     "Curve", "Diagnosis", "DiagnosisForm", "Drawing", "Hints", "LiveView", "Panel", "Prediction", "QuickCheck", "Table", "Timer",
-    "break_it", "case", "diagnose", "draw", "headless", "hints", "live", "look", "picture", "play", "predict", "quick_check",
-    "quiz", "stop_all", "table", "timer", "try_out", "use",
+    "break_it", "case", "diagnose", "draw", "headless", "hints", "lines", "live", "look", "picture", "play", "predict",
+    "quick_check", "quiz", "stop_all", "table", "timer", "try_out", "use",
 ]  # fmt: skip
 
 plain_errors()

@@ -945,7 +945,7 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                        the program; lines count from 1
+#   lab.lines(second)                            the program with its line numbers
 #   names = run_text(second.source)             its variables after a run
 #   next(iter(names["train_loader"]))           a batch: numbers of words, and labels
 #   lab.look("loss_curve", turn_run)            a view; which one has the number that you want?

@@ -898,7 +898,7 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                                     the program; lines count from 1
+#   lab.lines(second)                                         the program with its line numbers
 #   patients = at_start(second)                              its variables after the first step
 #   sixteen = patients["inputs"], patients["targets"]
 #   overfit(patients["model"], patients["optimizer"], lambda model, batch: ..., sixteen)[-1]

@@ -893,7 +893,7 @@ assert first_bad_step(turn_lr.loss, turn_lr.grad_norm) == turn_event
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                        lines count from 1
+#   lab.lines(second)                            the program with its line numbers
 #   step = ...                                  which one?
 #   paused = lab.LiveView(second, pause_at=step, show_twin=False).start(); paused.wait_pause()
 #   lab.picture(footprint.picture(paused.objects["model"])); paused.stop()

@@ -829,7 +829,7 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                         the program; lines count from 1
+#   lab.lines(second)                             the program with its line numbers
 #   turn_run.trace.loss[-5:]                     to all digits: which number is it?
 #   lab.look("outputs", turn_run)
 #   lab.look("one_batch", turn_run)

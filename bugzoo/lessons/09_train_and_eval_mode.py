@@ -1054,7 +1054,7 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                        the program; lines count from 1
+#   lab.lines(second)                            the program with its line numbers
 #   stopped = paused_at(second, 1)              stopped.objects are its variables; which steps are worth a look?
 #   stopped.stop()                              ends that run
 #   lab.look("loss_curve", turn_run)            a view; which one has the number that you want?

@@ -970,7 +970,7 @@ hints = lab.hints(second)
 
 # %% turn-look
 # your own look at it; some ways to begin:
-#   print(second.source)                                     the program; lines count from 1
+#   lab.lines(second)                                         the program with its line numbers
 #   reviews, labels = next(iter(turn_view.objects["validation_loader"]))     0 is padding
 #   turn_view.objects["model"].eval()(reviews[:1])           one review; what may its answer depend on?
 #   lab.look("influence", turn_run)                          which one of its numbers do you want?
