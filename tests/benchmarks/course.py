@@ -1,0 +1,65 @@
+"""Two tables of the course as it is built and proved: its lessons and its exercises, for tests/benchmarks/results/course.md.
+
+    python -m tests.benchmarks.course
+
+Nothing is run: the numbers of proofs are those of the ledger.
+"""
+
+from collections import Counter
+
+from bugzoo import course
+from bugzoo.course.source import ASKS
+from bugzoo.faults import load as fault
+from bugzoo.grading.answers import telling
+from bugzoo.grading.exercises import exercises
+from bugzoo.grading.model import Exercise
+from bugzoo.proving import ledger
+from bugzoo.proving.lesson_proof import longest
+
+
+def lessons() -> list[str]:
+    """Return the rows of the numbered lessons."""
+    rows = [
+        "| lesson | minutes | cells | predictions | tasks | checks | longest cell |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in course.files():
+        one = course.load(name)
+        if not one.number.isdigit():
+            continue
+        asked = Counter(cell.kind for cell in one.cells if cell.kind in ASKS)
+        shown = [cell for cell in one.cells if cell.kind not in ("case", "proof", "judge", "solution")]
+        counts = (len(shown), asked["predict"] + asked["draw"], len(one.tasks), asked["check"])
+        rows.append(f"| {one.file.stem} | {one.minutes:.0f} | {' | '.join(map(str, counts))} | {longest(one) or '-'} |")
+    return rows
+
+
+def of_exercises() -> list[str]:
+    """Return the rows of the exercises."""
+    rows = [
+        "| exercise | kind | level | views that show it | accepted repairs | refused | attacks refused |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, one in exercises().items():
+        counts = Counter(
+            {kind: len(titles) for kind, titles in ledger.read("exercises", name).get("trials", {}).items()}
+        )
+        level = max((fault(found.id).level for found, _ in one.about_faults), default=0)
+        accepted = counts["correct"] + counts["half"]
+        told = (views(one), accepted or "-", counts["degenerate"] or "-", counts["attack"] or "-")
+        rows.append(f"| {name} | {one.kind} | {level or '-'} | {' | '.join(map(str, told))} |")
+    return rows
+
+
+def views(exercise: Exercise) -> str:
+    """Return the views that show what is wrong, at most three, the most informative first."""
+    if exercise.breaks:
+        return ", ".join(exercise.breaks.views)
+    if exercise.trap:
+        return "none: nothing is wrong"
+    found = dict.fromkeys(one for of in range(len(exercise.about_faults)) for one in telling(exercise, of)[:3])
+    return ", ".join(found)
+
+
+if __name__ == "__main__":
+    print("\n".join([*lessons(), "", *of_exercises()]))
