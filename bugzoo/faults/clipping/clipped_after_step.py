@@ -46,6 +46,12 @@ FAULT = Fault(
             "The loop contains such a call.",
             "The loop contains no such call.",
         ),
+        LookAlike(
+            "optimizer/lr_too_high",
+            "Compare the gradient's length when optimizer.step() reads it with the limit of the clipping.",
+            "It is above the limit at many steps.",
+            "It is never above the limit, and the loss still jumps.",
+        ),
     ),
     sources=(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",

@@ -47,6 +47,12 @@ FAULT = Fault(
             "The loop contains such a call.",
             "The loop contains no such call.",
         ),
+        LookAlike(
+            "optimizer/lr_too_high",
+            "Multiply the limit of the clipping by a thousand and train again with the same seed.",
+            "Every loss is the same to the last digit.",
+            "The losses differ from the first gradient on that was shortened.",
+        ),
     ),
     sources=(
         "https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",

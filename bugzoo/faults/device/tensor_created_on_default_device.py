@@ -89,6 +89,12 @@ FAULT = Fault(
             "The run stops at the first batch.",
             "The run finishes, but slowly.",
         ),
+        LookAlike(
+            "shape/shape_mismatch_deep",
+            "Move everything to the CPU: the model, its plain tensors and the batch. Does it still fail?",
+            "It runs.",
+            "It fails at the same line.",
+        ),
     ),
     sources=(
         "https://github.com/coreweave/tensorizer/issues/90",

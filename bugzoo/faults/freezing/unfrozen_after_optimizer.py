@@ -73,6 +73,12 @@ FAULT = Fault(
             "The weights changed while the model learned the old digits.",
             "The weights have never changed.",
         ),
+        LookAlike(
+            "optimizer/lr_too_low",
+            "Multiply the learning rate by ten. How far does the backbone's first weight move in a step?",
+            "It does not move at all, whatever the rate.",
+            "It moves ten times as far as before.",
+        ),
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/optim.html",

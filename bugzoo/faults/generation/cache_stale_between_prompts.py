@@ -49,6 +49,12 @@ FAULT = Fault(
             "The loss stays the same. Only generated text changes.",
             "The loss changes.",
         ),
+        LookAlike(
+            "generation/dropout_while_sampling",
+            "Take the likeliest token each time, and generate the first text twice, each in a new process.",
+            "Both texts are the same. Only the second text of a process is wrong.",
+            "The two texts differ.",
+        ),
     ),
     sources=(
         "https://huggingface.co/docs/transformers/cache_explanation",

@@ -64,6 +64,12 @@ FAULT = Fault(
             "There are as many steps as the schedule has: `learning_rate_log.of_plan < 1.5`.",
             "There are many times more steps than the schedule has: `learning_rate_log.of_plan > 1.5`.",
         ),
+        LookAlike(
+            "optimizer/lr_too_low",
+            "Print the learning rate of each epoch, beside the schedule as you would write it down.",
+            "Each rate is that of the epoch after.",
+            "Each rate is that of its epoch, and all of them are too low.",
+        ),
     ),
     sources=("https://github.com/zju3dv/NeuralRecon/issues/51",),
 )

@@ -63,6 +63,12 @@ FAULT = Fault(
             "Memory grows steadily: `memory_audit.graphs_kept > 5`.",
             "Memory does not grow: `memory_audit.graphs_kept < 5`.",
         ),
+        LookAlike(
+            "memory/batch_too_large",
+            "Note the memory in use after the second step, the tenth and the hundredth.",
+            "It grows with every step.",
+            "It is high from the first step on, and stays.",
+        ),
     ),
     sources=(
         "https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",

@@ -81,6 +81,12 @@ FAULT = Fault(
             "The reported number is as wrong as before.",
             "The reported number is now right.",
         ),
+        LookAlike(
+            "modes/eval_mode_missing",
+            "Set the counters to zero right before the evaluation, and change nothing else.",
+            "The reported accuracy becomes that of the trained weights.",
+            "The reported accuracy stays as it was.",
+        ),
     ),
     sources=("https://torchmetrics.readthedocs.io/en/stable/pages/overview.html",),
 )

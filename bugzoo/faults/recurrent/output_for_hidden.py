@@ -62,6 +62,12 @@ FAULT = Fault(
             "The logits change beside the long text: `batch_independence.alone_gap > 0.01`.",
             "The logits stay the same: `batch_independence.alone_gap < 0.01`.",
         ),
+        LookAlike(
+            "modes/eval_mode_missing",
+            "Give the trained model the same batch twice, and compare the logits.",
+            "They are the same both times.",
+            "They differ, for each review of the batch.",
+        ),
     ),
     sources=(
         "https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_packed_sequence.html",

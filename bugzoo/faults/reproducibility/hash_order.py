@@ -63,6 +63,12 @@ FAULT = Fault(
             "The samples differ.",
             "The samples are the same.",
         ),
+        LookAlike(
+            "modes/dropout_in_functional_form",
+            "Evaluate the same trained weights twice, within one process.",
+            "Both numbers are the same.",
+            "The two numbers differ.",
+        ),
     ),
     sources=(
         "https://github.com/JulianoLagana/deep-machine-learning/issues/9",

@@ -67,6 +67,12 @@ FAULT = Fault(
             "The samples are the same.",
             "The samples differ.",
         ),
+        LookAlike(
+            "modes/dropout_in_functional_form",
+            "Evaluate the same trained weights twice. In which digit do the two losses differ?",
+            "In none, or in the last one.",
+            "In the second or third digit.",
+        ),
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/notes/randomness.html",

@@ -54,6 +54,12 @@ FAULT = Fault(
             "The difference is as large as between two seeds.",
             "The difference is about a ten-millionth.",
         ),
+        LookAlike(
+            "modes/dropout_in_functional_form",
+            "Save the weights of one run, and evaluate them twice.",
+            "Both numbers are the same: the runs differ in their weights.",
+            "The two numbers differ, with the same weights.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
 )

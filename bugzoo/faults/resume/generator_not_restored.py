@@ -57,6 +57,12 @@ FAULT = Fault(
             "The learning rates are the same to the end: `resumption.first_rate < 0.5`.",
             "The learning rates differ from one epoch after the stop: `resumption.first_rate > 0.5`.",
         ),
+        LookAlike(
+            "data/no_shuffle",
+            "Note the first batch of the epochs before the stop, and of the first one after it.",
+            "The epochs before the stop differ, and the one after it begins as the first of all.",
+            "Every epoch begins with the same batch.",
+        ),
     ),
     sources=("https://pytorch.org/docs/stable/notes/randomness.html",),
 )

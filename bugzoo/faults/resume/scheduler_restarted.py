@@ -60,6 +60,12 @@ FAULT = Fault(
             "The learning rates differ from one epoch after the stop: `resumption.first_rate > 0.5`.",
             "The learning rates are the same to the end: `resumption.first_rate < 0.5`.",
         ),
+        LookAlike(
+            "optimizer/lr_too_high",
+            "Print the learning rate of each epoch of a run that is stopped, and of one that is not.",
+            "One epoch after the stop, the resumed run has a higher rate than the other.",
+            "Both runs have the same rates, and the loss swings in both.",
+        ),
     ),
     sources=(
         "https://pytorch.org/docs/stable/optim.html",

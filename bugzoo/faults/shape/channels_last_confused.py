@@ -54,6 +54,12 @@ FAULT = Fault(
             "The axes have another order than the layers expect.",
             "The shape is right, and two layers do not agree.",
         ),
+        LookAlike(
+            "device/batch_left_on_cpu",
+            "Read the last line of the error. Does it name two sizes or two devices?",
+            "It names two sizes.",
+            "It names two devices.",
+        ),
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html",

@@ -72,6 +72,12 @@ FAULT = Fault(
                 "parameter: `host_syncs.syncs > 4.5`."
             ),
         ),
+        LookAlike(
+            "speed/recompiles",
+            "Time the work of a step before the forward pass and from there on, at a hundred steps.",
+            "The time before the forward pass is long at every step.",
+            "A few steps are long from the forward pass on, and the others are not.",
+        ),
     ),
     sources=(
         "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
