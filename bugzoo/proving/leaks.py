@@ -20,6 +20,7 @@ from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import ALARMS
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
+from bugzoo.proving.notebook_run import run_notebook
 from bugzoo.proving.trials import generic
 
 _SMALL = set(
@@ -166,41 +167,6 @@ def _cells(texts: Iterable[str]) -> list[dict[str, Any]]:
         cell = {"cell_type": "code", "execution_count": None, "id": f"probe-{number}", "outputs": []}
         found.append(cell | {"metadata": {"tags": ["raises-exception"]}, "source": text})
     return found
-
-
-def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
-    """Run the notebook without a front end in its own kernel; return the output of every cell, [{"cell", "text"}]."""
-    import os
-    import tempfile
-    from unittest.mock import patch
-
-    import nbformat
-    from nbclient import NotebookClient
-
-    book = nbformat.reads(text, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
-        own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate", "BUGZOO_DEVICE": "cpu"}
-        with patch.dict(os.environ, own):
-            client = NotebookClient(
-                book,
-                timeout=seconds,
-                kernel_name="python3",
-                extra_arguments=["--IPKernelApp.log_level=40"],
-                resources={"metadata": {"path": folder}},
-            )
-            client.execute()
-    return [
-        {"cell": cell.id, "text": "\n".join(_texts(cell.outputs))} for cell in book.cells if cell.cell_type == "code"
-    ]
-
-
-def _texts(outputs: list[Any]) -> list[str]:
-    found = []
-    for output in outputs:
-        found.append("".join(output.get("text", "")))
-        found += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
-        found += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
-    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in found if isinstance(text, str) and text]
 
 
 def in_outputs(exercise: Exercise, outputs: list[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ import socket
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from bugzoo.watching.records import ErrorRecord
 from bugzoo.watching.trace import Trace
 
 _open: set[socket.socket] = set()
-_stopping: set[threading.Event] = set()
+_stopping: set[Callable[[], object]] = set()
 
 
 def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None) -> Run:
@@ -63,11 +63,8 @@ def _portably(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] 
     from bugzoo.running import portable as mode
 
     stopping = threading.Event()
-    _stopping.add(stopping)
-    try:
+    with stopped_by(stopping.set):
         return mode.run(replace(job, isolated=False), folder, on_step, stopping)
-    finally:
-        _stopping.discard(stopping)
 
 
 def _through_zygote(job: Job, folder: Path, on_step: Callable[[dict[str, Any]], None] | None) -> Account:
@@ -105,10 +102,20 @@ def _follow(channel: socket.socket, on_step: Callable[[dict[str, Any]], None] | 
                     channel.sendall(b"stop\n")
 
 
+@contextlib.contextmanager
+def stopped_by(stop: Callable[[], object]) -> Iterator[None]:
+    """Within the block `stop_all` also calls `stop`, from its own thread and perhaps more than once."""
+    _stopping.add(stop)
+    try:
+        yield
+    finally:
+        _stopping.discard(stop)
+
+
 def stop_all() -> None:
     """Stop every job that this process is waiting for."""
-    for one in list(_stopping):
-        one.set()
+    for stop in list(_stopping):
+        stop()
     for channel in list(_open):
         with contextlib.suppress(OSError):
             channel.sendall(b"stop\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo.grading.exercises import exercises
-from bugzoo.proving.leaks import run_notebook
+from bugzoo.proving.notebook_run import run_notebook
 from tests.exercises.course import ROOT
 from tests.sampling import only_in_prove
 

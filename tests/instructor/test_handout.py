@@ -10,7 +10,7 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.errors import UserError
 from bugzoo.grading.groups import GROUPS
 from bugzoo.instructor import Assignment, handout, key
-from bugzoo.proving.leaks import run_notebook
+from bugzoo.proving.notebook_run import run_notebook
 from tests.instructor.class_of import answer, cell, clear_gradients
 
 PROBES = (

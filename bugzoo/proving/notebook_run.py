@@ -1,0 +1,68 @@
+"""Run a notebook in a kernel of its own, without a front end. A stop interrupts the cell that runs."""
+
+import asyncio
+import contextlib
+import os
+import re
+import tempfile
+import threading
+from typing import Any
+from unittest.mock import patch
+
+from bugzoo.running.worker import stopped_by
+
+
+def run_notebook(text: str, seconds: int = 300) -> list[dict[str, Any]]:
+    """Run the notebook without a front end in its own kernel; return the output of every cell, [{"cell", "text"}].
+
+    Raises asyncio.CancelledError once `worker.stop_all` was called: the cell that runs is interrupted, and cleans up.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+
+    book = nbformat.reads(text, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "NBGRADER_EXECUTION": "validate", "BUGZOO_DEVICE": "cpu"}
+        with patch.dict(os.environ, own):
+            client = NotebookClient(
+                book,
+                timeout=seconds,
+                kernel_name="python3",
+                extra_arguments=["--IPKernelApp.log_level=40"],
+                resources={"metadata": {"path": folder}},
+            )
+            asyncio.run(_execute(client))
+    return [
+        {"cell": cell.id, "text": "\n".join(_texts(cell.outputs))} for cell in book.cells if cell.cell_type == "code"
+    ]
+
+
+async def _execute(client: Any) -> None:
+    """Run all cells; after a stop no further one begins."""
+    asked, loop = threading.Event(), asyncio.get_running_loop()
+
+    async def interrupt() -> None:
+        with contextlib.suppress(Exception):  # the kernel may not be there yet, or not any more
+            await client.km.interrupt_kernel()
+
+    def stop() -> None:  # another thread calls it, more than once
+        if not asked.is_set():
+            asked.set()
+            asyncio.run_coroutine_threadsafe(interrupt(), loop)
+
+    def begin(**_: object) -> None:
+        if asked.is_set():
+            raise asyncio.CancelledError
+
+    client.on_cell_start = begin
+    with stopped_by(stop):
+        await client.async_execute()
+
+
+def _texts(outputs: list[Any]) -> list[str]:
+    found = []
+    for output in outputs:
+        found.append("".join(output.get("text", "")))
+        found += ["".join(value) for value in output.get("data", {}).values() if isinstance(value, str | list)]
+        found += [output.get("ename", ""), output.get("evalue", ""), *output.get("traceback", [])]
+    return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in found if isinstance(text, str) and text]
