@@ -16,10 +16,10 @@ EXERCISE = Exercise(
     on_cpu="A GPU draws other random numbers, so the first bad step would be another one there, and the form asks for it.",
     tickets=(
         Ticket(
-            "A character model is trained on help texts. After the first tenth of the run its loss averages {run.first:.2f}, "
-            "close to the {healthy.first:.2f} of the version before. Soon after, it is infinite and then `nan`. The version "
-            "before went through all {run.steps} steps. *“I looked at the batch where it happens: a rare character. Take the "
-            "rare characters out of the text.”*",
+            "A character model is trained on help texts. Over the first tenth of the run its loss averages {run.first:.2f}, as a "
+            "good start does: the version before had {healthy.first:.2f} there. Soon after, it is infinite and then `nan`. The "
+            "version before went through all {run.steps} steps. *“I looked at the batch where it happens: a rare character. "
+            "Take the rare characters out of the text.”*",
             program="mini_transformer",
             fault="numerics/exp_overflow?sharpness=20",
         ),
