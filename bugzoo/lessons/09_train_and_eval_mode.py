@@ -989,7 +989,8 @@ gap.reveal(f"{scores['training, without dropout and augmentation']:.3f} if score
 as_logged, no_drop, bare, valid = scores.values()
 assert same and as_logged < no_drop < bare and valid < bare and abs(valid - well_accuracy) < 1e-6
 eleven = 10.5 < 100 * (valid - as_logged) < 11.5
-assert eleven
+ninety, just_above = 0.88 < no_drop < 0.92, valid < bare < valid + 0.02
+assert eleven and ninety and just_above
 with torch.no_grad():
     torch.manual_seed(0)
     end = [
@@ -1003,7 +1004,7 @@ assert no_better and modes == ["norm1", "norm2", "dropout"]
 # %% [folded] gap-read
 # After the run: compare what was measured alike
 #
-# Without dropout the training accuracy is {90 % = no_drop}, and without augmentation {95 % = bare}: just above validation. The weights at the end of the epoch are {no better = no_better} than
+# Without dropout the training accuracy is {about 90 % = ninety}. Without augmentation too, it is {just above validation = just_above}. The weights at the end of the epoch are {no better = no_better} than
 # the log's mean, if they are scored in the same way. So nothing is wrong. A generalization gap compares *data*: hold mode and augmentation fixed.
 
 # %% [markdown] play-text
