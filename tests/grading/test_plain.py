@@ -1,0 +1,146 @@
+"""What is ordinary PyTorch, and what a person has to look at first. Nothing here is run."""
+
+import pytest
+
+from bugzoo.grading.exercises import exercises
+from bugzoo.grading.grade import handed_out, tidy
+from bugzoo.grading.plain import outside
+from bugzoo.proving.attacks import attacks
+from bugzoo.proving.trials import trials
+from bugzoo.scenario import Scenario
+from bugzoo.syntax import parse
+from tests.sampling import only_in_prove
+
+A_FEW = ("16_thirty_times", "27_small_parts")
+HEAD = """import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, inputs):
+        return self.head(inputs)
+
+model = Net()
+"""
+PLAIN = {
+    "an import": "import itertools\nfrom sklearn.metrics import f1_score\nfrom collections.abc import Iterator",
+    "an import of a submodule": "import torch.nn.utils.rnn as rnn\nloss = rnn.pad_sequence([])",
+    "another name for a module": "G = torch.nn.functional\nloss = G.relu(torch.zeros(3))",
+    "a part of the model": "model.head = nn.Linear(4, 3)\nmodel.head.weight.data = torch.zeros(3, 4)",
+    "a method of one object": "model.forward = lambda inputs: inputs",
+    "a setting of a backend": "torch.backends.cudnn.deterministic = True\ntorch.backends.cuda.matmul.allow_tf32 = False",
+    "names that are not used": "for _ in range(3):\n    _, found = torch.zeros(3, 3).max(dim=1)",
+    "a class of one's own": "class Data:\n    def __len__(self):\n        return 3\n    def __iter__(self):\n        yield 3",
+    "a fixed name": "weight = getattr(model, 'head')\nsetattr(model, 'head', weight)",
+    "a hook on one layer": "handle = model.head.register_forward_hook(lambda *given: None)\nhandle.remove()",
+    "type of something": "kind = type(model) is Net\nname = type(model).__name__",
+    "a local name of a module": "import time\ndef mixed(inputs):\n    batch, time = inputs.shape\n    return print(time)",
+    "a scheduler": "rate = torch.optim.lr_scheduler.CosineAnnealingLR(torch.optim.Adam(model.parameters()), 3)",
+    "torch.func": "loss = torch.func.functional_call(model, dict(model.named_parameters()), (torch.zeros(4),))",
+    "a table of its own": "seen = {}\nseen['a'] = 1\nmath.pi",
+}  # fmt: skip
+OUTSIDE = {
+    "another module": ("import os", "among the modules"),
+    "a part of another module": ("from json import dumps", "among the modules"),
+    "everything of a module": ("from torch import *", "which names"),
+    "a module within a module": ("torch.sys.exit(0)", "leads to the module `sys`"),
+    "the same through a name": ("F.math.inf\nG = F\nG.warnings.warn('')", "leads to the module `warnings`"),
+    "imported from a module": ("from torch import sys", "leads to the module `sys`"),
+    "a module as a value": ("print(torch)", "handed on as a value"),
+    "a module in a list": ("places = [torch, math]", "handed on as a value"),
+    "an underscore": ("hooks = model._forward_hooks", "begins with an underscore"),
+    "a special name": ("Net.__call__\nmodel.__class__.forward", "begins with an underscore"),
+    "a function of that name": ("class Loud(nn.Module):\n    def __setattr__(self, name, value):\n        pass", "underscore"),
+    "a computed name": ("getattr(model, 'he' + 'ad')", "computed"),
+    "getattr handed on": ("import functools\nfunctools.reduce(getattr, ['head'], model)", "computed"),
+    "a fixed name with an underscore": ("getattr(model, '__dict__')", "underscore"),
+    "frames": ("(one for one in ()).gi_frame", "frames or files"),
+    "a file": ("open('x').read()", "beyond the program"),
+    "text that runs": ("eval('1')", "beyond the program"),
+    "files of torch": ("torch.save(model, 'x')", "files"),
+    "files of numpy": ("import numpy as np\nkeep = np.load", "files"),
+    "a method that writes": ("torch.zeros(3).numpy().tofile('x')", "files"),
+    "a mode of all": ("torch.set_default_device('meta')", "mode of the whole process"),
+    "a hook on all": ("nn.modules.module.register_module_forward_hook(print)", "leads to the module"),
+    "a function exchanged": ("F.cross_entropy = None", "whole program"),
+    "a method exchanged": ("nn.Linear.forward = None", "whole program"),
+    "its own class changed": ("Net.forward = None", "whole program"),
+    "by another name": ("Layer = nn.Linear\nLayer.forward = None", "whole program"),
+    "through the type": ("type(model).forward = None", "whole program"),
+    "by setattr": ("setattr(torch, 'relu', None)", "whole program"),
+    "in a loop": ("for torch.relu in [None]:\n    pass", "whole program"),
+    "removed": ("del nn.Linear.forward", "whole program"),
+    "a class without a statement": ("Other = type('Other', (nn.Module,), {})", "made by `type`"),
+    "a class of a class": ("class Odd(metaclass=Net):\n    pass", "another class"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PLAIN)
+def test_plain(what: str) -> None:
+    assert outside(HEAD + PLAIN[what], HEAD) == []
+
+
+@pytest.mark.parametrize("what", OUTSIDE)
+def test_outside(what: str) -> None:
+    text, why = OUTSIDE[what]
+    found = outside(HEAD + text, HEAD)
+    assert found and any(why in one.why for one in found), found
+    first = HEAD.count("\n") + 1
+    assert all(one.line >= first for one in found)
+    assert found[0].text in (HEAD + text) and f"line {found[0].line}" in str(found[0])
+
+
+@pytest.mark.parametrize("what", OUTSIDE)
+def test_what_was_handed_out_is_inside(what: str) -> None:
+    text = HEAD + OUTSIDE[what][0]
+    assert outside(text, text) == []
+    assert outside(text + "\nloss = model(torch.zeros(4))", text) == []
+
+
+def test_a_statement_that_was_handed_out_does_not_cover_another_one() -> None:
+    given = HEAD + "import os\nfolder = os.environ['A']\n"
+    assert outside(given, given) == []
+    assert [one.line for one in outside(given + "os.system('x')", given)] == [given.count("\n") + 1]
+
+
+def test_an_instructor_allows_more() -> None:
+    text = HEAD + "from json import dumps\nimport string.templatelib\n"
+    assert len(outside(text, HEAD)) == 2
+    assert outside(text, HEAD, ("json", "string")) == []
+    assert len(outside(text, HEAD, ("js",))) == 2
+
+
+@pytest.mark.parametrize("text", ["x = (", "\0"])
+def test_what_is_not_python(text: str) -> None:
+    with pytest.raises((SyntaxError, ValueError)):
+        outside(text, HEAD)
+
+
+@pytest.mark.parametrize("name", [name if name in A_FEW else only_in_prove(name) for name in exercises()])
+def test_each_right_repair_and_each_pretence_is_plain(name: str) -> None:
+    """What is set aside costs a teacher time: no repair of ours, right or wrong, may be."""
+    exercise = exercises()[name]
+    honest = [trial for trial in trials(exercise) if trial.kind != "attack"]
+    seen = [(trial.name, str(one)) for trial in honest for one in outside(trial.source, handed_out(exercise))]
+    assert (len(honest) > 10 or exercise.kind == "five") and not seen, seen[:5]
+
+
+def test_attacks_that_patch_or_forge_are_outside() -> None:
+    text = tidy(Scenario("mlp").source)
+    made = {name: attack for name, attack in attacks(text).items() if is_python(attack)}
+    found = {name for name, attack in made.items() if outside(attack, text)}
+    assert len(found) > len(made) / 2, sorted(set(made) - found)
+
+
+def is_python(text: str) -> bool:
+    try:
+        parse(text)
+    except SyntaxError:
+        return False
+    return True
