@@ -242,11 +242,23 @@ def _answer(name: str, question: dict[str, Any]) -> float:
         print(fit(f"cannot be graded; this costs no attempt. {error}"))
         return worth(0)
     say(result)
+    _mention(name, question)
     kind = "five" if _kind(name) == "five" else question["kind"]
     record.attempt(name, kind, result.status, result.points, result.max_points)
     if question["kind"] == "repair":
         _note(name, question["source"], result, result.passed)
     return worth(result.points)
+
+
+def _mention(name: str, question: dict[str, Any]) -> None:
+    """Say on one's own machine what a graded class would set aside."""
+    from bugzoo.grading import set_aside
+    from bugzoo.grading.exercises import load
+    from bugzoo.grading.grade import handed_out
+
+    if question["kind"] == "repair" and not set_aside.graded_class():
+        if told := set_aside.mention(question["source"], handed_out(load(name))):
+            print(fit(told))
 
 
 def _note(name: str, source: str, result: Result, passed: bool) -> None:

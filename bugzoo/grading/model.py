@@ -11,8 +11,10 @@ from bugzoo.grading.groups import GROUPS
 from bugzoo.plain import plain
 from bugzoo.scenario import Scenario
 
-STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", "passed")
-"""Possible results of a check. "cannot be graded" is due to the machine or the file and costs no attempt."""
+FOR_A_PERSON = "for a person"
+STATES = ("not attempted", "wrong", "your code raised", "cannot be graded", FOR_A_PERSON, "passed")
+"""Possible results. "cannot be graded" is due to the machine or the file and costs no attempt. A hand-in "for a person"
+was set aside before it ran."""
 UNCHANGED = "The program is unchanged."
 
 

@@ -32,6 +32,10 @@ FILES_AND_MODES = frozenset((
 CONTAINERS = (dict, list, set)
 
 
+Reason = tuple[str, str]
+"""The name that an instructor would have to allow, and why it is outside."""
+
+
 @dataclass(frozen=True)
 class Imported:
     """Something that belongs to an imported module, and its dotted path."""
@@ -40,43 +44,45 @@ class Imported:
     value: Any
 
 
+def within(name: str, allowed: Sequence[str]) -> bool:
+    """Return whether a name is allowed, itself or with a module around it."""
+    return any(name == one or name.startswith(one + ".") for one in allowed)
+
+
 class Imports:
     """The names that a program's imports bind, and the chains that begin with them."""
 
-    def __init__(self, tree: ast.Module, also: Sequence[str]) -> None:
-        self.also = tuple(also)
+    def __init__(self, tree: ast.Module) -> None:
         self.bound: dict[str, Imported] = {}
         for node in ast.walk(tree):
             for name, path in _names(node):
-                if self.allowed(path) or self.allowed(path.rpartition(".")[0]):
-                    if (value := _load(path)) is not None:
-                        self.bound[name] = Imported(path, value)
+                if (_listed(path) or _listed(path.rpartition(".")[0])) and (value := _load(path)) is not None:
+                    self.bound[name] = Imported(path, value)
         for node in ast.walk(tree):  # `F = torch.nn.functional` is another name for it
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 found = self.resolve(node.value)
                 if found and isinstance(found.value, ModuleType | type):
                     self.bound[node.targets[0].id] = found
 
-    def binds(self, name: str) -> bool:
-        return name in self.bound
-
-    def allowed(self, path: str) -> bool:
-        """Return whether a module is on the list, or one that the instructor added (with what lies below it)."""
-        return path in MODULES or any(path == one or path.startswith(one + ".") for one in self.also)
-
-    def refused(self, node: ast.Import | ast.ImportFrom) -> str:
+    def refused(self, node: ast.Import | ast.ImportFrom) -> list[Reason]:
         """Return why an import is outside."""
         if isinstance(node, ast.ImportFrom) and (node.level or any(one.name == "*" for one in node.names)):
-            return "an import that does not say which names it binds"
+            return [(node.module or ".", "an import that does not say which names it binds")]
+        found: list[Reason] = []
         for _, path in _names(node):
             owner, _, last = path.rpartition(".")
-            if not (self.allowed(path) if isinstance(node, ast.Import) else self.allowed(path) or self.allowed(owner)):
-                return f"`{path}` is not among the modules that a repair may import"
-            if isinstance(node, ast.ImportFrom) and (why := self.closed(path, _load(path))):
-                return why
-            if last.startswith("_"):
-                return f"`{last}` begins with an underscore"
-        return ""
+            if not (_listed(path) or (isinstance(node, ast.ImportFrom) and _listed(owner))):
+                found.append((path, f"`{path}` is not among the modules that a repair may import"))
+            elif last.startswith("_"):
+                found.append((path, f"`{last}` begins with an underscore"))
+            elif isinstance(node, ast.ImportFrom):
+                found += _closed(path, _load(path))
+        return found
+
+    def path(self, node: ast.AST) -> str:
+        """Return the dotted path of what belongs to an imported module; "" for anything else."""
+        found = self.resolve(node)
+        return found.path if found else ""
 
     def resolve(self, node: ast.AST) -> Imported | None:
         """Return what a name or a chain of attributes is, if an import binds its first name; else None."""
@@ -89,36 +95,41 @@ class Imports:
         found = self.bound[node.id]
         for name in chain:
             path = f"{found.path}.{name}"
-            if path in MODULES:
+            if _listed(path):
                 _load(path)  # a submodule is an attribute once it is imported
             if not hasattr(found.value, name):
                 return None
             found = Imported(path, getattr(found.value, name))
         return found
 
-    def as_value(self, node: ast.Name | ast.Attribute, parent: ast.AST) -> str:
+    def as_value(self, node: ast.Name | ast.Attribute, parent: ast.AST) -> list[Reason]:
         """Return why a chain is outside: it ends in a module that is not on the list, or hands on a module itself."""
         found = self.resolve(node)
         if found is None:
-            return ""
-        if why := self.closed(found.path, found.value):
-            return why
+            return []
         read_on = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Assign) and parent.value is node)
+        if why := _closed(found.path, found.value):
+            return why
         if isinstance(found.value, ModuleType) and not read_on and isinstance(node.ctx, ast.Load):
-            return f"`{found.path}` is handed on as a value"
-        return ""
+            return [(found.path, f"`{found.path}` is handed on as a value")]
+        return []
 
-    def closed(self, path: str, value: Any) -> str:
-        """Return why what a path leads to is outside."""
-        owner, _, name = path.rpartition(".")
-        if isinstance(value, ModuleType):
-            real = value.__name__
-            return "" if self.allowed(real) or self.allowed(path) else f"`{path}` leads to the module `{real}`"
-        if name in FILES_AND_MODES or name.startswith("register_module_"):
-            return f"`{path}` reads or writes files, or changes a mode of the whole process"
-        if isinstance(value, CONTAINERS) and owner in MODULES and not owner.startswith("torch.backends"):
-            return f"`{path}` is a container that its module reads"
-        return ""
+
+def _listed(path: str) -> bool:
+    return path in MODULES
+
+
+def _closed(path: str, value: Any) -> list[Reason]:
+    """Return why what a path leads to is outside."""
+    owner, _, name = path.rpartition(".")
+    if isinstance(value, ModuleType):
+        real = value.__name__
+        return [] if _listed(real) or _listed(path) else [(real, f"`{path}` leads to the module `{real}`")]
+    if name in FILES_AND_MODES or name.startswith("register_module_"):
+        return [(path, f"`{path}` reads or writes files, or changes a mode of the whole process")]
+    if isinstance(value, CONTAINERS) and owner in MODULES and not owner.startswith("torch.backends"):
+        return [(path, f"`{path}` is a container that its module reads")]
+    return []
 
 
 def _names(node: ast.AST) -> Iterator[tuple[str, str]]:

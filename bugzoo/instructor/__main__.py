@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading.grade import grade
+from bugzoo.grading import set_aside
+from bugzoo.grading.grade import grade, tidy
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
 from bugzoo.instructor import findings, key
@@ -24,7 +25,10 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
     repair, diagnosis = assignment.points
     if question["kind"] == "diagnosis":
         return findings.grade(answers, question["records"], diagnosis)
-    result = grade(question["source"], assignment.scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
+    source, scenario = question["source"], assignment.scenario
+    if set_aside.graded_class() and (aside := set_aside.set_aside(source, tidy(scenario.source), set_aside.allowed())):
+        return replace(aside, max_points=repair)
+    result = grade(source, scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
     return replace(result, points=round(result.share * repair, 4), max_points=repair)
 
 
