@@ -19,8 +19,8 @@ VARIABLE = "BUGZOO_DEVICE"
 LINE = 'device = "auto"  # or "cpu", "cuda"'
 """The first line of a notebook's first code cell."""
 ABOUT = (
-    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU, and some are different '
-    'on a GPU. `"cpu"` gives those of the text.'
+    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU. Some differ a '
+    "little on another CPU, and more on a GPU."
 )
 """What stands below that cell."""
 _CUDA = re.compile(r"cuda(:\d{1,3})?")

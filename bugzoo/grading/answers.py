@@ -148,9 +148,9 @@ def grade_diagnosis(name: str, record: dict[str, Any] | None) -> Result:
 
 def said(part: judging.Part) -> str:
     """Return a part of a diagnosis as a sentence."""
-    given, _, also = part.saw.partition("; as right: ")
+    given, _, also = part.saw.partition("; also right: ")
     if part.name == "cause":
-        return f"You named “{given}”." + (f" As right: {also}." if also else "")
+        return f"You named “{given}”." + (f" Also right: {also}." if also else "")
     if part.name == "evidence" and given != judging.NO_VIEW:
         return f"You opened {given}."
     if given.startswith(("line ", "step ", "no line", "no step")):

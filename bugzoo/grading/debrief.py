@@ -15,6 +15,7 @@ from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.repairs import repairs
 from bugzoo.syntax import source_lines
 
 OF_EACH = "What is said of this run holds once the other fault is repaired."
@@ -53,8 +54,7 @@ def _why(exercise: Exercise) -> str:
     parts = [_thought(exercise)]
     for fault, _ in exercise.about_faults:
         parts += [f"### {fault.title}\n\n{fault.why}", f"**Repair.** {fault.fix}"]
-    if not exercise.trap:
-        parts.append(f"One possible repair of this program:\n\n```diff\n{_done(exercise)}\n```")
+    parts += [] if exercise.trap else _repaired(exercise)
     parts += [_odd(exercise, trap) for trap, _ in exercise.scenario.odd]
     return "\n\n".join(filter(None, parts))
 
@@ -71,7 +71,9 @@ def _odd(exercise: Exercise, trap: Fault) -> str:
 def further(exercise: Exercise) -> str:
     own = [fault for fault, _ in exercise.about_faults]
     parts = []
-    if alike := [one for fault in own for one in fault.look_alikes if one.other not in {other.id for other in own}]:
+    ids = {fault.id for fault in own}
+    all_alike = {one.other: one for fault in own for one in fault.look_alikes if one.other not in ids}
+    if alike := list(all_alike.values()):
         parts.append("### Look-alikes" + (f"\n\n{OF_EACH}" if exercise.second else ""))
         parts += [_look_alike(one) for one in alike]
     if sources := list(dict.fromkeys(source for fault in own for source in fault.sources)):
@@ -93,13 +95,27 @@ def _thought(exercise: Exercise) -> str:
     return "\n".join(["### What you said\n", *dict.fromkeys(guesses), f"\n{told}"]) if guesses else ""
 
 
+def _repaired(exercise: Exercise) -> list[str]:
+    """Return the diff to the healthy text. If that takes lines away, a repair that keeps what they are for comes first."""
+    back = f"```diff\n{_done(exercise)}\n```"
+    kept = next(iter(repairs(broken_text(exercise), *exercise.about_fault).values()), "")
+    signs = [line[0] for line in _done(exercise).splitlines()]
+    if exercise.second or not kept or signs.count("+") >= signs.count("-"):
+        return [f"One possible repair of this program:\n\n{back}"]
+    first = f"```diff\n{_diff(broken_text(exercise), kept)}\n```"
+    return [f"One possible repair of this program:\n\n{first}", f"Another is the version before it:\n\n{back}"]
+
+
 def _done(exercise: Exercise) -> str:
     """Return the diff that undoes the fault; of a *break* exercise the diff that makes it."""
-    broken, healthy = (source_lines(of(exercise)) for of in (broken_text, healthy_text))
-    before, after = (healthy, broken) if exercise.breaks else (broken, healthy)
+    broken, healthy = broken_text(exercise), healthy_text(exercise)
+    return _diff(healthy, broken) if exercise.breaks else _diff(broken, healthy)
+
+
+def _diff(before: str, after: str) -> str:
     return "\n".join(
         line
-        for line in difflib.unified_diff(before, after, n=0, lineterm="")
+        for line in difflib.unified_diff(source_lines(before), source_lines(after), n=0, lineterm="")
         if not line.startswith(("---", "+++", "@@"))
     )
 
@@ -118,7 +134,8 @@ def after(exercise: Exercise) -> str:
     if place == len(names):
         return "That was the last exercise. `bugzoo interview` draws a new case for you."
     name = names[place]
-    return f"`exercises/{name}.ipynb`: {exercises()[name].title}."
+    title = exercises()[name].title
+    return f"`exercises/{name}.ipynb`: {title}{'' if title.endswith('?') else '.'}"
 
 
 def picture(exercise: Exercise, program: Any = None) -> bytes:

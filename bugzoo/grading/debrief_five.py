@@ -67,10 +67,11 @@ def _name(exercise: Exercise, one: Scenario) -> str:
 
 def _runs(exercise: Exercise) -> str:
     """Return a line for each run: what it was and what it reported."""
-    lines = []
+    lines, own = [], fives.runs(exercise)
     for place, (name, one) in enumerate(zip(_names(exercise), recording(exercise.name), strict=True), 1):
         metrics = ", ".join(f"{key} {value:.3g}" for key, value in one.metrics.items())
-        lines.append(f"- Run {place}: {name}. Validation: {metrics}.")
+        odd = "".join(f", “{fault.title}” (see below)" for fault, _ in own[place - 1].specs if fault.trap)
+        lines.append(f"- Run {place}: {name}{odd}. Validation: {metrics}.")
     return "\n".join(lines)
 
 

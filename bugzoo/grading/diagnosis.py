@@ -137,7 +137,7 @@ def _cause(right: Right, given: Any) -> Part:
     except UserError:
         good = False
     others = [cause for cause in right.causes if good and cause != known_cause(given)]
-    saw = f"{given or ''}" + (f"; as right: {', '.join(others)}" if others else "")
+    saw = f"{given or ''}" + (f"; also right: {', '.join(others)}" if others else "")
     return Part("cause", float(good), saw, "the cause of this run")
 
 
@@ -167,7 +167,11 @@ def section(source: str, line: int) -> str:
 def _step(right: Right, given: Any) -> Part:
     step = parse_answers.number(given)
     if right.step is None:
-        told = "it shows from the first step, so any answer counts" if right.places else "there is no step to name"
+        told = (
+            "this fault has no single first step to name, so any answer counts"
+            if right.places
+            else "there is no step to name"
+        )
         return Part("step", 1.0, told)
     saw = f"step {step}" if step is not None else f"{given!r} is not a step" if given else "no step"
     good = step is not None and right.step[0] <= step <= right.step[1]

@@ -24,12 +24,12 @@ _FIRST = (
     "The [glossary](../notebooks/glossary.ipynb) explains the words."
 )
 _DIAGNOSIS = (
-    "## Your diagnosis\n\nName the line that has to change, and the step at which the fault first shows. If nothing is wrong, "
-    "choose no line. Press Hand in. With the line your diagnosis is complete, and the cells below open. The first complete "
-    "diagnosis is graded; later ones are practice. Each of its five parts is worth a point: cause, line, step, test, and a view "
-    "that shows it.\n\n*Only for a graded class:* hand in by code, in the cell below the form: "
-    '`form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", ...])`. '
-    "`form.causes` lists the causes, `form.asked(cause)` the question about the test. The first test is A."
+    "## Your diagnosis\n\nName the line that has to change, or one beside which a line is missing, and the step at which the "
+    "fault first shows. If nothing is wrong, choose no line. Press Hand in. With the line your diagnosis is complete, and the "
+    "cells below open. The first complete diagnosis is graded; later ones are practice. Each of its five parts is worth a "
+    "point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in by code, in the cell "
+    'below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", '
+    "...])`. `form.causes` lists the causes, `form.asked(cause)` the question about the test. The first test is A."
 )
 DEVICE = (
     f'{ABOUT} The program keeps its own line `device = "cpu"`; `program.run()` replaces it. The grader uses the CPU.'
@@ -174,7 +174,8 @@ _HINTS = (
 )
 
 GRADING = (
-    "## Repair\n\nChange the program's cells above and run them; `program.run()` shows the effect. The first cell below runs "
+    "## Repair\n\nChange the program's cells above and run them; `program.run()` shows the effect. If nothing is wrong, leave "
+    "them as they are. The first cell below runs "
     "the repair on several seeds in its own process. It asks five things: does it train, is what was wrong gone, does it hold "
     "on new data, is all else unchanged, is it the same on every run? Before your diagnosis is complete, it only says which of "
     "these fail. Afterward it prints every check and gives the points. Write the code as you like, but keep three names: "

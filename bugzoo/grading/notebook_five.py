@@ -20,7 +20,7 @@ READINGS = (
     f"## Readings\n\nA view of one run is a reading: numbers beside their usual ranges, and a picture. The first "
     f"{fives.FREE} readings are free, enough to compare all runs in one view. Each further one costs {fives.PRICE:.0%} of the "
     f"points, and all of them together at most {fives.MOST:.0%}. A reading that you opened before costs nothing. So ask first "
-    'which number you want. `runs.look("batch", 1)` in a cell of its own does the same as the buttons. The '
+    'which number you want. `numbers = runs.look("batch", 1)` in a cell of its own does the same as the buttons. The '
     "[glossary](../notebooks/glossary.ipynb) explains the words."
 )
 

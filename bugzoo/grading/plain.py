@@ -13,7 +13,9 @@ from bugzoo.grading.plain_names import Imports, Reason, within
 from bugzoo.grading.program_syntax import Syntax
 from bugzoo.syntax import parse, source_lines
 
-SPECIAL = frozenset(("__init__", "__call__", "__len__", "__getitem__", "__iter__", "__next__", "__name__"))
+SPECIAL = frozenset((
+    "__init__", "__call__", "__len__", "__getitem__", "__iter__", "__next__", "__name__", "__enter__", "__exit__",
+))  # fmt: skip
 """The only names that may begin with an underscore; `_` alone is a name for what is not used."""
 CLOSED = frozenset((
     "open", "exec", "eval", "compile", "globals", "locals", "vars", "input", "breakpoint", "exit", "quit",
@@ -52,8 +54,9 @@ def outside(source: str, handed_out: str, also: Sequence[str] = ()) -> list[Outs
 
 class _Reader:
     def __init__(self, source: str, handed_out: str, also: Sequence[str]) -> None:
-        self.lines, self.syntax, self.also = source_lines(source), Syntax(source), tuple(also)
+        self.lines, self.syntax = source_lines(source), Syntax(source)
         self.tree, self.parents = self.syntax.tree, self.syntax.parents
+        self.also = (*also, *functions(handed_out))
         self.inside = {ast.dump(one) for node in ast.walk(parse(handed_out)) for one in _units(node)}
         self.imports = Imports(self.tree)
         self.classes = {node.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
@@ -132,6 +135,15 @@ class _Reader:
     def imported(self, node: ast.AST) -> bool:
         path = self.imports.path(node)
         return bool(path) and not path.startswith("torch.backends")
+
+
+def functions(handed_out: str) -> set[str]:
+    """Return the functions of modules that the text handed out calls itself, such as `torch.save`: a repair may, too."""
+    tree = parse(handed_out)
+    imports = Imports(tree)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    chains = [node.func for node in calls if isinstance(node.func, ast.Name | ast.Attribute)]
+    return {name for node in chains for name, _ in imports.as_value(node, tree)}
 
 
 def _changed(node: ast.Attribute | ast.Subscript) -> bool:

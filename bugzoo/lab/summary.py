@@ -91,7 +91,7 @@ def picture(
     twin_points: Sequence[Point] = (),
     title: str = "",
     explain: bool = True,
-    names: tuple[str, str] = ("broken", "healthy"),
+    names: tuple[str, str] = ("this run", "healthy"),
     marks: Sequence[tuple[int, str]] = (),
     twin: Any = None,
 ) -> bytes:

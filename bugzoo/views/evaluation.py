@@ -17,10 +17,10 @@ from bugzoo.views.row import ANY, Row
 
 # fmt: off
 ROWS = (
-    Row("generalisation.train_accuracy", "accuracy on the kept training batches"),
+    Row("generalisation.train_accuracy", "accuracy on the last training batches"),
     Row("generalisation.validation_accuracy", "accuracy in the script's evaluation"),
     Row("generalisation.gap", "training accuracy minus validation accuracy", (-0.15, 0.25)),
-    Row("train_loss", "loss on the last kept training batches"),
+    Row("train_loss", "loss on the last training batches"),
     Row("loss_above", "loss in the evaluation minus on these batches (nats)", (-1, 3)),
     Row("reported_metric.samples", "targets in the evaluation"),
     Row("reported_metric.reported", "accuracy that the script reports"),

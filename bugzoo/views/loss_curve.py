@@ -25,7 +25,7 @@ ROWS = (
     Row("loss_curve.chance", "loss of guessing, ln C (nats)"),
     Row("initial_loss.ratio", "first loss over the loss of guessing", (0, 3)),
     Row("kept_losses.ratio", "first loss that the script records, over the loss of guessing", (0.2, 5)),
-    Row("loss_curve.final_loss", "loss at the end, mean of the last tenth"),
+    Row("loss_curve.final_loss", "loss at the end, mean of the last finite tenth"),
     Row("fallen", "loss at the end over the first loss", (0, 0.7)),
     Row("risen", "loss at the end over the lowest smoothed loss"),
     Row("lowest", "lowest loss of a step", (0, ANY)),

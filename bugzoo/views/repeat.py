@@ -22,7 +22,7 @@ from bugzoo.views.row import Row
 ROWS = (
     Row("twice", "a batch passed twice in eval mode, difference", (0, 1e-5)),
     Row("batch_independence.again_gap", "the same with equal random numbers", (0, 1e-3)),
-    Row("batch_independence.alone_gap", "a sample alone and in its batch, difference", (0, 0.01)),
+    Row("batch_independence.alone_gap", "a sample alone, padding kept, and in its batch", (0, 0.01)),
     Row("decoding.first_gap", "a text token by token and at once, first text", (0, 1e-3)),
     Row("decoding.later_gap", "the same, second text", (0, 1e-3)),
     Row("decoding.written", "tokens that were compared"),

@@ -43,6 +43,7 @@ PLAIN = {
     "a local name of a module": "import time\ndef mixed(inputs):\n    batch, time = inputs.shape\n    return print(time)",
     "a scheduler": "rate = torch.optim.lr_scheduler.CosineAnnealingLR(torch.optim.Adam(model.parameters()), 3)",
     "torch.func": "loss = torch.func.functional_call(model, dict(model.named_parameters()), (torch.zeros(4),))",
+    "a block entered by hand": "inference = torch.inference_mode()\ninference.__enter__()",
     "a table of its own": "seen = {}\nseen['a'] = 1\nmath.pi",
 }  # fmt: skip
 OUTSIDE = {
@@ -115,6 +116,12 @@ def test_an_instructor_allows_what_a_line_names(what: str) -> None:
     names = [one.name for one in outside(text, HEAD)]
     assert outside(text, HEAD, names) == []
     assert len(outside(text, HEAD, [name[:-1] for name in names])) == len(names)
+
+
+def test_a_function_that_was_handed_out_may_be_called_otherwise() -> None:
+    given = HEAD + "torch.save(model.state_dict(), 'kept')\n"
+    assert outside(given + "torch.save(model, 'kept')\n", given) == []
+    assert [one.name for one in outside(given + "torch.load('kept')\n", given)] == ["torch.load"]
 
 
 def test_a_module_is_allowed_with_what_lies_below_it() -> None:

@@ -35,8 +35,8 @@ FAULT = Fault(
     effect="metrics.accuracy < healthy",
     why=(
         "Two arrays that belong together were indexed in two different orders. Each input now has the label of an "
-        "arbitrary sample. The network can memorize such pairs, so the training loss still falls. The memorized "
-        "pairs do not help on new samples."
+        "arbitrary sample. A large network memorizes such pairs in a long training. In a short one its loss stays near "
+        "that of a guess. Memorized pairs do not help on new samples."
     ),
     fix=(
         "Index both arrays with the same order, as in `TensorDataset(images[train], labels[train])`, or keep them in "

@@ -22,7 +22,7 @@ FAULT = Fault(
     why=(
         "All classes have to pass through one hidden unit, and ReLU sets half of its values to zero. More epochs, "
         "another learning rate or more data do not help. With 53 classes the model cannot even overfit one batch: "
-        "the loss stops at 0.84 of its initial value."
+        "its loss stops above four fifths of its initial value."
     ),
     fix=(
         "Widen the layers until the model can overfit one batch, as with `hidden_size = 128`. Then look at the "

@@ -54,7 +54,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "loop/stale_gradients",
-            "Print the gradient norm in the line before each optimizer.step().",
+            "Print the gradient norm in the line before optimizer.step().",
             "There is no gradient: `fresh_gradient.empty_share > 0.9`.",
             "There is a gradient, and it also contains older batches: `fresh_gradient.empty_share < 0.1`.",
         ),

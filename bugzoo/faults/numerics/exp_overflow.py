@@ -28,9 +28,9 @@ FAULT = Fault(
     effect="first_non_finite.found > healthy",
     why=(
         "The logarithm of a sum of exponentials is a soft maximum, here of the logits at a low temperature. In "
-        "float32 exp() of more than 88.7 is inf, so at a factor of 50 a logit of 1.8 is enough. A model that "
-        "learns gets there. log(inf) is inf, and in the backward pass inf/inf is NaN. In float16 the limit is "
-        "11.1."
+        "float32 exp() of more than 88.7 is inf. At a factor of 20 a logit of 4.4 is enough, at 50 one of 1.8. A "
+        "model that learns gets there. log(inf) is inf, and in the backward pass inf/inf is NaN. In float16 the "
+        "limit is 11.1."
     ),
     fix="Use torch.logsumexp(). By hand, subtract the maximum before exp() and add it again after log().",
     repairs=instead(

@@ -6,8 +6,8 @@ EXERCISE = Exercise(
     title="One after the other",
     story=(
         "A perceptron reads digits with an accuracy of 95 % on the validation set. The reviewer of the paper looked into the "
-        "code: the model is asked for all the zeros first, then for all the ones, and so on to the last digit. *“No real sender "
-        "writes like that. The numbers have to be withdrawn.”* The deadline is tonight. Do they have to?"
+        "code: in the test the model gets all the zeros first, then all the ones, and so on to the last digit. *“No mail comes "
+        "in that order. The numbers have to be withdrawn.”* The deadline is tonight. Do they have to?"
     ),
     program="mlp",
     fault="traps/validation_not_shuffled",

@@ -5,10 +5,9 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="Two curves at one height",
     story=(
-        "A network learns to add two numbers on a clock: it sees most of the pairs and their sums, and is asked for the rest. "
-        "*“The pairs that it saw and the others cost the same, so it does not overfit. But both stay far too high, and the run "
-        "ends there. A smaller rate does not help, and neither does a larger one. I would ask for more data, but these are "
-        "all the pairs that there are.”*"
+        "A network learns to add two numbers on a clock: it trains on most of the pairs, and is tested on the rest. *“Both "
+        "losses lie at one height, so it does not overfit. But both stay far too high, and the run ends there. A smaller rate "
+        "does not help, and neither does a larger one. I would ask for more data, but a clock has no more pairs.”*"
     ),
     program="modular_addition",
     fault="fit/capacity_too_small",

@@ -7,14 +7,13 @@ EXERCISE = Exercise(
     story=(
         "A character model was made faster over the weekend. Now it hardly learns. After 60 steps its accuracy is 17 % at a "
         "loss of 3.3 nats. Friday's version reached 29 % at 2.7. *“No error, no nan, nothing in the logs. Some layers seem to "
-        "do nothing.”* (The losses in the plot are far lower, on Friday's version too: the program divides each by the tokens "
-        "of a whole update. The losses in nats are validation losses.)"
+        "do nothing.”* (These are validation losses. The plot shows training losses in another unit, on Friday's version too.)"
     ),
     program="amp_transformer",
     fault="precision/no_grad_scaler",
     seed=2,  # the further tickets have no other program, and each has the cases 0 and 4
     seeds=(0, 1),
-    on_cpu="A GPU computes float16 in another way, and the numbers of the ticket are those of a CPU.",
+    on_cpu="On a GPU the numbers would not be those of the ticket.",
     about=(
         "The character language model of `mini_transformer`, made faster.\n\n"
         "The loss of a batch is divided by the tokens of one whole update, half a million as for the smallest GPT-3.\n"
