@@ -85,4 +85,4 @@ def test_the_answer_stands_before_the_certainty(monkeypatch: Any) -> None:
 
 def test_of_two_true_causes_the_other_is_said() -> None:
     first, second = right(load("07")).causes
-    assert f"ok  Cause: You named “{second}”. As right: {first}." in str(grade_diagnosis("07", {"cause": second}))
+    assert f"ok  Cause: You named “{second}”. Also right: {first}." in str(grade_diagnosis("07", {"cause": second}))

@@ -6,9 +6,9 @@ EXERCISE = Exercise(
     title="A loss of another size",
     story=(
         "A perceptron learns handwritten digits. Since last week, digits that are hard to read may be left out of its loss. So "
-        "far, none is left out. But the training loss goes from 70.5 in the first tenth of the run to 5.54 in the last, where it used to "
-        "go from 2.20 to 0.17. The validation accuracy is 95 %, as before. *“The accuracy is the same, so the loss is only counted in another unit. I "
-        "would plot it on a logarithmic axis.”*"
+        "far, none is left out. But the training loss goes from 70.5 in the first tenth of the run to 5.54 in the last, where "
+        "it used to go from 2.20 to 0.17. The validation accuracy is 95 %, as before. *“The accuracy is the same, so the loss "
+        "is only counted in another unit. I would plot it on a logarithmic axis.”*"
     ),
     program="mlp",
     fault="loss/mask_broadcast",

@@ -5,10 +5,10 @@ from bugzoo.grading.model import Exercise, Ticket
 EXERCISE = Exercise(
     title="One behind the other",
     story=(
-        "A perceptron learns handwritten digits. Its script was tidied up last week. Since then the training loss jumps. "
-        "Over the first tenth of the run it averages 1455, where it used to average 2.20. It ends at 74.5, where it used to end "
-        "at 0.17. The validation accuracy is 13 %, after 95 %. *“I lowered the learning rate. Now the curve begins lower and ends lower, but neither is right. I "
-        "would lower it again.”*"
+        "A perceptron learns handwritten digits. Its script was tidied up last week. Since then the training loss jumps. Over "
+        "the first tenth of the run it averages 1455, where it used to average 2.20. It ends at 74.5, where it used to end at "
+        "0.17. The validation accuracy is 13 %, after 95 %. *“I lowered the learning rate. Now the curve begins lower and ends "
+        "lower, but neither is right. I would lower it again.”*"
     ),
     program="mlp",
     fault="loss/sum_reduction",
@@ -25,10 +25,10 @@ EXERCISE = Exercise(
             second="optimizer/lr_too_low",
         ),
         Ticket(
-            "A nightly job trains a digit reader and writes checkpoints. At first its training loss averages {run.first:.0f}, where "
-            "it averaged {healthy.first:.2f} on Monday. While the schedule lowers the learning rate, the loss comes down to "
-            "{run.last:.1f}, and on Monday it came down to {healthy.last:.2f}. The accuracy is {run.accuracy:.0f} % instead of "
-            "{healthy.accuracy:.0f} %. *“It comes down as soon as the schedule acts. Train longer, and it arrives.”*",
+            "A nightly job trains a digit reader and writes checkpoints. At first its training loss averages {run.first:.0f}, "
+            "where it averaged {healthy.first:.2f} on Monday. While the schedule lowers the learning rate, the loss comes down "
+            "to {run.last:.1f}, and on Monday it came down to {healthy.last:.2f}. The accuracy is {run.accuracy:.0f} % instead "
+            "of {healthy.accuracy:.0f} %. *“It comes down as soon as the schedule acts. Train longer, and it arrives.”*",
             program="checkpointed_mlp",
         ),
         Ticket(
