@@ -14,6 +14,8 @@ from bugzoo.running import Job, Limits, run_worker
 _one_at_a_time = threading.Lock()
 SECONDS = 600
 """Time limit of one run in a notebook, in seconds; it can be stopped at any time."""
+ANOTHER = 7
+"""Added to the seed of the twin where nothing is wrong: two equal curves would answer before anything is looked at."""
 QUIET = 30.0
 """Seconds without a step after which a program of several ranks has hung: one rank then waits for another."""
 
@@ -49,11 +51,14 @@ def _text(twin: Twin) -> tuple[str, int]:
     """Return (text, ranks)."""
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import healthy_text, tidy
-    from bugzoo.scenario import Scenario
+    from bugzoo.scenario import Scenario, with_settings
 
     if twin.exercise:
         exercise = load(twin.exercise)
-        return healthy_text(exercise), exercise.scenario.ranks
+        text = healthy_text(exercise)
+        if exercise.trap:
+            text = with_settings(text, {"seed": exercise.seed + ANOTHER}, "the program")
+        return text, exercise.scenario.ranks
     scenario = Scenario(twin.program, seed=twin.seed, size=twin.size)
     return tidy(scenario.source), scenario.ranks
 

@@ -154,8 +154,8 @@ _HOW = (
 )
 
 _LOOK = (
-    "## Look\n\n`program.run()` trains the program in its own process and plots it over a healthy run. Stop ends it. "
-    "`program.numbers()` prints the run in ten parts. `program.views()` lists sixteen views of the run. "
+    "## Look\n\n`program.run()` trains the program in its own process and plots it over a healthy run, perhaps with another "
+    "seed. Stop ends it. `program.numbers()` prints the run in ten parts. `program.views()` lists sixteen views of the run. "
     "`program.look(name)` opens one: numbers beside their usual ranges, and a picture. You interpret them. The notebook "
     "records which views you open."
 )

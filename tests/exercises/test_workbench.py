@@ -11,6 +11,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.program import split
 from bugzoo.grading.workbench import Program, diagnosed, load_ipython_extension, packed, table
+from tests.sampling import only_in_prove
 
 
 class Shell:
@@ -140,3 +141,15 @@ def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path
     repaired = healthy.recorded(healthy_text(load("04")))
     assert repaired.points == twin.points and len(twin.steps) == 216
     assert "cross_entropy" not in repr(vars(healthy.Twin("04_flat_loss")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["17_second_opinion", only_in_prove("03_in_order"), only_in_prove("25_doubted_numbers")]
+)
+def test_where_nothing_is_wrong_the_healthy_curve_has_another_seed(name: str) -> None:
+    """Equal numbers in both columns would answer the exercise before anything is looked at."""
+    exercise = load(name)
+    run, twin = healthy.recorded(handed_out(exercise)), healthy.Twin(name).curve()
+    assert run.steps == twin.steps and not any(one == other for one, other in zip(run.losses, twin.losses, strict=True))
+    assert abs(run.metrics["accuracy"] - twin.metrics["accuracy"]) < 0.04
