@@ -15,6 +15,7 @@ import typer
 
 from bugzoo.cli.command import App
 from bugzoo.errors import UserError
+from bugzoo.printable import printable
 
 app = App(
     name="bugzoo",
@@ -201,7 +202,7 @@ def _short(text: str) -> str:
 
 def _say(text: str) -> None:
     with contextlib.suppress(OSError):  # stderr goes to a full disk: the exit code tells it
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
 
 def _flushed(code: int | str | None) -> int | str | None:
