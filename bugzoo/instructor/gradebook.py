@@ -17,7 +17,7 @@ COLUMNS = (
 
 def notes(record: Record) -> list[str]:
     """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn."""
-    why = [f"{UNGRADED}: {record.message}"] if record.state == UNGRADED else []
+    why = [": ".join(filter(None, (UNGRADED, record.message)))] if record.state == UNGRADED else []
     return [*why, *([MISSING] if record.state == MISSING else []), *record.notes]
 
 

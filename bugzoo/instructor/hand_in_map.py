@@ -32,9 +32,8 @@ def read(path: Path, folder: Path) -> dict[str, str]:
             raise UserError(f"{path}, line {line}: {name or student!r} has no partner. Write {','.join(COLUMNS)}.")
         name = _below(name, folder)
         for known, of in found.items():
-            if name == known or student == of:
-                twice = name if name == known else student
-                raise UserError(f"{path}, line {line}: {twice} appears twice. Keep the line that counts.")
+            if student == of or f"{name}/".startswith(f"{known}/") or f"{known}/".startswith(f"{name}/"):
+                raise UserError(f"{path}, line {line}: {known} is already given to {of}. Keep the line that counts.")
         found[name] = student
     return found
 

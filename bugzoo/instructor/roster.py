@@ -17,7 +17,7 @@ _FIELDS = {
 }
 _NAMES = ("name", "full_name", "fullname", "student", "sortable_name")
 _NUMBERS = (
-    *_IDS, "identifier", "participant", "participant_id", "moodle_id", "id_number", "idnumber", "canvas_id",
+    *_IDS, "participant_id", "moodle_id", "id_number", "idnumber", "canvas_id",
     "canvas_user_id", "user_id", "sis_user_id", "sis_login_id", "login_id", "student_number", "matriculation_number",
 )  # fmt: skip
 """Columns with another id of the student, such as the number that Moodle or Canvas puts into file names."""
@@ -88,7 +88,8 @@ def of(known: Iterable[Student], people: Mapping[str, Mapping[str, Any]]) -> lis
     """Return the class: the students of a roster, then those of `people` (id -> names) who are not among them."""
     found = {one.id: one for one in known}
     for name, facts in people.items():
-        found.setdefault(name, Student(name, *(str(facts.get(field, "")) for field in _FIELDS)))
+        last, first, email = (str(facts.get(field, "")) for field in _FIELDS)
+        found.setdefault(name, Student(name, last, first, email))
     return list(found.values())
 
 
