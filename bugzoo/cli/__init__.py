@@ -109,7 +109,7 @@ _TAKES = (
 
 def usage_mistake(error: Any, words: Sequence[str]) -> str:
     """Return what is wrong in a command line, the value that was given and what to type next."""
-    text = error.format_message().rstrip(".")
+    text = error.format_message().rstrip(".").replace(": Value error, ", ": ")
     if wrong := re.match(
         r"Invalid value for '?(.+?)'?: Input should be (.+)", text
     ):  # the wording of pydantic, which typer uses

@@ -24,7 +24,7 @@ class Matches:
     absent: list[Student] = field(default_factory=list)
 
     def refuse(self) -> None:
-        """Raise UserError with every hand-in and every student that is left over; do nothing if there is none."""
+        """Raise UserError with every hand-in and every student that is left over; do nothing if everything fits."""
         if not self.strangers and not self.absent:
             return
         counts = [_count(len(self.strangers), "hand-in", "a student"), _count(len(self.absent), "student", "a hand-in")]
@@ -43,7 +43,7 @@ class Matches:
     def all(self) -> list[Submission]:
         """Return every hand-in; one left over keeps its own name and says why."""
         others = [
-            replace(one, upload_notes=(f"not in the class list: {why}", *one.upload_notes))
+            replace(one, upload_notes=(f"left over: {why}", *one.upload_notes))
             for one, why in self.strangers
         ]
         return [*self.found, *once_each(others)]

@@ -57,8 +57,8 @@ def of(*hand_ins: Submission, students: list[Student] = CLASS, drawn: dict[str, 
     return match(hand_ins, students, drawn, NAME)
 
 
-def whose(*hand_ins: Submission, **more: list) -> dict[str, str]:
-    return {found.student: found.entry for found in of(*hand_ins, **more).found}
+def whose(*hand_ins: Submission, students: list[Student] = CLASS) -> dict[str, str]:
+    return {found.student: found.entry for found in of(*hand_ins, students=students).found}
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_what_is_left_over_is_told_and_nothing_else() -> None:
 def test_going_on_keeps_everybody() -> None:
     found = of(one("ada"), one("guest.ipynb")).all()
     assert [(f.student, f.upload_notes) for f in found] == [
-        ("ada", ()), ("guest", ("not in the class list: no student in the class list has this name or number",))
+        ("ada", ()), ("guest", ("left over: no student in the class list has this name or number",))
     ]  # fmt: skip
 
 
