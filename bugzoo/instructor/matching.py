@@ -42,10 +42,7 @@ class Matches:
 
     def all(self) -> list[Submission]:
         """Return every hand-in; one left over keeps its own name and says why."""
-        others = [
-            replace(one, upload_notes=(f"left over: {why}", *one.upload_notes))
-            for one, why in self.strangers
-        ]
+        others = [replace(one, upload_notes=(f"left over: {why}", *one.upload_notes)) for one, why in self.strangers]
         return [*self.found, *once_each(others)]
 
 

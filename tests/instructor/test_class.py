@@ -134,7 +134,8 @@ def check_csv(path: Path) -> None:
     assert (
         list(rows["ada"])
         == (
-            "assignment duedate timestamp student_id last_name first_name email raw_score late_submission_penalty score max_score notes"
+            "assignment duedate timestamp student_id last_name first_name email raw_score late_submission_penalty score "
+            "max_score notes"
         ).split()
     )
     assert (rows["ada"]["last_name"], rows["ada"]["score"], rows["ada"]["max_score"]) == ("Love", "10.0", "10.0")
