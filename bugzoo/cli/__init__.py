@@ -15,6 +15,7 @@ import typer
 
 from bugzoo.cli.command import App
 from bugzoo.errors import UserError
+from bugzoo.printable import printable
 
 app = App(
     name="bugzoo",
@@ -108,7 +109,7 @@ _TAKES = (
 
 def usage_mistake(error: Any, words: Sequence[str]) -> str:
     """Return what is wrong in a command line, the value that was given and what to type next."""
-    text = error.format_message().rstrip(".")
+    text = error.format_message().rstrip(".").replace(": Value error, ", ": ")
     if wrong := re.match(
         r"Invalid value for '?(.+?)'?: Input should be (.+)", text
     ):  # the wording of pydantic, which typer uses
@@ -201,7 +202,7 @@ def _short(text: str) -> str:
 
 def _say(text: str) -> None:
     with contextlib.suppress(OSError):  # stderr goes to a full disk: the exit code tells it
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
 
 def _flushed(code: int | str | None) -> int | str | None:

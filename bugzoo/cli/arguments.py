@@ -53,6 +53,7 @@ def check_assignment(given: str) -> None:
             )
     if os.path.isdir(given):
         folder.key(Path(given))
+        folder.drawn(Path(given))
     else:
         try:
             load(given)

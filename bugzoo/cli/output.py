@@ -12,6 +12,7 @@ import typer
 
 from bugzoo.files import check_place, write_atomic
 from bugzoo.plain import plain
+from bugzoo.printable import printable
 
 JSON_HELP = "Write the result as JSON to this file. Without a name, or with `-`, print it."
 LEAST = 24
@@ -58,6 +59,7 @@ def table(columns: list[str], lines: list[list[str]], title: str = "") -> None:
     from rich.text import Text
 
     out = console()
+    title, lines = printable(title), [[printable(cell) for cell in line] for line in lines]
     widths = [max(len(name), *(len(line[at]) for line in lines), 0) + 3 for at, name in enumerate(columns)]
     if out.width < sum(widths[:-1]) + min(widths[-1], LEAST):
         _blocks(out, columns, lines, title)

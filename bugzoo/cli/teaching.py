@@ -2,6 +2,7 @@
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,21 @@ from bugzoo.machine import NO_SANDBOX, portable
 
 Json = Annotated[str | None, json_option()]
 MOST_POINTS = 1000
+UNGRADED = "cannot be graded"
+
+
+class Unmatched(StrEnum):
+    """What to do with hand-ins and students that are left over."""
+
+    stop = "stop"
+    ok = "ok"
+
+
+class Ungraded(StrEnum):
+    """The score of a hand-in that cannot be graded by its own fault."""
+
+    empty = "empty"
+    zero = "zero"
 
 
 @app.command()
@@ -140,7 +156,9 @@ def grade(
     submissions: Annotated[
         Path,
         typer.Argument(
-            metavar="SUBMISSIONS", parser=place, help="A folder with a subfolder or a STUDENT.ipynb for each student."
+            metavar="SUBMISSIONS",
+            parser=place,
+            help="A folder with a subfolder or a STUDENT.ipynb for each student, or a download of Moodle or Canvas.",
         ),
     ],
     assignment: Annotated[
@@ -148,12 +166,23 @@ def grade(
         typer.Option(metavar="FOLDER|EXERCISE", help="The folder from `bugzoo assign`, or an exercise: 04_flat_loss."),
     ],
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", parser=place, help="Write a gradebook in nbgrader's export format.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=place, help="Write a gradebook: nbgrader's export format, and notes."),
     ] = None,
     students: Annotated[
         Path | None,
-        typer.Option(metavar="ROSTER.csv", parser=place, help="The class list: adds names and missing submissions."),
+        typer.Option(metavar="ROSTER.csv", parser=place, help="The class list that hand-ins are matched to."),
     ] = None,
+    map_file: Annotated[
+        Path | None,
+        typer.Option("--map", metavar="FILE", parser=place, help="A CSV file hand_in,student: whose a hand-in is."),
+    ] = None,
+    unmatched: Annotated[
+        Unmatched, typer.Option(help="Stop if a hand-in or a student is left over, or go on with `ok`.")
+    ] = Unmatched.stop,
+    ungraded: Annotated[
+        Ungraded, typer.Option(help="The score of a broken hand-in, such as a syntax error: none, or 0 with `zero`.")
+    ] = Ungraded.empty,
     results: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="The folder for results. Default: next to SUBMISSIONS."),
@@ -172,14 +201,21 @@ def grade(
     be graded gets no score instead of zero, with the reason, and grading continues. Ctrl-C keeps the results so far.
     The same command continues from there, and later grades only new or changed submissions.
 
-    SUBMISSIONS is nbgrader's `submitted/` (one folder per student, with the notebook up to two levels down) or a folder
-    of files. Each student ends as passed, wrong, your code raised, not attempted, cannot be graded or, with --students,
-    not handed in. The results of every check are next to SUBMISSIONS, one JSON file per student.
+    SUBMISSIONS is nbgrader's `submitted/` (one folder per student, with the notebook up to two levels down), a folder
+    of files, or the unpacked download of Moodle or Canvas. Each student ends as passed, wrong, your code raised, not
+    attempted, cannot be graded or not handed in. The results of every check are next to SUBMISSIONS, one JSON file per
+    student.
+
+    With --students, or if each student has a variant, every hand-in is matched to the class first: by --map, by the
+    ids and names in the list, then by the variant in the notebook. Nothing is guessed. If a hand-in or a student is
+    left over, both are listed and nothing is graded (exit code 2). `--unmatched ok` goes on. The exit code is 1 if a
+    hand-in could not be graded.
 
     Examples:
 
     - `bugzoo grade submitted --assignment week_3 --csv gradebook.csv`
     - `bugzoo grade submitted --assignment week_3 --students class.csv --csv gradebook.csv --json all.json`
+    - `bugzoo grade moodle --assignment week_3 --students class.csv --map whose.csv --ungraded zero --csv gradebook.csv`
     - `bugzoo grade submitted --assignment 04_flat_loss`
     """
     if portable() and not trust and not executor:
@@ -191,28 +227,36 @@ def grade(
         check_place(csv)
     kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     check_folder(kept)
-    from bugzoo.instructor import roster
+    from bugzoo.instructor import hand_in_map, roster
 
-    people = {one.id: vars(one) for one in roster.read(students)} if students else {}
+    known = roster.read(students) if students else []
+    mapped = hand_in_map.read(map_file, submissions) if map_file else {}
     from bugzoo.instructor import classroom, gradebook, tasks
     from bugzoo.running.cluster import connected
 
     task = tasks.load(assignment)
-    task.people = people | task.people
+    task.people = {one.id: vars(one) for one in known} | task.people
     kept = kept / task.name
+    options = {"mapped": mapped, "unmatched": unmatched is Unmatched.ok, "zero": ungraded is Ungraded.zero}
     try:
         with connected(executor) as pool, progress("graded", json) as tell:
-            records = classroom.grade_class(submissions, task, kept, tell, jobs, fresh, trust, executor=pool)
+            records = classroom.grade_class(
+                submissions, task, kept, tell, jobs, fresh, trust, executor=pool, students=known, **options
+            )
     except KeyboardInterrupt:
         print(f"\nResults so far are in {kept}. The same command continues from there.", file=sys.stderr)
         raise
     if csv:
         write_atomic(csv, gradebook.nbgrader(records, task.name, task.people))
     if json:
-        emit({"assignment": task.name, "max_points": task.max_points, "students": [vars(r) for r in records]}, json)
+        told = [vars(record) | {"notes": gradebook.notes(record)} for record in records]
+        emit({"assignment": task.name, "max_points": task.max_points, "students": told}, json)
     if json != "-":
         _class_table(records, task.name)
         print(f"The checks of every student are in {kept}." + (f" The gradebook is {csv}." if csv else ""))
+    if failed := [record.student for record in records if record.state == UNGRADED]:
+        print(f"{len(failed)} of {len(records)} could not be graded: {', '.join(failed)}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 def _class_table(records: list[Any], name: str) -> None:

@@ -3,21 +3,24 @@
 A broken submission does not stop the others. After an interruption, the next call continues where this one stopped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
-from bugzoo.instructor import diagnosis_cell, form_records
+from bugzoo.instructor import diagnosis_cell, form_records, roster
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
-from bugzoo.instructor.folder import FILE, FOLDER
+from bugzoo.instructor.collecting import collect
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
+from bugzoo.instructor.roster import Student
 from bugzoo.instructor.submission import Submission
 from bugzoo.instructor.tasks import Gradable
 from bugzoo.running.pool import run_all
+from bugzoo.scenario import with_settings
 
 Progress = Callable[[int, int], None]
 
@@ -31,15 +34,23 @@ def grade_class(
     fresh: bool = False,
     trust: bool = False,
     executor: Executor | None = None,
+    students: Sequence[Student] = (),
+    mapped: Mapping[str, str] | None = None,
+    unmatched: bool = False,
+    zero: bool = False,
 ) -> list[Record]:
     """Grade every submission in `folder`. Return records in alphabetical order, missing submissions last.
+
+    Where the class is known, from `students` or the assignment's manifest, each hand-in is matched to a student first.
+    `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
+    with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
     reused unless `fresh`. With `trust` it grades even without a sandbox.
     `executor`: other machines instead of `workers` here, such as a Dask cluster's. Raises UserError for a folder
     without a submission, or when the sandbox cannot be set up. Ctrl-C ends the running jobs and raises.
     """
-    found = _submissions(folder, task)
+    found = collect(folder, task, students, mapped, unmatched)
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
@@ -51,6 +62,7 @@ def grade_class(
         progress(len(records), len(found))
 
     def tell(_: int, record: Record) -> None:  # not after Ctrl-C: a run that it ended says nothing about the student
+        record = store.clean(record)
         store.keep(results, record)
         records[record.student] = record
         if progress:
@@ -58,33 +70,24 @@ def grade_class(
 
     grade = partial(_grade, task=task, by=by, strict=not trust)
     run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
-    absent = [name for name in task.people if name not in records]
+    absent = [one.id for one in roster.of(students, task.people) if one.id not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
-    return [records[one.student] for one in found] + missing
+    return [_scored(records[one.student], zero) for one in found] + missing
 
 
-def _submissions(folder: Path, task: Gradable) -> list[Submission]:
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder. Name the folder that holds the submissions.")
-    if (folder / FOLDER / FILE).exists():
-        raise UserError(
-            f"{folder} is the assignment itself, with its answer key. Name the folder of submissions, such as "
-            f"{folder / 'submitted'}."
-        )
-    found = handed_in.find(folder, task.name)
-    if not found:
-        raise UserError(
-            f"{folder} has no submissions: no student folder and no .ipynb file. nbgrader's layout is "
-            f"<student>/{task.name}/{task.name}.ipynb."
-        )
-    original = task.original()
-    return [handed_in.read(one, original, task.name) for one in handed_in.once_each(found)]
+def _scored(record: Record, zero: bool) -> Record:
+    """Return the record, with points also where the hand-in itself could not be graded if `zero`."""
+    if not (zero and record.state == UNGRADED and record.broken):
+        return record
+    earned = (record.diagnosis or {}).get("points", 0.0)  # a syntax error in the program spoils no diagnosis
+    return replace(record, points=float(earned))
 
 
 def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
     """Grade one submission. Nothing in it makes this raise."""
-    record = Record(one.student, UNGRADED, None, task.max_points, one.problem, list(one.notes), by=by)
+    record = Record(one.student, UNGRADED, None, task.max_points, one.problem, [*one.upload_notes, *one.notes], by=by)
     record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
+    record.broken, record.upload_notes = one.broken, list(one.upload_notes)
     if one.problem:
         return record
     try:
@@ -103,9 +106,19 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
     record.repair, record.diagnosis = repair.to_json(), diagnosis.to_json()
     record.state = _state(repair.status, diagnosis.status)
     record.message = repair.message if repair.status != "passed" else ""
+    record.broken = record.state == UNGRADED and _invalid(join(one.sections))
     if record.state != UNGRADED:
         record.points = round(repair.points + diagnosis.points, 4)
     return record
+
+
+def _invalid(source: str) -> bool:
+    """Return whether the grader cannot run the program at all: a syntax error, or no `seed` to set."""
+    try:
+        with_settings(source, {"seed": 0}, "the program")
+    except (UserError, SyntaxError, ValueError):
+        return True
+    return False
 
 
 def _state(repair: str, diagnosis: str) -> str:

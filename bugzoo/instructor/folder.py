@@ -52,6 +52,23 @@ def manifest(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def drawn(folder: Path) -> dict[str, Any]:
+    """Return student -> variant of an assignment's folder; empty where all have the same notebook.
+
+    Raises UserError if the manifest is missing or this bugzoo cannot read it: students would be graded by variants that
+    are not theirs.
+    """
+    path, found = folder / FOLDER / "manifest.json", manifest(folder)
+    if not found:
+        raise UserError(f"{path} is missing or is not JSON. It says which variant each student has. {_cure(folder)}")
+    if found.get("format") != FORMAT:
+        raise UserError(f"{path} has the format {found.get('format')!r}; this bugzoo reads {FORMAT}.")
+    students = found.get("students", {})
+    if not isinstance(students, dict) or not all(isinstance(facts, dict) for facts in students.values()):
+        raise UserError(f"{path} could not be read: 'students' is {students!r:.60}. {_cure(folder)}")
+    return students
+
+
 def upwards(name: str, start: Path) -> Path | None:
     """Return the folder of the assignment `name`, at or above `start`; nbgrader runs notebooks below it."""
     for folder in (start, *start.parents):

@@ -130,5 +130,4 @@ def read(folder: Path) -> Key:
             f"{path} is from bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
             "have changed since. Grade with that version, or run `bugzoo assign` again."
         )
-    students = files.manifest(folder).get("students", {})
-    return Key(assignment, kept, seconds, seeds, students, sum(points))
+    return Key(assignment, kept, seconds, seeds, files.drawn(folder), sum(points))

@@ -36,7 +36,8 @@ Do not give students anything from `instructor/`: it holds the answer key, the s
 ## Collect
 
 Use one folder per student, `submitted/<student>/{name}/{name}.ipynb` (nbgrader's layout), or one folder of
-`<student>.ipynb` files. A saved notebook is enough: Hand in writes the diagnosis into the output of the form's cell. Collect
+`<student>.ipynb` files. The unpacked downloads of Moodle and Canvas work as they are, with your class list:
+`--students class.csv`. A saved notebook is enough: Hand in writes the diagnosis into the output of the form's cell. Collect
 the notebooks with their outputs.
 
 ## Grade

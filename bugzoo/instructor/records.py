@@ -9,7 +9,8 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
-from bugzoo.instructor.submission import Submission
+from bugzoo.instructor.submission import Submission, shown
+from bugzoo.printable import printable_in
 
 UNGRADED = "cannot be graded"
 MISSING = "not handed in"
@@ -25,13 +26,22 @@ class Record:
     max_points: float
     message: str = ""
     notes: list[str] = field(default_factory=list)
+    upload_notes: list[str] = field(default_factory=list)
+    """Those of the notes that come from names of files, not from the notebook: they are renewed at each call."""
     repair: dict[str, Any] | None = None
     diagnosis: dict[str, Any] | None = None
     file: str = ""
     timestamp: str = ""
     digest: str = ""
+    broken: bool = False
+    """Whether it could not be graded because of the hand-in itself, such as a syntax error, and not of the machine."""
     by: str = ""
     """Fingerprint of the grader and the key; a result with another fingerprint is not reused."""
+
+
+def clean(record: Record) -> Record:
+    """Return a record whose texts are safe to show: a student's error message may hold control characters."""
+    return Record(**printable_in(asdict(record)))
 
 
 def _file(results: Path, student: str) -> Path:
@@ -45,9 +55,12 @@ def _file(results: Path, student: str) -> Path:
 def kept(results: Path, one: Submission, by: str) -> Record | None:
     """Return an earlier result for this exact file; a file that could not be graded is tried again."""
     try:
-        record = Record(**json.loads(_file(results, one.student).read_text(encoding="utf-8")))
+        record = clean(Record(**json.loads(_file(results, one.student).read_text(encoding="utf-8"))))
     except (OSError, ValueError, TypeError):
         return None
+    notes = [note for note in record.notes if note not in record.upload_notes]
+    record.upload_notes, record.file = list(one.upload_notes), shown(one.path or "")
+    record.notes = [*record.upload_notes, *notes]
     same = record.by == by and record.digest == one.digest and record.student == one.student and bool(one.digest)
     return record if same and record.state != UNGRADED else None
 

@@ -10,17 +10,18 @@ import re
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bugzoo.grading.program import cell_name
-from bugzoo.instructor import form_records
+from bugzoo.instructor import downloads, form_records
 from bugzoo.instructor.form_records import FormRecord
 
 MOST_BYTES, MOST_PROGRAM = 20 * 2**20, 2**20
 GRADED = ("repair", "diagnosis")
 ANSWER = "diagnosis-answer"
+NO_NOTEBOOK = "there is no notebook"
 _DATE = re.compile(r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\w:.+ -]*$")
 _MAGIC = re.compile(r"^\s*%%program[ \t]+([^\r\n]*)\r?\n?")
 
@@ -30,6 +31,7 @@ class Submission:
     """One student's file. `problem` says why it cannot be graded; empty if it can."""
 
     student: str
+    """The name of the file or folder, until `matching` finds whose it is."""
     path: Path | None = None
     problem: str = ""
     sections: dict[str, str] = field(default_factory=dict)
@@ -38,29 +40,56 @@ class Submission:
     forms: tuple[FormRecord, ...] = ()
     """What the forms' buttons handed in, of whatever ticket."""
     notes: tuple[str, ...] = ()
+    """What is odd about the notebook itself."""
+    upload_notes: tuple[str, ...] = ()
+    """What is odd about its name, and about the student's other hand-ins."""
     tag: str = ""
     """The variant named in the notebook; empty without variants."""
     digest: str = ""
     timestamp: str = ""
+    entry: str = ""
+    """The file or folder among the hand-ins, as the disk has it."""
+    notebook: str = ""
+    """What the student called the notebook, without `.ipynb`; empty where the file is named after the student."""
+    mapped: str = ""
+    """The student that the instructor's map gives it to."""
+    broken: bool = False
+    """Whether `problem` is about the hand-in itself. A file that the disk does not give is not the student's fault."""
 
 
 def find(folder: Path, name: str) -> list[Submission]:
     """Return the submissions in alphabetical order; the files are not opened yet.
 
-    Accepts nbgrader's layout (`<student>/<assignment>/<notebook>`), one folder with a notebook per student, and
-    `<student>.ipynb` files side by side. Links are not followed: they could lead anywhere on the grader's machine.
+    Accepts nbgrader's layout (`<student>/<assignment>/<notebook>`), one folder with a notebook per student,
+    `<student>.ipynb` files side by side, and the downloads of Moodle and Canvas. Links are not followed: they could lead
+    anywhere on the grader's machine.
     """
     found = []
     for entry in sorted(folder.iterdir(), key=lambda path: path.name):
-        if entry.name.startswith(".") or entry.name == "__pycache__":
+        if entry.name.startswith(".") or entry.name in ("__pycache__", "__MACOSX"):
             continue
         if entry.is_symlink():
-            found.append(Submission(shown(entry.stem), None, "it is a link; submit the file itself"))
+            one = _refused(entry.stem, "it is a link; submit the file itself")
         elif entry.is_dir():
-            found.append(_in_folder(entry, name))
+            one = _in_folder(entry, name)
         elif entry.suffix == ".ipynb":
-            found.append(Submission(shown(entry.stem), entry))
+            own = downloads.parse(entry.stem).notebook
+            one = Submission(shown(entry.stem), entry, notebook=own, upload_notes=renamed(own, name))
+        elif downloads.parse(entry.stem).layout:  # a student handed it in, and the class's list must not say "nothing"
+            one = _refused(entry.stem, f"{NO_NOTEBOOK}: {shown(entry.name)} does not end in .ipynb")
+        else:
+            continue
+        found.append(replace(one, entry=entry.name))
     return found
+
+
+def _refused(name: str, why: str) -> Submission:
+    return Submission(shown(name), None, why, broken=True)
+
+
+def renamed(own: str, name: str) -> tuple[str, ...]:
+    """Return a note on a notebook that is not called `name`, after the assignment; nothing where `own` is empty."""
+    return (f"the notebook was renamed to {shown(own)}.ipynb",) if own not in ("", name) else ()
 
 
 def shown(name: object) -> str:
@@ -80,7 +109,7 @@ def once_each(found: list[Submission]) -> list[Submission]:
     return [
         several[0]
         if len(several) == 1
-        else Submission(name, None, f"there is a folder {name} and a file {name}.ipynb; keep the one that counts")
+        else _refused(name, f"there is a folder {name} and a file {name}.ipynb; keep the one that counts")
         for name, several in by_name.items()
     ]
 
@@ -95,33 +124,34 @@ def _in_folder(folder: Path, name: str) -> Submission:
     named = [path for path in files if path.stem == name]
     chosen = named or files
     if not chosen:
-        return Submission(shown(folder.name), None, f"there is no notebook {name}.ipynb in the folder")
+        return _refused(folder.name, f"{NO_NOTEBOOK} {name}.ipynb in the folder")
     if len(chosen) > 1:
         names = ", ".join(shown(path.relative_to(folder)) for path in chosen[:4])
-        return Submission(shown(folder.name), None, f"there are several notebooks ({names}); keep the one that counts")
-    return Submission(shown(folder.name), chosen[0])
+        return _refused(folder.name, f"there are several notebooks ({names}); keep the one that counts")
+    own, notes = chosen[0].stem, renamed(chosen[0].stem, name)
+    if len(files) > 1:
+        notes = (f"the folder has {len(files)} notebooks; {shown(own)}.ipynb counts",)
+    return Submission(shown(folder.name), chosen[0], notebook=own, upload_notes=notes)
 
 
 def read(one: Submission, original: Mapping[str, Any], name: str) -> Submission:
     """Return `one` with its file read. `original` is the notebook as handed out, `name` the assignment's."""
     if one.problem or one.path is None:
         return one
-    facts: dict[str, Any] = {}
     try:
         data = _bytes(one.path)
-        facts = {"digest": hashlib.sha256(data).hexdigest(), "timestamp": _when(one.path)}
+        one = replace(one, digest=hashlib.sha256(data).hexdigest(), timestamp=_when(one.path))
         made = _notebook(data)
-        sections, answer, notes, tag = _look(made, original, name)
+        one = replace(one, tag=_tag(made))  # also of a notebook that cannot be graded: it says whose it is
+        sections, answer, notes = _look(made, original, name)
         forms, odd = form_records.read(made)
-        return Submission(one.student, one.path, "", sections, answer, tuple(forms), (*notes, *odd), tag, **facts)
+        return replace(one, sections=sections, answer=answer, forms=tuple(forms), notes=(*notes, *odd))
     except Unreadable as why:
-        return Submission(one.student, one.path, str(why), **facts)
+        return replace(one, problem=str(why), broken=True)
     except OSError as error:
-        return Submission(one.student, one.path, f"the file could not be read: {error.strerror}", **facts)
+        return replace(one, problem=f"the file could not be read: {error.strerror}")
     except Exception as error:  # a file can be malformed in ways that no test foresaw; the class continues
-        return Submission(
-            one.student, one.path, f"the file is malformed ({type(error).__name__}: {error})"[:300], **facts
-        )
+        return replace(one, problem=f"the file is malformed ({type(error).__name__}: {error})"[:300], broken=True)
 
 
 class Unreadable(Exception):
@@ -167,10 +197,21 @@ def cells_of(made: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     return found
 
 
-def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple[dict[str, str], str, list[str], str]:
-    """Return sections, diagnosis cell, notes and variant. Raises Unreadable if it is unclear what to grade."""
+def _about(made: dict[str, Any]) -> dict[str, Any]:
+    """Return what bugzoo wrote into the notebook's metadata."""
     about = made.get("metadata", {}).get("bugzoo", {}) if isinstance(made.get("metadata"), dict) else {}
-    about = about if isinstance(about, dict) else {}
+    return about if isinstance(about, dict) else {}
+
+
+def _tag(made: dict[str, Any]) -> str:
+    """Return the variant that the notebook was drawn as."""
+    variant = _about(made).get("variant")
+    return str(variant.get("tag", "")) if isinstance(variant, dict) else ""
+
+
+def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple[dict[str, str], str, list[str]]:
+    """Return sections, diagnosis cell and notes. Raises Unreadable if it is unclear what to grade."""
+    about = _about(made)
     wanted = original["metadata"]["bugzoo"]
     for word in ("assignment", "ticket") if "assignment" not in wanted else ("assignment",):
         if word in about and word in wanted and about[word] != wanted[word]:
@@ -193,8 +234,7 @@ def _look(made: dict[str, Any], original: Mapping[str, Any], name: str) -> tuple
     sections = _sections([text for kind, text, _ in cells if kind == "code"], usual_order)
     if list(sections) != usual_order:
         notes.append("the program's cells were out of order; they were sorted")
-    tag = about.get("variant", {}).get("tag", "") if isinstance(about.get("variant"), dict) else ""
-    return {section: sections[section] for section in usual_order}, texts.get(ANSWER, ""), notes, str(tag)
+    return {section: sections[section] for section in usual_order}, texts.get(ANSWER, ""), notes
 
 
 def _locked(count: int, text: str, usual: str, name: str) -> str:

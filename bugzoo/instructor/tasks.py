@@ -41,6 +41,10 @@ class Gradable(Protocol):
         """Return (whose variant this is, a note if it is not the student's own)."""
         ...
 
+    def drawn(self) -> dict[str, str]:
+        """Return the tag in a notebook -> the student for whom it was drawn; empty without variants."""
+        ...
+
     def ticket(self, owner: str) -> str:
         """Return the ticket of `owner`'s notebook, which a form's record must name; "" where only typed calls count."""
         ...
@@ -71,10 +75,13 @@ class AssignmentTask:
         own = self.key.students.get(student, {}).get("tag", "")
         if not tag or tag == own:
             return student, ""
-        whose = [name for name, facts in self.key.students.items() if facts.get("tag") == tag]
+        whose = self.drawn().get(tag)
         if not whose:
-            return student, "its variant is not in the manifest"
-        return whose[0], f"it is the variant of {whose[0]}"
+            return student, "it was drawn for a student who is not in the manifest"
+        return whose, f"it is the notebook that was drawn for {whose}"
+
+    def drawn(self) -> dict[str, str]:
+        return {str(facts["tag"]): name for name, facts in self.key.students.items() if facts.get("tag")}
 
     def ticket(self, owner: str) -> str:
         return str(self.key.students.get(owner, {}).get("ticket") or self.key.assignment.scenario.ticket)
@@ -111,6 +118,9 @@ class ExerciseTask:
 
     def owner(self, student: str, tag: str) -> tuple[str, str]:
         return student, ""
+
+    def drawn(self) -> dict[str, str]:
+        return {}
 
     def ticket(self, owner: str) -> str:
         return ""

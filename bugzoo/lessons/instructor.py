@@ -222,7 +222,12 @@ for check in ben_again.diagnosis["checks"]:
 
 # %% [markdown] csv-text
 # A second call grades only new submissions, also after Ctrl-C in the middle of a class. The gradebook has nbgrader's columns,
-# so the same tools can read it (`bugzoo grade submitted --assignment week_3 --csv gradebook.csv`):
+# so the same tools can read it (`bugzoo grade submitted --assignment week_3 --csv gradebook.csv`). Its last column, `notes`,
+# says why a hand-in could not be graded, and what is odd about it.
+#
+# With `--students class.csv` the command also takes the unpacked downloads of Moodle and Canvas as they are. It matches each
+# hand-in to your class list by ids and names, and by the variant in the notebook. A hand-in or a student left over stops it
+# before anything is graded. Then `--map whose.csv` says whose a hand-in is, and `--unmatched ok` goes on without.
 
 # %% csv
 from bugzoo.instructor.gradebook import nbgrader

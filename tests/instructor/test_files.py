@@ -54,10 +54,10 @@ def test_roster_unreadable(tmp_path: Path) -> None:
 
 
 def test_gradebook() -> None:
-    """The eleven columns; no score where nothing could be graded; quoted properly."""
+    """nbgrader's eleven columns and the notes; no score where nothing could be graded; quoted properly."""
     some = [
-        Record("ada", "wrong", 2.1, 10.0, timestamp="2026-11-21 10:45:51"),
-        Record("ben", UNGRADED, None, 10.0),
+        Record("ada", "wrong", 2.1, 10.0, notes=["renamed", "late; very"], timestamp="2026-11-21 10:45:51"),
+        Record("ben", UNGRADED, None, 10.0, "no cells", ["odd"]),
         Record("cem", MISSING, 0.0, 10.0),
     ]
     text = gradebook.nbgrader(
@@ -65,7 +65,8 @@ def test_gradebook() -> None:
     )
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0] == (
-        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,max_score"
+        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,max_score,"
+        "notes"
     ).split(",")
     assert rows[1] == [
         "week_3",
@@ -79,22 +80,76 @@ def test_gradebook() -> None:
         "0.0",
         "2.1",
         "10.0",
+        "renamed; late; very",
     ]
-    assert rows[2] == ["week_3", "", "", "ben", "", "", "", "", "", "", "10.0"]
-    assert rows[3][7:] == ["0.0", "0.0", "0.0", "10.0"]
+    assert rows[2] == ["week_3", "", "", "ben", "", "", "", "", "", "", "10.0", "cannot be graded: no cells; odd"]
+    assert rows[3][7:] == ["0.0", "0.0", "0.0", "10.0", "not handed in"]
+
+
+def test_no_cell_of_a_gradebook_is_a_formula() -> None:
+    """Names, file names and notes come from students; a spreadsheet computes what begins with one of these signs."""
+    evil = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "\x1b[31m=1+1", " =1+1", "＝1+1"]
+    some = [Record(text, "wrong", -0.5, 10.0, notes=[text], timestamp=text) for text in evil]
+    people = {text: {"last_name": text, "first_name": text, "email": text} for text in evil}
+    rows = list(csv.reader(io.StringIO(gradebook.nbgrader(some, "week_3", people))))
+    for row in rows[1:]:
+        assert len(row) == 12 and row[7] == row[9] == "-0.5", "a negative number stays one"
+        for cell in (*row[2:7], row[11]):
+            assert cell.startswith("'") and cell.endswith("1+1" if "SUM" not in cell else "(A1)") and "\x1b" not in cell
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "name", "numbers"),
+    [
+        ("student_id,Full name,Identifier", "ada,Ada Lovelace,Participant 100200", "Ada Lovelace", ("100200",)),
+        ("ID number,First name,Last name,username", "7,Ada,Lovelace,ada", "Ada Lovelace", ("7",)),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section",
+            '"Lovelace, Ada",ada,u99,alove,A',
+            "Lovelace, Ada",
+            ("Lovelace, Ada", "u99", "alove"),
+        ),
+    ],
+)
+def test_what_moodle_and_canvas_export(tmp_path: Path, header: str, row: str, name: str, numbers: tuple) -> None:
+    (tmp_path / "class.csv").write_text(f"{header}\n{row}\n")
+    (found,) = roster.read(tmp_path / "class.csv")
+    assert (found.id, found.name, found.numbers) == ("ada", name, numbers)
+
+
+def test_the_points_of_a_canvas_export_are_no_student(tmp_path: Path) -> None:
+    text = 'Student,ID,Week 5 (12)\n    Points Possible,,10.00\n"Lovelace, Ada",4711,\n'
+    (tmp_path / "class.csv").write_text(text)
+    assert [one.id for one in roster.read(tmp_path / "class.csv")] == ["4711"]
 
 
 ONE = Submission("ada", Path("ada.ipynb"), digest="d" * 64)
 
 
 def record(state: str = "wrong") -> Record:
-    return Record("ada", state, 2.1, 10.0, notes=["é"], digest="d" * 64, by="grader 1")
+    return Record("ada", state, 2.1, 10.0, notes=["é"], file="ada.ipynb", digest="d" * 64, by="grader 1")
 
 
 def test_kept(tmp_path: Path) -> None:
     records.keep(tmp_path, record())
     assert records.kept(tmp_path, ONE, "grader 1") == record()
     assert [path.name for path in tmp_path.iterdir()] == ["ada.json"]
+
+
+def test_a_name_that_changed_is_told_though_the_file_is_graded(tmp_path: Path) -> None:
+    """What is said about names of files is of today; what was said about the notebook stays."""
+    records.keep(tmp_path, replace(record(), notes=["2 hand-ins", "é"], upload_notes=["2 hand-ins"], file="a"))
+    found = records.kept(tmp_path, replace(ONE, upload_notes=("renamed",)), "grader 1")
+    assert found and (found.notes, found.upload_notes, found.file) == (["renamed", "é"], ["renamed"], "ada.ipynb")
+
+
+def test_kept_texts_have_no_control_characters(tmp_path: Path) -> None:
+    one = replace(record(), message="\x1b[2JPASSED", repair={"checks": [{"saw": "a\x1b]8;;http://e\x07b\nc"}]})
+    assert records.clean(one).message == "PASSED"
+    assert records.clean(one).repair == {"checks": [{"saw": "ab\nc"}]}
+    records.keep(tmp_path, one)
+    found = records.kept(tmp_path, ONE, "grader 1")
+    assert found and found.message == "PASSED"
 
 
 def test_not_used_again(tmp_path: Path) -> None:

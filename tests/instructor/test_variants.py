@@ -105,6 +105,9 @@ def test_the_key_recovers_them(two: Path) -> None:
             and answers[0].cause == "a function outside its domain, such as log or sqrt"
         )
         assert task.owner(name, one.tag) == (name, "")
-    assert task.owner("ben", draw(SECRET, "week_4", "ada").tag) == ("ada", "it is the variant of ada")
-    assert task.owner("ben", "f" * 12) == ("ben", "its variant is not in the manifest")
+    assert task.owner("ben", draw(SECRET, "week_4", "ada").tag) == (
+        "ada",
+        "it is the notebook that was drawn for ada",
+    )
+    assert task.owner("ben", "f" * 12) == ("ben", "it was drawn for a student who is not in the manifest")
     assert task.key.of("nobody")[0] == task.key.assignment
