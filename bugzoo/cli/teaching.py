@@ -17,7 +17,7 @@ from bugzoo.machine import NO_SANDBOX, portable
 
 Json = Annotated[str | None, json_option()]
 MOST_POINTS = 1000
-UNGRADED = "cannot be graded"
+UNGRADED, FOR_A_PERSON = "cannot be graded", "for a person"
 
 
 class Unmatched(StrEnum):
@@ -183,6 +183,10 @@ def grade(
     ungraded: Annotated[
         Ungraded, typer.Option(help="The score of a broken hand-in, such as a syntax error: none, or 0 with `zero`.")
     ] = Ungraded.empty,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Further names that hand-ins may use, such as `json`; once for each name."),
+    ] = None,
     results: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="The folder for results. Default: next to SUBMISSIONS."),
@@ -203,13 +207,16 @@ def grade(
 
     SUBMISSIONS is nbgrader's `submitted/` (one folder per student, with the notebook up to two levels down), a folder
     of files, or the unpacked download of Moodle or Canvas. Each student ends as passed, wrong, your code raised, not
-    attempted, cannot be graded or not handed in. The results of every check are next to SUBMISSIONS, one JSON file per
-    student.
+    attempted, cannot be graded, for a person or not handed in. The results of every check are next to SUBMISSIONS, one
+    JSON file per student.
+
+    A hand-in that uses more than plain PyTorch, such as `import os`, is for a person: it is not run and has no score.
+    The notes name its lines, and `--allow os` grades it.
 
     With --students, or if each student has a variant, every hand-in is matched to the class first: by --map, by the
     ids and names in the list, then by the variant in the notebook. Nothing is guessed. If a hand-in or a student is
     left over, both are listed and nothing is graded (exit code 2). `--unmatched ok` goes on. The exit code is 1 if a
-    hand-in could not be graded.
+    hand-in has no score.
 
     Examples:
 
@@ -238,6 +245,7 @@ def grade(
     task.people = {one.id: vars(one) for one in known} | task.people
     kept = kept / task.name
     options = {"mapped": mapped, "unmatched": unmatched is Unmatched.ok, "zero": ungraded is Ungraded.zero}
+    options["allow"] = allow or ()
     try:
         with connected(executor) as pool, progress("graded", json) as tell:
             records = classroom.grade_class(
@@ -254,8 +262,17 @@ def grade(
     if json != "-":
         _class_table(records, task.name)
         print(f"The checks of every student are in {kept}." + (f" The gradebook is {csv}." if csv else ""))
-    if failed := [record.student for record in records if record.state == UNGRADED]:
-        print(f"{len(failed)} of {len(records)} could not be graded: {', '.join(failed)}", file=sys.stderr)
+    _without_score(records)
+
+
+def _without_score(records: list[Any]) -> None:
+    """Name the hand-ins that have no score, and end with exit code 1 if there are any."""
+    left = {UNGRADED: "could not be graded", FOR_A_PERSON: "used more than plain PyTorch; `--allow NAME` grades them"}
+    failed = {state: [record.student for record in records if record.state == state] for state in left}
+    for state, names in failed.items():
+        if names:
+            print(f"{len(names)} of {len(records)} {left[state]}: {', '.join(names)}", file=sys.stderr)
+    if any(failed.values()):
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bugzoo.errors import UserError
 from bugzoo.grading.program import join
+from bugzoo.grading.set_aside import set_aside
 from bugzoo.instructor import diagnosis_cell, form_records, roster
 from bugzoo.instructor import records as store
 from bugzoo.instructor import submission as handed_in
@@ -38,12 +39,14 @@ def grade_class(
     mapped: Mapping[str, str] | None = None,
     unmatched: bool = False,
     zero: bool = False,
+    allow: Sequence[str] = (),
 ) -> list[Record]:
     """Grade every submission in `folder`. Return records in alphabetical order, missing submissions last.
 
     Where the class is known, from `students` or the assignment's manifest, each hand-in is matched to a student first.
     `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
     with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
+    A hand-in outside plain PyTorch is not run: it is for a person. `allow`: names that hand-ins may use besides.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
     reused unless `fresh`. With `trust` it grades even without a sandbox.
@@ -54,7 +57,7 @@ def grade_class(
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
-    by = task.fingerprint()
+    by = task.fingerprint() + (f" {sorted(allow)}" if allow else "")
     known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
     records = {name: record for name, record in known.items() if record}
     todo = [one for one in found if one.student not in records]
@@ -68,7 +71,7 @@ def grade_class(
         if progress:
             progress(len(records), len(found))
 
-    grade = partial(_grade, task=task, by=by, strict=not trust)
+    grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow))
     run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
     absent = [one.id for one in roster.of(students, task.people) if one.id not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
@@ -83,7 +86,7 @@ def _scored(record: Record, zero: bool) -> Record:
     return replace(record, points=float(earned))
 
 
-def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
+def _grade(one: Submission, task: Gradable, by: str, strict: bool, allow: Sequence[str] = ()) -> Record:
     """Grade one submission. Nothing in it makes this raise."""
     record = Record(one.student, UNGRADED, None, task.max_points, one.problem, [*one.upload_notes, *one.notes], by=by)
     record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
@@ -93,6 +96,9 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool) -> Record:
     try:
         owner, note = task.owner(one.student, one.tag)
         record.notes += [note] if note else []
+        if aside := set_aside(join(one.sections), task.handed_out(owner), allow):
+            record.state, record.message = aside.status, aside.message
+            return record
         given, odd = form_records.latest(one.forms, task.ticket(owner))
         records, trouble = diagnosis_cell.records(one.answer, given, strict=strict)
         record.notes += odd + diagnosis_cell.overridden(given, records)

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from bugzoo.grading.model import FOR_A_PERSON
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.printable import csv_cell
 
@@ -17,7 +18,8 @@ COLUMNS = (
 
 def notes(record: Record) -> list[str]:
     """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn."""
-    why = [": ".join(filter(None, (UNGRADED, record.message)))] if record.state == UNGRADED else []
+    waiting = record.state in (UNGRADED, FOR_A_PERSON)
+    why = [": ".join(filter(None, (record.state, record.message)))] if waiting else []
     return [*why, *([MISSING] if record.state == MISSING else []), *record.notes]
 
 

@@ -11,7 +11,7 @@ from bugzoo.grading.answers import about, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.exercises import load as load_exercise
 from bugzoo.grading.findings import KEY
-from bugzoo.grading.grade import grade, grade_exercise
+from bugzoo.grading.grade import grade, grade_exercise, handed_out, tidy
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.notebook import build as build_exercise
 from bugzoo.instructor import findings, handout, key
@@ -47,6 +47,10 @@ class Gradable(Protocol):
 
     def ticket(self, owner: str) -> str:
         """Return the ticket of `owner`'s notebook, which a form's record must name; "" where only typed calls count."""
+        ...
+
+    def handed_out(self, owner: str) -> str:
+        """Return the text of `owner`'s program as handed out."""
         ...
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
@@ -86,6 +90,9 @@ class AssignmentTask:
     def ticket(self, owner: str) -> str:
         return str(self.key.students.get(owner, {}).get("ticket") or self.key.assignment.scenario.ticket)
 
+    def handed_out(self, owner: str) -> str:
+        return tidy(self.key.of(owner)[0].scenario.source)
+
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         mine, _ = self.key.of(owner)
         most, seconds = mine.points[0], self.key.seconds
@@ -124,6 +131,9 @@ class ExerciseTask:
 
     def ticket(self, owner: str) -> str:
         return ""
+
+    def handed_out(self, owner: str) -> str:
+        return handed_out(self.exercise)
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
         return grade_exercise(self.name, source, self._given(records), strict_isolation=strict)

@@ -1,5 +1,7 @@
 """A hand-in outside plain PyTorch is not run in a graded class; a self-check only mentions it."""
 
+import json
+
 import pytest
 
 from bugzoo.grading import cell, set_aside
@@ -7,6 +9,11 @@ from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import FOR_A_PERSON, STATES, Result
+from bugzoo.grading.notebook import build
+from bugzoo.instructor import grade_class, tasks
+from bugzoo.instructor.gradebook import notes
+from tests.instructor.class_of import cell as cell_of
+from tests.instructor.class_of import hand_in
 
 NAME = "16_thirty_times"
 
@@ -61,3 +68,19 @@ def test_a_self_check_mentions_it_and_gives_the_points(given: str, monkeypatch: 
     assert "passed: 5 of 5 points" in said and "a person would look at this program before it runs. Line" in said
     cell._answer(NAME, {"kind": "repair", "source": given})
     assert "person" not in capsys.readouterr().out
+
+
+def test_a_class_sets_it_aside_without_a_run_and_grades_it_once_it_is_allowed(given: str, tmp_path) -> None:
+    """Neither the program nor the cell of typed answers runs; the record says what to allow, and is kept until that changes."""
+    task, mark = tasks.load(NAME), tmp_path / "it ran"
+    made = json.loads(build(load(NAME), "student"))
+    cell_of(made, "program-settings")["source"] += [f"\nimport pathlib\npathlib.Path({str(mark)!r}).touch()"]
+    cell_of(made, "diagnosis-answer")["source"] = [f"open({str(mark)!r}, 'w')"]
+    hand_in(tmp_path / "in", "eve", made, task.name)
+    calls: list[str] = []
+    task.repair = lambda owner, source, records, strict: calls.append(source) or Result("wrong", max_points=5.0)  # type: ignore[method-assign]
+    for allow, state in (((), FOR_A_PERSON), ((), FOR_A_PERSON), (["pathlib"], "wrong")):
+        [record] = grade_class(tmp_path / "in", task, tmp_path / "kept", allow=allow, trust=True)
+        assert record.state == state and (record.points is None) == (state == FOR_A_PERSON), record
+        assert len(calls) == (state == "wrong") and not mark.exists()
+        assert ("pathlib" in "; ".join(notes(record))) == (state == FOR_A_PERSON)
