@@ -25,11 +25,12 @@ _FIRST = (
 )
 _DIAGNOSIS = (
     "## Your diagnosis\n\nName the line that has to change, or one beside which a line is missing, and the step at which the "
-    "fault first shows. If nothing is wrong, choose no line. Press Hand in. With the line your diagnosis is complete, and the "
-    "cells below open. The first complete diagnosis is graded; later ones are practice. Each of its five parts is worth a "
-    "point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in by code, in the cell "
-    'below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", '
-    "...])`. `form.causes` lists the causes, `form.asked(cause)` the question about the test. The first test is A."
+    "fault first shows, if that is not the first one. If nothing is wrong, choose no line. Press Hand in. With the line your "
+    "diagnosis is complete, and the cells below open. The first complete diagnosis is graded; later ones are practice. Each of "
+    "its five parts is worth a point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in "
+    'by code, in the cell below the form: `form.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", '
+    'evidence=["first view", ...])`. `form.causes` lists the causes, '
+    "`form.asked(cause)` the question about the test. The first test is A."
 )
 DEVICE = (
     f'{ABOUT} The program keeps its own line `device = "cpu"`; `program.run()` replaces it. The grader uses the CPU.'

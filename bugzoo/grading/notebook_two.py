@@ -20,11 +20,11 @@ HINTS = (
 
 DIAGNOSIS = (
     "## Your diagnosis\n\nIn each form, name the line that has to change, or one beside which a line is missing, and the step "
-    "at which the fault first shows. Then press Hand in. If you have only one finding, choose “nothing is wrong” in the other "
-    "form above, and no line here. With both forms handed in your diagnosis is complete, and the cells below open. The first "
-    "complete diagnosis is graded; later ones are practice. Each of the five parts of a finding is worth a point: cause, line, "
-    "step, test, and a view that shows it.\n\n"
-    "*Only for a graded class:* hand in by code, in the cell below the forms: "
+    "at which the fault first shows, if that is not the first one. Then press Hand in. If you have only one finding, choose "
+    "“nothing is wrong” in the other form above, and no line here. With both forms handed in your diagnosis is complete, and "
+    "the cells below open. The first complete diagnosis is graded; later ones are practice. Each of the five parts of a "
+    "finding is worth a point: cause, line, step, test, and a view that shows it.\n\n*Only for a graded class:* hand in by "
+    "code, in the cell below the forms: "
     '`first.hand_in(cause="...", place=<line or None>, step=<step or None>, test="A", evidence=["first view", ...])`, and the '
     "same with `second`. `first.causes` lists the causes, `first.asked(cause)` the question about the test. The first test is A."
 )

@@ -14,7 +14,7 @@ from bugzoo.views.row import Row
 ROWS = (
     Row("gradient_health.total_norm", "norm of all gradients together, median over the steps"),
     Row("gradient_health.growth", "the same late in training over early", (0, 50)),
-    Row("gradient_health.first_over_last", "norm in the first layer over the last", (1e-4, 1e4)),
+    Row("gradient_health.first_over_last", "norm in the first trained layer over the last", (1e-4, 1e4)),
     Row("without", "trainable tensors without a gradient", (0, 0)),
     Row("zero", "trainable tensors whose gradient is exactly 0", (0, 0)),
     Row("gradient_health.largest_norm", "largest norm of a step"),

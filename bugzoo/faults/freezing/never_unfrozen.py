@@ -48,7 +48,7 @@ FAULT = Fault(
     look_alikes=(
         LookAlike(
             "freezing/unfrozen_after_optimizer",
-            "At the end of training, print requires_grad for each parameter of the backbone.",
+            "At the end of training, print requires_grad for each parameter of the model.",
             "The parameters have requires_grad = False: `optimizer_handover.frozen_share > 0.9`.",
             "The parameters have requires_grad = True: `optimizer_handover.frozen_share < 0.9`.",
         ),

@@ -56,7 +56,7 @@ FAULT = Fault(
         ),
         LookAlike(
             "modes/dropout_in_functional_form",
-            "Save the weights of one run, and evaluate them twice.",
+            "Save the weights of one run, and evaluate the model twice.",
             "Both numbers are the same: the runs differ in their weights.",
             "The two numbers differ, with the same weights.",
         ),

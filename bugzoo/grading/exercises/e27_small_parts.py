@@ -6,7 +6,7 @@ EXERCISE = Exercise(
     title="A batch in small parts",
     story=(
         "Since last week each batch goes through this convolutional network in small parts, so that it fits into memory. The "
-        "plot now shows what one part adds to the batch's loss, on average, so the curve is lower. The accuracy is 94 % as "
+        "plot shows the mean of what `backward()` gets for each part, so its curve is lower now. The accuracy is 94 % as "
         "before. But the validation loss rose from 0.39 to 0.45. In the same week the validation images were sorted by digit, "
         "for a report. *“All zeros come first, then all ones. A loader that hands them out like this spoils the number. Mix "
         "them again.”*"
