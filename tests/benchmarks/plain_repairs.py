@@ -1,0 +1,68 @@
+"""How many hand-ins a graded class would set aside: repairs, pretences and attacks of the catalogue and of the exercises.
+
+    python -m tests.benchmarks.plain_repairs
+
+The output is tests/benchmarks/results/plain_repairs.md. Texts are read, and nothing is run. It takes ten minutes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from bugzoo import faults, programs
+from bugzoo.errors import UserError
+from bugzoo.grading.exercises import exercises
+from bugzoo.grading.grade import handed_out, tidy
+from bugzoo.grading.plain import outside
+from bugzoo.proving import trials
+from bugzoo.proving.trials import Trial
+from bugzoo.scenario import Scenario
+
+KINDS = {"solution": "right", "correct": "right", "half": "right", "attack": "attack"}
+"""Kind of a submission -> its column; all others are wrong repairs."""
+
+
+def cells() -> Iterator[tuple[str, Trial]]:
+    """Yield (text handed out, submission) for each fault in each program that it fits."""
+    for fault in faults.catalogue():
+        for program in programs.names():
+            try:
+                case = Scenario(program, (fault,))
+                given = tidy(case.source)
+            except UserError:  # the fault does not fit this program
+                continue
+            yield from ((given, one) for one in trials.of_case(case))
+
+
+def of_exercises() -> Iterator[tuple[str, Trial]]:
+    for exercise in exercises().values():
+        yield from ((handed_out(exercise), one) for one in trials.trials(exercise))
+
+
+def row(what: str, found: Iterator[tuple[str, Trial]], why: Counter[str]) -> str:
+    """Return a row of the table; count in `why` the first name that set an honest submission aside."""
+    seen: Counter[tuple[str, bool]] = Counter()
+    for given, one in found:
+        kind = KINDS.get(one.kind, "wrong")
+        try:
+            first = next(iter(outside(one.source, given)), None)
+        except (SyntaxError, ValueError):
+            first = None
+        seen[kind, first is not None] += 1
+        if first is not None and kind != "attack":
+            why[f"{kind}: {first.name}"] += 1
+    kinds = ("right", "wrong", "attack")
+    told = [f"{seen[kind, True]} of {seen[kind, True] + seen[kind, False]}" for kind in kinds]
+    return f"| {what} | {' | '.join(told)} |"
+
+
+def main() -> None:
+    why: Counter[str] = Counter()
+    rows = [row("exercises", of_exercises(), why), row("faults in programs", cells(), why)]
+    print("| set aside | right repairs | wrong repairs | attacks |\n|---|---|---|---|")
+    print("\n".join(rows))
+    print("\nHonest submissions, by the first name that is outside:\n")
+    print("\n".join(f"- {name}: {count}" for name, count in why.most_common()))
+
+
+if __name__ == "__main__":
+    main()
