@@ -36,7 +36,8 @@ def test_the_lines_that_were_changed_are_shown_and_each_look_alike_says_which_ru
         changes = text.partition("```diff\n")[2].partition("\n```")[0].splitlines()
         assert changes and all(line[:1] in "-+" for line in changes)
     own = {fault.id for fault, _ in exercise.about_faults}
-    alike = [like for fault, _ in exercise.about_faults for like in fault.look_alikes if like.other not in own]
+    every = [like for fault, _ in exercise.about_faults for like in fault.look_alikes if like.other not in own]
+    alike = {like.other: like for like in every}.values()  # two findings may have one look-alike
     assert text.count("\n- This run: ") == text.count("\n- That one: ") == len(alike)
     for one in alike:
         title = faults.load(one.other).title
@@ -63,3 +64,22 @@ def test_the_picture_stands_between_the_reasons_and_what_comes_next(monkeypatch:
 @pytest.mark.parametrize(("name", "said"), [("04", "1. `loss/double_softmax`, line "), ("17", "Nothing found")])
 def test_what_checkup_would_have_said(name: str, said: str) -> None:
     assert said in would_say.text(load(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("07_sudden_nan", "+        largest = torch.logsumexp(20.0 * logits, dim=-1).mean()"),
+        ("09_another_step_each_time", "+        strip = strip / strip.amax((1, 2), keepdim=True).clamp(min=1e-6)"),
+        ("16_thirty_times", "+        counted = (targets >= 0).float()"),
+    ],
+)
+def test_a_repair_that_keeps_what_the_lines_are_for_comes_first(name: str, kept: str) -> None:
+    """The healthy text was never changed, so it lacks the whole idea: that alone would teach to take features out."""
+    first, second = debrief.text(load(name)).split("```diff\n")[1:]
+    assert kept in first and kept not in second
+    assert "the version before it:" in first.split("```")[1]
+
+
+def test_a_missing_line_is_put_in() -> None:
+    assert debrief.text(load("10_restless_loss")).count("```diff\n") == 1
