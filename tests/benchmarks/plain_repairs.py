@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.plain_repairs
 
-The output is tests/benchmarks/results/plain_repairs.md. Texts are read, and nothing is run. It takes ten minutes.
+The output is tests/benchmarks/results/plain_repairs.md. Texts are read, and nothing is run. It takes twenty minutes.
 """
 
 from collections import Counter
