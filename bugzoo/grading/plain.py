@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bugzoo.grading.plain_names import Imports, Reason, within
+from bugzoo.grading.plain_scopes import local
 from bugzoo.grading.program_syntax import Syntax
 from bugzoo.syntax import parse, source_lines
 
@@ -27,6 +28,7 @@ LEADS_OUT = frozenset((
     "tb_next", "with_traceback", "tofile", "dump", "load_library", "from_file",
 ))  # fmt: skip
 """Attributes that lead to frames or files, whatever they are read from."""
+DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FOR_ALL = "it changes an imported module or a class for the whole program"
 
 
@@ -54,10 +56,12 @@ def outside(source: str, handed_out: str, also: Sequence[str] = ()) -> list[Outs
 
 class _Reader:
     def __init__(self, source: str, handed_out: str, also: Sequence[str]) -> None:
-        self.lines, self.syntax = source_lines(source), Syntax(source)
-        self.tree, self.parents = self.syntax.tree, self.syntax.parents
+        syntax = Syntax(source)
+        self.lines, self.tree, self.parents = source_lines(source), syntax.tree, syntax.parents
         self.also = (*also, *functions(handed_out))
-        self.inside = {ast.dump(one) for node in ast.walk(parse(handed_out)) for one in _units(node)}
+        given = list(ast.walk(parse(handed_out)))
+        self.inside = {ast.dump(one) for node in given for one in _units(node)}
+        self.given_names = {node.name for node in given if isinstance(node, DEFINES)}
         self.imports = Imports(self.tree)
         self.classes = {node.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
 
@@ -72,13 +76,14 @@ class _Reader:
 
     def handed_out(self, node: ast.AST) -> bool:
         """Return whether the node stands in a statement, or in the head of a block, that was handed out so."""
-        while node is not self.tree:
-            if any(ast.dump(one) in self.inside for one in _units(node)):
+        if isinstance(node, DEFINES):
+            return node.name in self.given_names
+        part = node  # what of the innermost statement holds the node: of a block one part of its head, not all of it
+        while not isinstance(node, ast.stmt):
+            part, node = node, self.parents[node]
+            if isinstance(part, ast.arg) and ast.dump(part) in self.inside:
                 return True
-            if isinstance(node, ast.stmt):
-                return False
-            node = self.parents[node]
-        return False
+        return ast.dump(node if part is node or node in _units(node) else part) in self.inside
 
     def reasons(self, node: ast.AST) -> list[Reason]:
         """Return what is outside about a node itself."""
@@ -106,7 +111,7 @@ class _Reader:
             return [("type", "a class made by `type`")]
         if node.id in CLOSED and node.id not in self.imports.bound and isinstance(node.ctx, ast.Load):
             return [(node.id, f"`{node.id}` reaches beyond the program")]
-        if self.syntax.variable(node)[0] is not self.tree:  # a variable of a function: `batch, time = inputs.shape`
+        if local(node, self.parents):  # a variable of a function: `batch, time = inputs.shape`
             return _underscore(node.id)
         return _underscore(node.id) or self.imports.as_value(node, parent)
 
@@ -161,10 +166,6 @@ def _attribute(name: str) -> list[Reason]:
 
 def _units(node: ast.AST) -> list[ast.AST]:
     """Return what of a node can be handed out as it is: a statement without a body, or a part of a block's head."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [ast.Name(node.name, ast.Load()), *node.decorator_list]  # its head; its body has statements of its own
-    if isinstance(node, ast.arg):
-        return [node]
-    if isinstance(node, ast.For | ast.While | ast.If | ast.With):
-        return [*[one for _, one in ast.iter_fields(node) if isinstance(one, ast.expr)], *getattr(node, "items", [])]
-    return [node] if isinstance(node, ast.stmt) and not hasattr(node, "body") else []
+    if isinstance(node, ast.stmt) and hasattr(node, "body"):  # its body has statements of its own
+        return [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+    return [node] if isinstance(node, ast.stmt | ast.arg) else []

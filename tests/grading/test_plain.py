@@ -41,6 +41,7 @@ PLAIN = {
     "a hook on one layer": "handle = model.head.register_forward_hook(lambda *given: None)\nhandle.remove()",
     "type of something": "kind = type(model) is Net\nname = type(model).__name__",
     "a local name of a module": "import time\ndef mixed(inputs):\n    batch, time = inputs.shape\n    return print(time)",
+    "a local name in a comprehension": "import time\nlong = [time + 1 for time in range(3)]\nlong = (lambda time: time)(3)",
     "a scheduler": "rate = torch.optim.lr_scheduler.CosineAnnealingLR(torch.optim.Adam(model.parameters()), 3)",
     "torch.func": "loss = torch.func.functional_call(model, dict(model.named_parameters()), (torch.zeros(4),))",
     "a block entered by hand": "inference = torch.inference_mode()\ninference.__enter__()",
@@ -95,6 +96,48 @@ def test_outside(what: str) -> None:
     first = HEAD.count("\n") + 1
     assert all(one.line >= first for one in found)
     assert found[0].text in (HEAD + text) and f"line {found[0].line}" in str(found[0])
+
+
+GIVEN = (
+    HEAD
+    + """
+for epoch in range(3):
+    with torch.no_grad():
+        model.eval()
+
+def score(inputs):
+    return model(inputs)
+"""
+)
+HEADS = {
+    "the same target": ("for epoch in range(3)", "for epoch in [eval('3')]"),
+    "another item beside it": ("with torch.no_grad()", "with torch.no_grad(), open('x')"),
+    "a default": ("def score(inputs)", "def score(inputs, more=eval('3'))"),
+    "an annotation": ("def score(inputs)", "def score(inputs: eval('3'))"),
+    "a decorator": ("def score(", "@eval('print')\ndef score("),
+    "a base of the class": ("class Net(nn.Module)", "class Net(nn.Module, eval('object'))"),
+    "a condition": ("        model.eval()", "        if eval('3'): model.eval()"),
+}  # fmt: skip
+SMUGGLED = {
+    "a default": "def send(torch=torch):\n    return take(torch)",
+    "a lambda beside it": "def send():\n    unused = lambda torch: 0\n    return take(torch)",
+    "a comprehension beside it": "def send():\n    unused = [0 for torch in ()]\n    return take(torch)",
+    "a comprehension over it": "def send():\n    return [take(torch) for torch in [torch]]",
+    "a global name": "def send():\n    global torch\n    torch = torch\n    return take(torch)",
+}
+
+
+@pytest.mark.parametrize("what", HEADS)
+def test_a_head_that_was_handed_out_in_part_covers_no_other_part(what: str) -> None:
+    old, new = HEADS[what]
+    assert GIVEN.count(old) == 1 and outside(GIVEN, GIVEN) == []
+    found = outside(GIVEN.replace(old, new), GIVEN)
+    assert found and {one.name for one in found} <= {"eval", "open"}
+
+
+@pytest.mark.parametrize("what", SMUGGLED)
+def test_a_name_of_another_scope_hides_no_module(what: str) -> None:
+    assert [one.name for one in outside(HEAD + SMUGGLED[what], HEAD)] == ["torch"]
 
 
 @pytest.mark.parametrize("what", OUTSIDE)

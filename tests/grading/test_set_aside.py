@@ -42,6 +42,12 @@ def test_what_is_plain_or_no_python_is_graded(given: str, text: str) -> None:
     assert set_aside.mention(given + text, given) == ""
 
 
+def test_what_is_nested_too_deeply_to_be_read_is_for_a_person(given: str) -> None:
+    """Else one long sum would hide whatever stands beside it."""
+    found = set_aside.set_aside(f"{given}\nimport os\ndeep = {'-' * 3000}1\n", given)
+    assert found is not None and found.status == FOR_A_PERSON and "nested too deeply" in found.message
+
+
 def test_nbgrader_gives_nothing_and_says_why(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     found = answer(NAME, {"kind": "repair", "source": given + "\nimport json\n"})
