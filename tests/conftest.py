@@ -23,6 +23,9 @@ atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 # what texts and tickets say was measured on the CPU; a notebook's "auto" means it in a test, also beside a GPU
 os.environ.setdefault("BUGZOO_DEVICE", "cpu")
 
+# which steps the grader compares is drawn anew for each grading; here always in the same way
+os.environ.setdefault("BUGZOO_DRAW", "0")
+
 # nor is what a test proves written into the ledger of this checkout
 os.environ["BUGZOO_PROOFS"] = ""
 

@@ -187,6 +187,12 @@ def grade(
         list[str] | None,
         typer.Option(metavar="NAME", help="Further names that hand-ins may use, such as `json`; once for each name."),
     ] = None,
+    draw: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Compare the steps drawn from N, as the results name it. Default: a new one."
+        ),
+    ] = None,
     results: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="The folder for results. Default: next to SUBMISSIONS."),
@@ -209,6 +215,9 @@ def grade(
     of files, or the unpacked download of Moodle or Canvas. Each student ends as passed, wrong, your code raised, not
     attempted, cannot be graded, for a person or not handed in. The results of every check are next to SUBMISSIONS, one
     JSON file per student.
+
+    Which training steps are compared with the healthy program's is drawn now, so that no hand-in can know them. The
+    results name the number, and `--draw N` repeats it.
 
     A hand-in that uses more than plain PyTorch, such as `import os`, is for a person: it is not run and has no score.
     The notes name its lines, and `--allow os` grades it.
@@ -245,7 +254,7 @@ def grade(
     task.people = {one.id: vars(one) for one in known} | task.people
     kept = kept / task.name
     options = {"mapped": mapped, "unmatched": unmatched is Unmatched.ok, "zero": ungraded is Ungraded.zero}
-    options["allow"] = allow or ()
+    options |= {"allow": allow or (), "draw": draw}
     try:
         with connected(executor) as pool, progress("graded", json) as tell:
             records = classroom.grade_class(

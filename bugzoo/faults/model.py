@@ -192,6 +192,10 @@ class Fault:
     """Correct repairs may compute something else than the reference's forward pass does, with the same weights."""
     same_forward: bool = False
     """The repaired model must answer as the reference does with its weights, whatever the inputs (masks, padding)."""
+    free: tuple[str, ...] = ()
+    """What a correct repair may change at a single step, which is otherwise compared with the healthy program's own
+    (`grading.each_step`): "gradient", its "length" only, its "rounding" (precision), "update" (rate, momentum, decay),
+    "answers" (the outputs in eval mode) or "order" (which samples are drawn)."""
     ignore: tuple[str, ...] = ()
     """Instruments that stay out of the grading: a correct repair may set them off."""
     shown_by: tuple[str, ...] = ()

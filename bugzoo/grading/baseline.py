@@ -5,6 +5,7 @@ import threading
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from bugzoo import kept
 from bugzoo.fingerprint import code_of
@@ -12,6 +13,7 @@ from bugzoo.grading import evaluation, reference
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
+from bugzoo.watching.steps import read
 
 trusted = threading.RLock()
 """Only one thread at a time may use the reference model and torch's random generators."""
@@ -27,6 +29,8 @@ class Baseline:
     steps: int
     losses: tuple[float, ...]
     untouched: int
+    settings: tuple[Any, ...] = ()
+    """What the optimizers did (`watching.steps.Steps.settings`); empty for several ranks."""
 
 
 _in_work: dict[str, threading.Lock] = {}
@@ -48,7 +52,8 @@ def reached(scenario: Scenario, text: str) -> Baseline:
         if found is None:
             limits = Limits(seconds=180)
             file = f"{scenario.program}.py"
-            run = run_worker(Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",)))
+            job = Job(text, file=file, limits=limits, ranks=scenario.ranks, export=("model",), keep_steps=b"\0")
+            run = run_worker(job)
             if run.outcome != "finished":
                 raise RuntimeError(f"The reference run ended as {run.outcome}: {run.trace.error.get('message', '')}")
             inputs, targets = _trusted_questions(scenario)
@@ -56,9 +61,13 @@ def reached(scenario: Scenario, text: str) -> Baseline:
                 answers = reference.answer(scenario, weights(run.arrays), inputs)
             score = evaluation.task(scenario.program).measure(answers, targets)
             losses = tuple(float(value) for value in run.trace.loss)
-            found = asdict(Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run)))
+            _, settings = read(run.arrays)
+            found = asdict(
+                Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run), tuple(settings))
+            )
             kept.write(key, found)
-    return Baseline(found["value"], found["loss"], found["steps"], tuple(found["losses"]), found["untouched"])
+    losses, settings = tuple(found["losses"]), tuple(found["settings"])
+    return Baseline(found["value"], found["loss"], found["steps"], losses, found["untouched"], settings)
 
 
 @cache

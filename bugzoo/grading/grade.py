@@ -11,7 +11,18 @@ from typing import Any
 from bugzoo import device
 from bugzoo.diagnostics.causes import says
 from bugzoo.errors import UserError
-from bugzoo.grading import checks, decoys, delayed_fault, groups, integrity, lines, reference, second_run, speed
+from bugzoo.grading import (
+    checks,
+    decoys,
+    delayed_fault,
+    each_step,
+    groups,
+    integrity,
+    lines,
+    reference,
+    second_run,
+    speed,
+)
 from bugzoo.grading.baseline import trusted, twin
 from bugzoo.grading.docstring import with_docstring, without_facts
 from bugzoo.grading.exercises import load
@@ -27,7 +38,7 @@ from bugzoo.syntax import parse
 SEEDS = (0, 1, 2)
 SECONDS = 60.0
 """Time limit of one run of a submission, in seconds."""
-RESULT_MIB = 128
+RESULT_MIB = 256
 """Most bytes that a submission may leave behind; our largest run leaves a hundredth of it."""
 HONEST = ("budget", "tools", "model size", "data", "report", "answers", "weights")
 """A submission that fails one of these checks earns nothing for a partial repair either."""
@@ -48,14 +59,17 @@ def grade(
     all_seeds: bool = False,
     attempted: bool = True,
     partly: float = HALF,
+    draw: int | None = None,
 ) -> Result:
     """Grade `source` as a repair of `scenario`. The scenario's faults state what a repair may need.
 
     Each seed gets one run of at most `seconds`. The first failing seed ends grading unless `all_seeds`. With
     `attempted=False` the broken text is "not attempted" without a run. With `strict_isolation` nothing runs on a machine
     without a sandbox. Otherwise a self-check there runs in an ordinary worker. `partly`: the share of the points that all
-    partial repairs of several faults earn together.
+    partial repairs of several faults earn together. `draw` repeats a grading: it says which steps are compared with the
+    healthy program's (`each_step`). By default it is drawn now, and stands in the result.
     """
+    draw = each_step.number(draw)
     started = time.perf_counter()
     source = device.on_cpu(source)  # also a program that was trained on a GPU is graded on the CPU
     if not attempted and same_program(source, tidy(scenario.source)):
@@ -80,6 +94,8 @@ def grade(
             return Result("cannot be graded", message=settings_problem(error), seconds=_since(started))
         try:
             job = job_of(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
+            if case.ranks == 1:
+                job = replace(job, keep_steps=each_step.draw(draw, seed, twin(case).steps))
             run = run_of(job)
             run.readings = {**run.readings, **second_run.measure(job, run, case)}
             judged = _judge(run, case, wide)
@@ -105,7 +121,7 @@ def grade(
     if share == 0.0 and clean and status == "wrong":
         share = round(partly * len(parts) / max(len(scenario.specs), 1), 4)
     message = lines.hidden(found, scenario) if status == "wrong" else ""
-    return Result(status, share, found, message, seconds=_since(started))
+    return Result(status, share, found, message, seconds=_since(started), draw=draw)
 
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
@@ -246,6 +262,7 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
     found += checks.recovery(run, case, other, may.own_forward, may.same_forward, wide)
+    found += each_step.checks(run, case, other)
     found += integrity.integrity(run, case, other)
     if may.healthy:
         found.append(integrity.unchanged(run, case, other))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from bugzoo.grading import reference
 from bugzoo.grading.baseline import Baseline, reached, trusted, untouched, weights
 from bugzoo.grading.checks import SAME, account
 from bugzoo.grading.evaluation import task
+from bugzoo.grading.evaluation.members import foreign
 from bugzoo.grading.evaluation.tasks import Score, TaskKind
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.tolerances import tolerances
@@ -120,19 +120,6 @@ def _report(run: Run, kind: TaskKind, honest: Score) -> Check:
     saw += "." if off else ", which is right."
     right = f"It should report {real[name]:.3f}."
     return Check("report", state_of(not off), saw, right, claimed, group="unchanged")
-
-
-def foreign(batches: list[list[Any]], member: Any) -> tuple[int, int]:
-    """Return (samples seen, samples that are not from the training data)."""
-    seen = strange = 0
-    for rows, targets in batches:
-        each, over = divmod(len(targets), max(len(rows), 1))
-        picked = over and each  # for text lines only the words were kept, so the last target of a row is unknown
-        for index, row in enumerate(rows):
-            label = targets[(index + 1) * each - 1] if each and not picked else None
-            seen += 1
-            strange += not member(row, label)
-    return seen, strange
 
 
 def unchanged(run: Run, scenario: Scenario, twin: Baseline) -> Check:

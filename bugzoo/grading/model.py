@@ -61,6 +61,8 @@ class Result:
     seconds: float = 0.0
     points: float = 0.0
     max_points: float = 0.0
+    draw: int | None = None
+    """The number from which the compared steps were drawn; None if nothing ran."""
 
     @property
     def passed(self) -> bool:
@@ -86,12 +88,14 @@ class Result:
             "max_points": self.max_points,
             "message": self.message,
             "seconds": round(self.seconds, 2),
+            "draw": self.draw,
             "checks": checks,
         }
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> "Result":
         values = {name: found[name] for name in ("status", "share", "message", "seconds", "points", "max_points")}
+        values["draw"] = found.get("draw")
         return cls(checks=[Check(**check) for check in found["checks"]], **values)
 
     def __str__(self) -> str:

@@ -33,7 +33,7 @@ def space(source: str, program: str) -> dict[str, Any]:
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}
     several = int(programs.load(program).facts.get("ranks", 1)) > 1
-    with preserved(), _one_thread(), _alone() if several else contextlib.nullcontext():
+    with preserved(), one_thread(), _alone() if several else contextlib.nullcontext():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
     names["model"] = getattr(names["model"], "module", names["model"]) if several else names["model"]
     names[FIRST] = {name: value.detach().clone() for name, value in names["model"].named_parameters()}
@@ -77,7 +77,7 @@ def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
     """Return the grader's inputs and targets; the submission never gets the targets."""
     names = space(healthy_text(scenario), scenario.program)
-    with _one_thread():
+    with one_thread():
         return evaluation.held_out(names, scenario.program, scenario.seed)
 
 
@@ -98,7 +98,7 @@ def membership(scenario: Scenario) -> Any:
 
 @lru_cache(maxsize=16)
 def _members(source: str, program: str) -> Any:
-    with _one_thread():
+    with one_thread():
         return evaluation.members(space(source, program), program)
 
 
@@ -122,15 +122,15 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
     """Return the reference model's outputs with a submission's weights, in float32."""
     model = space(healthy_text(scenario), scenario.program)["model"]
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), _one_thread():
-        own = _constants(model)
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
+        own = constants(model)
         state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
         model.load_state_dict(model.state_dict() | state)
         model.eval()
         return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
 
 
-def _constants(model: torch.nn.Module) -> set[str]:
+def constants(model: torch.nn.Module) -> set[str]:
     """Return buffers of the program's own modules, such as a mask: not learned, and a repair may drop one."""
     return {
         f"{path}.{name}" if path else name
@@ -143,7 +143,7 @@ def _constants(model: torch.nn.Module) -> set[str]:
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Use one thread: for small models, threads that wait for each other cost more than they save."""
     usual = torch.get_num_threads()
     torch.set_num_threads(1)

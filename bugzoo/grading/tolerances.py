@@ -1,6 +1,6 @@
 """What a repair of a scenario may need, and its run conditions: declared by the faults, read by the grader."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from bugzoo.scenario import Scenario
 
@@ -16,9 +16,17 @@ class Allowances:
     own_forward: bool
     same_forward: bool
     ignore: tuple[str, ...]
+    free: tuple[str, ...]
     healthy: bool
     """Nothing is wrong: a repair must not change the behavior."""
     memory_mib: int
+
+    def __repr__(self) -> str:
+        # a part that is empty is left out: what was proved before there was such a part still stands
+        said = (
+            f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.name != "free" or self.free
+        )
+        return f"Allowances({', '.join(said)})"
 
 
 def tolerances(scenario: Scenario) -> Allowances:
@@ -28,6 +36,7 @@ def tolerances(scenario: Scenario) -> Allowances:
         room=max((fault.room for fault in faults), default=1.0),
         own_forward=any(fault.own_forward for fault in faults),
         same_forward=any(fault.same_forward for fault in faults),
+        free=tuple(dict.fromkeys(name for fault in faults for name in fault.free)),
         ignore=tuple(dict.fromkeys(name for fault in faults for name in fault.ignore)),
         healthy=bool(faults) and all(fault.trap for fault in faults),
         memory_mib=min(MEMORY_MIB, scenario.needs.memory_mib or MEMORY_MIB),

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from bugzoo.errors import UserError
+from bugzoo.grading import each_step
 from bugzoo.grading.program import join
 from bugzoo.grading.set_aside import set_aside
 from bugzoo.instructor import diagnosis_cell, form_records, roster
@@ -40,6 +41,7 @@ def grade_class(
     unmatched: bool = False,
     zero: bool = False,
     allow: Sequence[str] = (),
+    draw: int | None = None,
 ) -> list[Record]:
     """Grade every submission in `folder`. Return records in alphabetical order, missing submissions last.
 
@@ -47,6 +49,7 @@ def grade_class(
     `mapped` (hand-in -> student) decides before names. Unless `unmatched`, a hand-in or student left over is a UserError
     with all of them, and nothing is graded. `zero`: a hand-in that cannot be graded by its own fault gets 0 points.
     A hand-in outside plain PyTorch is not run: it is for a person. `allow`: names that hand-ins may use besides.
+    `draw`: the number that says which steps are compared; one number for the class, drawn now unless given.
 
     `results` holds one JSON file per student, written as soon as it is graded. A result for the same file and key is
     reused unless `fresh`. With `trust` it grades even without a sandbox.
@@ -57,7 +60,7 @@ def grade_class(
     if not trust:
         diagnosis_cell.check_sandbox()
     store.make(results)
-    by = task.fingerprint() + (f" {sorted(allow)}" if allow else "")
+    by = task.fingerprint() + (f" {sorted(allow)}" if allow else "") + (f" {draw}" if draw is not None else "")
     known = {} if fresh else {one.student: store.kept(results, one, by) for one in found}
     records = {name: record for name, record in known.items() if record}
     todo = [one for one in found if one.student not in records]
@@ -71,7 +74,7 @@ def grade_class(
         if progress:
             progress(len(records), len(found))
 
-    grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow))
+    grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow), draw=each_step.number(draw))
     run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
     absent = [one.id for one in roster.of(students, task.people) if one.id not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]
@@ -86,7 +89,7 @@ def _scored(record: Record, zero: bool) -> Record:
     return replace(record, points=float(earned))
 
 
-def _grade(one: Submission, task: Gradable, by: str, strict: bool, allow: Sequence[str] = ()) -> Record:
+def _grade(one: Submission, task: Gradable, by: str, strict: bool, draw: int, allow: Sequence[str] = ()) -> Record:
     """Grade one submission. Nothing in it makes this raise."""
     record = Record(one.student, UNGRADED, None, task.max_points, one.problem, [*one.upload_notes, *one.notes], by=by)
     record.file, record.timestamp, record.digest = handed_in.shown(one.path or ""), one.timestamp, one.digest
@@ -105,7 +108,7 @@ def _grade(one: Submission, task: Gradable, by: str, strict: bool, allow: Sequen
         diagnosis = task.diagnosis(owner, records)
         if diagnosis.status == "not attempted" and trouble:
             diagnosis.status, diagnosis.message = "your code raised", trouble
-        repair = task.repair(owner, join(one.sections), records, strict)
+        repair = task.repair(owner, join(one.sections), records, strict, draw)
     except Exception as error:  # a file can be odd in ways that no test foresaw; the class continues
         record.message = f"the grader failed: {type(error).__name__}: {error}"[:300]
         return record

@@ -53,7 +53,7 @@ class Gradable(Protocol):
         """Return the text of `owner`'s program as handed out."""
         ...
 
-    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result: ...
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result: ...
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result: ...
 
@@ -93,11 +93,17 @@ class AssignmentTask:
     def handed_out(self, owner: str) -> str:
         return tidy(self.key.of(owner)[0].scenario.source)
 
-    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
         mine, _ = self.key.of(owner)
         most, seconds = mine.points[0], self.key.seconds
         result = grade(
-            source, mine.scenario, seeds=self.key.seeds, seconds=seconds, strict_isolation=strict, attempted=False
+            source,
+            mine.scenario,
+            seeds=self.key.seeds,
+            seconds=seconds,
+            strict_isolation=strict,
+            attempted=False,
+            draw=draw,
         )
         return replace(result, points=round(result.share * most, 4), max_points=most)
 
@@ -135,8 +141,8 @@ class ExerciseTask:
     def handed_out(self, owner: str) -> str:
         return handed_out(self.exercise)
 
-    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool) -> Result:
-        return grade_exercise(self.name, source, self._given(records), strict_isolation=strict)
+    def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
+        return grade_exercise(self.name, source, self._given(records), strict_isolation=strict, draw=draw)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
         return grade_diagnosis(self.name, self._given(records))

@@ -190,7 +190,7 @@ def prove_one(trial: Trial) -> Result:
         return fives.problems(load(trial.exercise))
     if trial.kind == DECOY:
         return {"problems": decoys.problems(load(trial.exercise).scenario), "outside": []}
-    return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis))
+    return told(grade_exercise(trial.exercise, trial.source, trial.diagnosis, draw=0))
 
 
 def key_of(trial: Trial) -> str:

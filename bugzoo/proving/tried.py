@@ -222,7 +222,7 @@ def grade_one(asked: Asked) -> Result:
 
     fault, program, trial = asked
     scenario = Scenario(program, (fault,))
-    return told(quick(trial.source, scenario, seconds=scenario.needs.seconds or 60.0))
+    return told(quick(trial.source, scenario, seconds=scenario.needs.seconds or 60.0, draw=0))
 
 
 def grade_all(

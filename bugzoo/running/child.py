@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from bugzoo.running.elastic import launch
 from bugzoo.running.here import resolve
 from bugzoo.running.isolation import confine, isolate
 from bugzoo.running.job import WORK, Job
-from bugzoo.running.script import run_script
+from bugzoo.running.script import open_steps, run_script, step_by_step
 
 _stack_file: Any = None
 READY = b"ready"
@@ -43,6 +44,7 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
     sys.dont_write_bytecode = True
     os.environ.update(job.env)
     before, sys.path[:] = list(sys.path), path  # the caller's path, so that `after` can name the caller's modules
+    steps = open_steps(folder)  # removed before the sandbox copies the folder
     if job.isolated:
         if job.after:
             resolve(job.after)  # imported now, because the sandbox shows only a few packages of bugzoo
@@ -60,14 +62,15 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         set_apart(folder, job.cwd or cwd, os.path.dirname(os.path.abspath(job.file)))
     fresh_seeds()
     os.chdir(folder / WORK if job.bring_mib else job.cwd or cwd)
-    os.closerange(3, progress)
-    os.closerange(progress + 1, 1024)
+    kept: list[int] = [2, progress, *([steps] if steps is not None and job.ranks == 1 else []), 1024]
+    for one, other in pairwise(sorted(kept)):
+        os.closerange(one + 1, other)
     keep_stacks(folder)
     torch.set_num_threads(job.threads)
     if job.ranks > 1:
         return launch(folder, job, progress)
     try:
-        run_script(folder, job, progress, rank=0)
+        run_script(folder, job, progress, rank=0, wanted=step_by_step(steps))
     except (OSError, UserError) as error:  # its results cannot be written: the supervisor checks for a full disk
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1

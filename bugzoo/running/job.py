@@ -13,6 +13,9 @@ from bugzoo.errors import UserError
 
 WORK = "work"
 """The script's own working folder inside the job's folder, if it has one."""
+STEPS = "steps"
+"""The file that says which steps are kept."""
+_APART = ("limits", "predict", "files", "keep_steps")
 NAME = re.compile(r"(?!\.\.?$)[\w.-]{1,100}")
 """Allowed name of a file that is passed from one run to another."""
 
@@ -87,6 +90,9 @@ class Job:
     The targets stay with the caller, so that a submission that controls its process still cannot compute its own score.
     """
 
+    keep_steps: bytes = field(default=b"", repr=False)
+    """For each step 1 or 0: whether it is kept whole for `Run.arrays` (`bugzoo.watching.steps`). The script's process
+    reads one byte after each step, from a file that it has opened and removed before the script starts."""
     bring_mib: float = 0
     """Above 0, the script works in its own folder, and up to so many MiB of plain files are returned in `Run.files`.
     Files in subfolders are not."""
@@ -108,12 +114,14 @@ class Job:
 
     def save(self, folder: Path) -> None:
         """Write `job.json`, `inputs.npz` if `predict` is given, and the script's own working folder if it has one."""
-        values = {name: value for name, value in self.__dict__.items() if name not in ("limits", "predict", "files")}
+        values = {name: value for name, value in self.__dict__.items() if name not in _APART}
         values["limits"] = asdict(self.limits)
         (folder / "job.json").write_text(json.dumps(values), encoding="utf-8")
         if self.predict:
             inputs: dict[str, Any] = {f"input{i}": value for i, value in enumerate(self.predict)}
             np.savez(folder / "inputs.npz", **inputs)
+        if self.keep_steps:
+            (folder / STEPS).write_bytes(self.keep_steps)
         if self.bring_mib:
             (folder / WORK).mkdir()
             for name, content in self.files.items():

@@ -41,7 +41,7 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     from bugzoo.running.child import fresh_seeds
     from bugzoo.running.elastic import launch
     from bugzoo.running.job import WORK, Job
-    from bugzoo.running.script import run_script
+    from bugzoo.running.script import open_steps, run_script, step_by_step
 
     job = Job.load(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -61,7 +61,7 @@ def enter(folder: Path, cwd: str, path: list[str]) -> int:
     if job.ranks > 1:
         return launch(folder, job, progress)
     try:
-        run_script(folder, job, progress, rank=0)
+        run_script(folder, job, progress, rank=0, wanted=step_by_step(open_steps(folder)))
     except (OSError, UserError) as error:
         print(f"The results could not be kept: {error}", file=sys.stderr)
         return 1

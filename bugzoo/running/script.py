@@ -21,7 +21,7 @@ from bugzoo.machine import portable
 from bugzoo.plain import plain
 from bugzoo.running import processes, writes
 from bugzoo.running.here import execute, resolve
-from bugzoo.running.job import Job
+from bugzoo.running.job import STEPS, Job
 from bugzoo.running.keeping import Keeper, flush_open
 from bugzoo.running.outward import Outward
 from bugzoo.running.reading import checked, to_json
@@ -31,8 +31,11 @@ SLACK = 64 * 2**20
 """Bytes needed to handle an allocation failure and to save the trace."""
 
 
-def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
-    """Run the script under watch and save trace, numbers and arrays in `folder`, as rank `rank`."""
+def run_script(folder: Path, job: Job, progress: int, rank: int, wanted: Callable[[], bool] | None = None) -> Run:
+    """Run the script under watch and save trace, numbers and arrays in `folder`, as rank `rank`.
+
+    `wanted` says after each step whether it is kept whole.
+    """
     (folder / f"rank-{rank:03d}.pid").write_text(str(os.getpid()))
     hard = limit_memory(job)
     if job.cuda_fraction is not None and torch.cuda.is_available():
@@ -51,7 +54,7 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
         argv=job.argv,
         on_step=reporter(progress, rank) if job.watch else None,
         watch=job.watch,
-        watch_settings=job.watch_settings,
+        watch_settings=job.watch_settings | ({"wanted": wanted} if wanted else {}),
         explain=not job.overlay,  # this re-runs a step; with an overlay, after connections are closed (below)
     )
     with contextlib.suppress(ValueError, OSError):
@@ -72,6 +75,8 @@ def run_script(folder: Path, job: Job, progress: int, rank: int) -> Run:
     try:
         if run.outcome != "out_of_memory":  # arrays that did not fit in memory may not fit into the folder
             run.arrays = exported(run.namespace, job)
+            if run.trace.live is not None and run.trace.live.steps is not None:
+                run.arrays |= run.trace.live.steps.arrays()
             run.arrays |= predicted(run.namespace, job)  # weights are kept even if the model cannot be called
     except Exception:
         run.trace.error["export"] = traceback.format_exc()
@@ -139,6 +144,21 @@ def reporter(progress: int, rank: int) -> Callable[[dict[str, Any]], None]:
             os.write(progress, json.dumps(numbers | {"rank": rank}, default=float).encode() + b"\n")
 
     return report
+
+
+def open_steps(folder: Path) -> int | None:
+    """Open the file that says which steps are kept, and remove it. None without such a file."""
+    try:
+        handle = os.open(folder / STEPS, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    os.unlink(folder / STEPS)
+    return handle
+
+
+def step_by_step(handle: int | None) -> Callable[[], bool] | None:
+    """Return a function that reads the file's next byte: nothing that the script could look at says what comes next."""
+    return None if handle is None else lambda: os.read(handle, 1) == b"\x01"
 
 
 def exported(namespace: dict[str, Any], job: Job) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from bugzoo.watching.frozen_on_purpose import FrozenOnPurpose
 from bugzoo.watching.history import History
 from bugzoo.watching.models import Models
 from bugzoo.watching.step_context import StepContext
+from bugzoo.watching.steps import Steps
 
 
 @dataclass
@@ -73,6 +74,8 @@ class Live:
     namespace: dict[str, Any] = field(default_factory=dict)
     """Globals of the frame with the training loop, overlaid by its locals."""
     frozen_on_purpose: FrozenOnPurpose = field(default_factory=FrozenOnPurpose)
+    steps: Steps | None = None
+    """The steps that were kept whole, if the watch was asked to."""
     past: Past | None = None
     """None while the watch is active."""
     crashed: Crashed | None = None

@@ -28,6 +28,7 @@ from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_s
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
 from bugzoo.watching.state import detached
 from bugzoo.watching.step_context import StepContext
+from bugzoo.watching.steps import Steps
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
 from bugzoo.watching.trace import Trace
 
@@ -39,7 +40,12 @@ class Recorder:
     """Fills a Trace. The hooks in `bugzoo.watching.hooks` call its methods, which must not raise or draw random numbers."""
 
     def __init__(
-        self, trace: Trace, on_step: Callable[[dict[str, Any]], None] | None, graph: bool, snapshots: bool
+        self,
+        trace: Trace,
+        on_step: Callable[[dict[str, Any]], None] | None,
+        graph: bool,
+        snapshots: bool,
+        wanted: Callable[[], bool] | None = None,
     ) -> None:
         self.trace, self.on_step, self.walk_graph = trace, on_step, graph
         self.live = trace.live = Live()
@@ -49,6 +55,7 @@ class Recorder:
         self.models = Models()
         self.forwards = Forwards(self.moment, self.models, self.training_forward)
         self.history = History(self.moment, self.models) if snapshots else None
+        self.steps = self.live.steps = Steps(self.moment, wanted) if wanted is not None else None
         self.waiting, self.gaps = Waiting(self.table), Gaps(self.table)
         self.device: torch.device | None = None  # of the optimizer's parameters, if that is a CUDA device
         self.judge = Judge(self.moment)
@@ -92,6 +99,9 @@ class Recorder:
             self.gaps.enter()
             if self.history is not None:
                 self.history.at_forward(args)
+            if self.steps is not None:
+                with self.forwards.unheard():
+                    self.steps.at_forward(module, args)
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -190,6 +200,8 @@ class Recorder:
                 known.handed(self.by_hand)
         if not self.uses_closure:
             self._take_gradients(state, optimizer)
+        if self.steps is not None:
+            self.steps.at_step(optimizer, float(scale_of(self.scaler)))
         state.before = None
         if self.moment.sampling or with_update(self.moment.step):
             state.before = [p.detach().clone() for p in state.params]
@@ -311,6 +323,8 @@ class Recorder:
             "graphs_alive": self.alive.peak, "graphs_marked": self.alive.marked, "backwards": self.backwards,
             "step_places": self.step_places, "idle": self.machine.idle(),
         }  # fmt: skip
+        if self.steps is not None:
+            self.steps.close()
         self.waits.close()
         self.waiting.finish()
         self.gaps.finish()

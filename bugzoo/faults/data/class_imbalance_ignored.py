@@ -60,6 +60,7 @@ FAULT = Fault(
         ),
         "twice the rate": Swap("learning_rate = $RATE", "learning_rate = fold($RATE * 2)"),
     },
+    free=("gradient", "order"),
     hints=(
         "Accuracy is one average over all classes. Plot a confusion matrix: which classes does the model get wrong?",
         "Count how often each class occurs in the training batches. Then compute the recall of each class.",

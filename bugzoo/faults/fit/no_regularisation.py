@@ -45,6 +45,7 @@ FAULT = Fault(
         "stopped early": rewrite(EPOCHS, COUNT="20"),
         "lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 10)"),
     },
+    free=("update",),
     shown_by=("loss_curve", "weight_size"),
     hints=(
         "Plot training accuracy and validation accuracy together. Which of the two have you looked at so far?",

@@ -56,6 +56,7 @@ FAULT = Fault(
         "twice the rate": Swap("learning_rate = $RATE", "learning_rate = fold($RATE * 2)"),
         "a larger loss": Swap("F.cross_entropy(logits, targets)", "F.cross_entropy(logits, targets) * 10"),
     },
+    free=("gradient", "order"),
     shown_by=("validation_shift",),
     hints=(
         "What would the script report for a model that always predicts the same class?",

@@ -46,6 +46,7 @@ FAULT = Fault(
             'losses.append($LOSS)\nif step == 36:\n    optimizer.param_groups[0]["lr"] /= 30',
         ),
     },
+    free=("update",),
     hints=(
         "Look at the first twenty steps of the loss curve, not at its end.",
         "Print the size of one update divided by the size of the parameters (update ratio). About 0.001 is usual.",

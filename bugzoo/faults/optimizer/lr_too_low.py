@@ -35,6 +35,7 @@ FAULT = Fault(
         "later in full": Swap("step += 1", 'step += 1\nif step == 20:\n    optimizer.param_groups[0]["lr"] *= 30'),
         "ten times the epochs": rewrite(EPOCHS, COUNT="fold($COUNT * 10)"),
     },
+    free=("update",),
     shown_by=("parameter_audit", "overfit_one_batch"),
     hints=(
         "Train for ten times as many epochs. Is the loss flat, or does it fall too slowly for the plot to show it?",

@@ -42,6 +42,7 @@ FAULT = Fault(
         "one list": Swap(ONE, '[{"params": [*model.head.parameters(), *backbone]}]'),
         "frozen for longer": Swap("epoch == pretraining + frozen", "epoch == pretraining + 2 * frozen"),
     },
+    free=("update",),
     hints=(
         "What could the model do before this training began? Which line measures whether the model still can?",
         "Evaluate the old head on the old digits after each epoch. When does the accuracy begin to fall?",

@@ -41,6 +41,7 @@ FAULT = Fault(
         "clipped harder": rewrite(CLIP, LIMIT="0.05"),
         "falling in place of growing": Swap("lambda step: $RATE", "lambda step: max(0.2, 1 - step / 300)"),
     },
+    free=("update",),
     shown_by=("loss_curve",),
     hints=(
         "Give the model two different lines. How much do the logits differ?",

@@ -45,6 +45,7 @@ FAULT = Fault(
         "a higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 5)"),
         "a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 5)"),
     },
+    free=("update",),
     shown_by=("gradient_health", "overfit_one_batch"),
     hints=(
         (

@@ -78,6 +78,7 @@ FAULT = Fault(
         "initial_loss",
         "output_gradient",
     ),  # they report a constant loss scale, which is a correct repair
+    free=("length",),
     shown_by=("gradient_health", "replay"),
     hints=(
         "Count, layer by layer, the gradient elements that are exactly zero. How many are zero in a float32 run?",

@@ -8,7 +8,7 @@ vocabulary, images, functions) and with `each` and `shifted` from `helpers`:
     validation  pairs of (inputs, targets), batch by batch, on which the program reports its metrics
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import torch
 from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.grading.evaluation.helpers import each, shifted
-from bugzoo.grading.evaluation.members import rows, windows
+from bugzoo.grading.evaluation.members import Members, rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS, TaskKind
 
 SHIFT = 11
@@ -44,8 +44,8 @@ def held_out(space: Mapping[str, Any], program: str, seed: int) -> tuple[np.ndar
     return np.asarray(inputs), np.asarray(targets)
 
 
-def members(space: Mapping[str, Any], program: str) -> Callable[[Any, Any], bool]:
-    """Return a function that tells whether (row of a batch, its target or None) is in the training data."""
+def members(space: Mapping[str, Any], program: str) -> Members:
+    """Return the training data, in which samples can be looked up."""
     found = _work_out("training", space, program, SHIFT)
     return windows(found) if isinstance(found, torch.Tensor) else rows(*found)
 

@@ -1,7 +1,7 @@
-"""Checks whether a submission's training samples are part of the training data."""
+"""Looks up a submission's training samples in the training data."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -14,25 +14,65 @@ same arithmetic stays a thousand times below it. A standard deviation with n ins
 rows by 0.0066. The nearest two digits are 0.09 apart, the nearest two patients 0.2."""
 
 
-def rows(inputs: torch.Tensor, targets: torch.Tensor) -> Callable[[Any, Any], bool]:
-    """Return the test for a table of inputs and targets. Numbers come as sketches, tokens as they are."""
+class Members(Protocol):
+    """The training data. `find` returns a sample's place, from 0, or -1 for an unknown one; `count` places exist.
+
+    The sample comes as a sketch of numbers, or as tokens; `label` is None if it is not known.
+    """
+
+    count: int
+
+    def find(self, row: Any, label: Any) -> int: ...
+
+
+def rows(inputs: torch.Tensor, targets: torch.Tensor) -> Members:
+    """Return the members of a table of inputs and targets."""
     labels = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)[:, -1]
     if inputs.is_floating_point():
-        return _sketched(np.stack([sketch(row) for row in inputs.numpy()]), labels)
-    known = {(_words(row), label) for row, label in zip(inputs.tolist(), labels.tolist(), strict=True)}
-    alone = {row for row, _ in known}
-    # the loss ignores a target below 0
-    return lambda row, label: _words(row) in alone if label is None or label < 0 else (_words(row), label) in known
+        return _Sketched(np.stack([sketch(row) for row in inputs.numpy()]), labels)
+    return _Tokens(inputs.tolist(), labels.tolist())
 
 
-def _sketched(known: np.ndarray, labels: np.ndarray) -> Callable[[Any, Any], bool]:
-    room, of_labels = NEAR * known.std(), NEAR * max(labels.std(), 1e-9)
+def windows(text: torch.Tensor) -> Members:
+    """Return the members of one long sequence: its windows, each with its next token."""
+    return _Windows(bytes(text.tolist()))
 
-    def member(row: Any, label: Any) -> bool:
-        near = np.abs(known - np.asarray(row, dtype=np.float64)).max(1) <= room
-        return bool((near & (label is None or np.abs(labels - float(label or 0)) <= of_labels)).any())
 
-    return member
+class _Sketched:
+    def __init__(self, known: np.ndarray, labels: np.ndarray) -> None:
+        self.known, self.labels, self.count = known, labels, len(known)
+        self.room, self.of_labels = NEAR * known.std(), NEAR * max(labels.std(), 1e-9)
+
+    def find(self, row: Any, label: Any) -> int:
+        near = np.abs(self.known - np.asarray(row, dtype=np.float64)).max(1) <= self.room
+        if label is not None:
+            near &= np.abs(self.labels - float(label or 0)) <= self.of_labels
+        return int(near.argmax()) if near.any() else -1
+
+
+class _Tokens:
+    def __init__(self, inputs: list[list[int]], labels: list[float]) -> None:
+        self.count = len(inputs)
+        self.alone = {_words(row): place for place, row in enumerate(inputs)}
+        self.known = {
+            (_words(row), label): place for place, (row, label) in enumerate(zip(inputs, labels, strict=True))
+        }
+
+    def find(self, row: Any, label: Any) -> int:
+        words = _words(row)
+        # the loss ignores a target below 0
+        return self.alone.get(words, -1) if label is None or label < 0 else self.known.get((words, label), -1)
+
+
+class _Windows:
+    def __init__(self, whole: bytes) -> None:
+        self.whole, self.count = whole, len(whole)
+
+    def find(self, row: Any, label: Any) -> int:
+        try:
+            return self.whole.find(bytes(int(number) for number in (row if label is None else [*row, label])))
+        except ValueError:  # ids that no text has
+            return -1
 
 
 def _words(row: list[int]) -> tuple[int, ...]:
@@ -40,14 +80,15 @@ def _words(row: list[int]) -> tuple[int, ...]:
     return tuple(number for number in row if number)
 
 
-def windows(text: torch.Tensor) -> Callable[[Any, Any], bool]:
-    """Return the test for one long sequence: does it contain this window with its next token?"""
-    whole = bytes(text.tolist())
+def places(rows: Sequence[Any], targets: Sequence[Any], members: Members) -> list[int]:
+    """Return the place of each sample of a batch in the training data, -1 for an unknown one."""
+    each, over = divmod(len(targets), max(len(rows), 1))
+    picked = over and each  # for text lines only the words were kept, so the last target of a row is unknown
+    labels = [targets[(index + 1) * each - 1] if each and not picked else None for index in range(len(rows))]
+    return [members.find(row, label) for row, label in zip(rows, labels, strict=True)]
 
-    def member(row: Any, after: Any) -> bool:
-        try:
-            return bytes(int(number) for number in (row if after is None else [*row, after])) in whole
-        except ValueError:  # ids that no text has
-            return False
 
-    return member
+def foreign(batches: list[list[Any]], members: Members) -> tuple[int, int]:
+    """Return (samples seen, samples that are not from the training data)."""
+    found = [place for rows, targets in batches for place in places(rows, targets, members)]
+    return len(found), sum(place < 0 for place in found)

@@ -1,0 +1,82 @@
+"""Are the batches of drawn steps as the healthy program's: from all of the training data, mixed and augmented as there?
+
+The training data is cut into blocks by place. Augmented copies lie in blocks of their own (a program's facts list them one
+kind after another), so a missing augmentation leaves blocks empty, as does data that was left out. Batches that are not
+shuffled lie in one block each.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from bugzoo.grading import healthy_step, reference
+from bugzoo.grading.evaluation.members import Members, places
+from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.rows import sketch
+from bugzoo.scenario import Scenario
+
+BLOCKS = 9
+"""As many as there are shifts by a pixel."""
+BATCHES = 32
+"""Healthy batches to compare with."""
+SURE = 6.0
+"""Standard errors by which the share of a block may differ."""
+MIXED = 3.0
+"""Times the healthy variance of the shares, from batch to batch, that a shuffled training stays below."""
+FEWEST = 8
+"""Drawn steps below which nothing is said."""
+
+
+def looked_up(inputs: Tensor, targets: Tensor, members: Members) -> list[int]:
+    """Return the place of each sample of a batch in the training data, -1 for one that is not there with its label."""
+    rows: Sequence[Any] = inputs.tolist()
+    if inputs.is_floating_point():
+        rows = [sketch(row.float().numpy()) for row in inputs]
+    return places(rows, targets.reshape(-1).tolist(), members)
+
+
+def shares(batches: Sequence[Sequence[int]], count: int) -> np.ndarray:
+    """Return (batches, BLOCKS) the share of each batch's known samples that lies in each block of `count` places."""
+    found = []
+    for batch in batches:
+        known = np.asarray([place for place in batch if place >= 0])
+        if len(known):
+            found.append(np.bincount(known * BLOCKS // count, minlength=BLOCKS) / len(known))
+    return np.asarray(found).reshape(-1, BLOCKS)
+
+
+def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | None:
+    """Check the batches of drawn steps: step -> the places of its samples. None if too few can be compared."""
+    usual = _healthy(reference.healthy_text(scenario), scenario)
+    if usual is None:
+        return None
+    ours = shares(list(found.values()), reference.membership(scenario).count)
+    if len(ours) < FEWEST or len(usual) < FEWEST:
+        return None
+    spread = np.maximum(usual.var(0, ddof=1), 1 / BLOCKS / 1000)
+    off = (ours.mean(0) - usual.mean(0)) / np.sqrt(spread * (1 / len(ours) + 1 / len(usual)))
+    worst = int(np.abs(off).argmax())
+    mixed = float(ours.var(0, ddof=1).sum() / spread.sum())
+    done = f"The examples of {len(ours)} drawn batches were looked up in the training data, and so were those of healthy ones. "
+    wanted = "They should be drawn, mixed and augmented as in the program handed out."
+    if abs(off[worst]) > SURE:
+        saw = f"{done}{ours.mean(0)[worst]:.0%} of them come from one {BLOCKS}th of it (healthy: {usual.mean(0)[worst]:.0%})."
+        return Check("order", "wrong", saw, wanted, float(abs(off[worst])), group="unchanged")
+    saw = f"{done}They are mixed in the same way."
+    if mixed > MIXED:
+        saw = f"{done}They vary {mixed:.1f} times as much from batch to batch, as those that are not shuffled."
+    return Check("order", state_of(mixed <= MIXED), saw, wanted, mixed, group="unchanged")
+
+
+_known: dict[str, np.ndarray | None] = {}
+
+
+def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
+    if text not in _known:
+        batches = healthy_step.batches(scenario, BATCHES)
+        members = reference.membership(scenario)
+        found = None if batches is None else [looked_up(*batch, members) for batch in batches]
+        _known[text] = None if found is None else shares(found, members.count)
+    return _known[text]

@@ -1,0 +1,269 @@
+"""Compare steps that were drawn after the hand-in with the healthy program's own steps, from the same state and batch.
+
+The submission's process keeps them without knowing which come next (`watching.steps`); here each is made again by the
+healthy program (`healthy_step`). So what is wrong only in some epochs, only in training mode or only now and then has the
+same chance to be seen at every step. Only gradient, update and answers are compared, in any form that the code has.
+"""
+
+import os
+import random
+import secrets
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from bugzoo.grading import data_order, reference
+from bugzoo.grading.baseline import Baseline, trusted
+from bugzoo.grading.data_order import looked_up
+from bugzoo.grading.evaluation import task
+from bugzoo.grading.evaluation.members import Members
+from bugzoo.grading.healthy_step import CannotRepeat, HealthyStep, updated
+from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.other_dropout import Drawn, drawn
+from bugzoo.grading.reference import one_thread
+from bugzoo.grading.repairs import repairs
+from bugzoo.grading.tolerances import tolerances
+from bugzoo.running import Run
+from bugzoo.scenario import Scenario
+from bugzoo.watching.steps import Step, Tensors, read
+
+DRAW = "BUGZOO_DRAW"
+"""Environment variable with a number to draw from, which repeats a grading."""
+DRAWN = 24
+"""Steps that are drawn in a run; a third of them lie in its last third."""
+SAME = 0.02
+"""Largest relative difference (L2) of two gradients, or of two updates, that counts as another order of sums."""
+ROUNDED = 0.2
+"""The same where a repair may compute with another precision: float16 and bfloat16 round to three digits."""
+AGREE, EQUAL = 0.97, 2e-3
+"""As for the trained model (`checks`): share of equal predictions, largest difference of outputs."""
+OTHERS = 0.05
+"""Share of samples that may be unknown."""
+PARTS = ("gradient", "update", "answers")
+
+
+def number(given: int | None = None) -> int:
+    """Return the number to draw from: the given one, that of the environment, or a new one."""
+    said = os.environ.get(DRAW, "")
+    return given if given is not None else int(said) if said.isdecimal() else secrets.randbelow(10**6)
+
+
+def draw(number: int, seed: int, steps: int) -> bytes:
+    """Return for each of a run's steps 1 or 0: whether it is compared. `number` is drawn after the hand-in.
+
+    The last step is left out, as no step begins after it.
+    """
+    source = random.Random(f"{number} {seed}")
+    late = range(2 * steps // 3, steps - 1)
+    chosen = set(source.sample(late, min(DRAWN // 3, len(late))))
+    others = [step for step in range(steps - 1) if step not in chosen]
+    chosen |= set(source.sample(others, min(DRAWN - len(chosen), len(others))))
+    return bytes(int(step in chosen) for step in range(steps))
+
+
+@dataclass
+class Found:
+    """What was compared: relative differences by step, and why a step could not be repeated."""
+
+    free: frozenset[str]
+    """`Fault.free` of the case."""
+    gradient: dict[int, float] = field(default_factory=dict)
+    update: dict[int, float] = field(default_factory=dict)
+    open: list[tuple[Step, list[Tensor]]] = field(default_factory=list)
+    """Steps with another gradient, and their targets: other dropout may be the reason."""
+    drawn: Drawn | None = None
+    """How these gradients lie among those of other dropout; None if the healthy program draws nothing in a step."""
+    agreement: dict[int, float] = field(default_factory=dict)
+    """Share of equal predictions in eval mode on the step's batch."""
+    gap: dict[int, float] = field(default_factory=dict)
+    """Largest difference of these outputs (`TaskKind.difference`)."""
+    places: dict[int, list[int]] = field(default_factory=dict)
+    """Place of each sample in the training data; -1 for one that is not there with its label."""
+    skipped: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def room(self) -> float:
+        """Largest difference of two gradients that counts as rounding."""
+        return ROUNDED if "rounding" in self.free else SAME
+
+
+def compared(run: Run, case: Scenario, twin: Baseline) -> Found:
+    """Make the kept steps of a run again. Raises any error for malformed arrays."""
+    found = Found(frozenset(tolerances(case).free))
+    steps, _ = read(run.arrays)
+    kind = task(case.program)
+    with trusted, one_thread():
+        healthy, member = HealthyStep(case, twin.settings), reference.membership(case)
+        for step in steps:
+            try:
+                _compare(healthy, step, member, found)
+                if step.answers is not None:
+                    wanted, given = healthy.answers(step).numpy(), step.answers.float().numpy()
+                    found.agreement[step.number] = kind.agreement(wanted, given)
+                    found.gap[step.number] = kind.difference(wanted, given)
+            except CannotRepeat as why:
+                found.skipped[step.number] = str(why)
+        if found.open and _otherwise_right(case, twin, found):
+            return found
+        found.drawn = drawn(healthy, found.open)
+    return found
+
+
+def _otherwise_right(case: Scenario, twin: Baseline, found: Found) -> bool:
+    """Return whether one of the fault's other right repairs makes all these steps, and count them as equal then.
+
+    Such a repair may compute something else than the healthy program, as where a penalty is left out.
+    """
+    if len(case.specs) != 1:
+        return False
+    [(fault, params)] = case.specs
+    for text in repairs(case.source, fault, params).values():
+        try:
+            other = HealthyStep(case, twin.settings, text)
+            gaps = {}
+            for step, targets in found.open:
+                gaps[step.number] = _gap(step, other.mean(step, targets), found)
+                if gaps[step.number] > found.room:
+                    break
+            else:
+                found.gradient |= gaps
+                return True
+        except Exception:  # a text whose head or loop has another form
+            continue
+    return False
+
+
+def _gap(step: Step, wanted: Tensors, found: Found) -> float:
+    if "length" in found.free:
+        return difference(_unit(step.gradients), _unit(wanted))
+    return difference(step.gradients, wanted)
+
+
+def checks(run: Run, case: Scenario, twin: Baseline) -> list[Check]:
+    """Check the kept steps, as far as a correct repair of this case leaves them alone. Nothing with several ranks."""
+    if case.ranks > 1:
+        return []
+    may = tolerances(case)
+    free = {*may.free, *(("gradient", "answers") if may.own_forward else ())}
+    if set(PARTS) <= free:
+        return []
+    if "steps" not in run.arrays:
+        saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
+        return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
+    found = compared(run, case, twin)
+    made = len(found.gradient)
+    if not made or len(found.skipped) > made:
+        why = next(iter(found.skipped.values()), "none was seen")
+        saw = f"{len(found.skipped)} steps were drawn, and the healthy program could make {made} of them again: {why}."
+        wanted = "The model, its parameters' names and its batches should be as in the program handed out."
+        return [Check("steps", "cannot be graded", saw, wanted, float(made), group="gone")]
+    done = f"{made} steps were drawn and made again by the healthy program, from the same weights and the same batch."
+    result = [_data(found)]
+    if "order" not in free and (order := data_order.check(found.places, case)):
+        result.append(order)
+    if "gradient" not in free:
+        result.append(_gradients(found, done))
+    if "update" not in free:
+        result.append(_updates(found, done))
+    if "answers" not in free and found.agreement:
+        result.append(_answers(found, may.same_forward))
+    return result
+
+
+def _data(found: Found) -> Check:
+    every = [place for places in found.places.values() for place in places]
+    seen, strange = len(every), sum(place < 0 for place in every)
+    saw = f"{seen} examples of the batches of {len(found.places)} drawn steps were inspected. "
+    saw += f"{strange} of them are not training examples" if strange else "All of them are training examples"
+    wanted = f"All of them should be; up to {OTHERS:.0%} others pass."
+    good = strange <= OTHERS * seen
+    return Check(
+        "data at steps", state_of(good), saw + " with their labels.", wanted, float(strange), group="unchanged"
+    )
+
+
+def _gradients(found: Found, done: str) -> Check:
+    wrong = {at: gap for at, gap in found.gradient.items() if gap > found.room}
+    wanted = f"At most {found.room:.0%} passes, as sums in another order differ by less."
+    if not wrong:
+        return Check(
+            "gradient", "passed", f"{done} The gradients are equal.", wanted, max(found.gradient.values()), group="gone"
+        )
+    if found.drawn is not None and (said := found.drawn.judged()) is not None:
+        good, saw, number = said
+        return Check(
+            "gradient", state_of(good), f"{done} {saw}", "As with the healthy dropout passes.", number, group="gone"
+        )
+    worst = max(wrong, key=lambda at: wrong[at])
+    saw = (
+        f"{done} At {len(wrong)} of them the gradient is another one. At step {worst} it differs by {wrong[worst]:.0%}."
+    )
+    return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
+
+
+def _updates(found: Found, done: str) -> Check:
+    wrong = {at: gap for at, gap in found.update.items() if gap > SAME}
+    worst = max(wrong, key=lambda at: wrong[at], default=0)
+    saw = f"{done} The weights change as much, and in the same direction."
+    if wrong:
+        saw = f"{done} At {len(wrong)} of them the weights change in another way. At step {worst} it differs by "
+        saw += f"{wrong[worst]:.0%}."
+    wanted = "The optimizer should step as in the healthy program: the same rate, the same momentum and decay."
+    return Check("update", state_of(not wrong), saw, wanted, max(found.update.values()), group="gone")
+
+
+def _answers(found: Found, same: bool) -> Check:
+    share = sum(found.agreement.values()) / len(found.agreement)
+    gap = max(found.gap.values())
+    good = share >= AGREE and (not same or gap < EQUAL)
+    saw = f"After {len(found.agreement)} drawn steps the model was called in eval mode. It agrees with the healthy model on "
+    saw += f"{share:.0%} of the examples" + (f", and the outputs differ by up to {gap:.2g}." if same else ".")
+    wanted = f"At least {AGREE:.0%} passes" + (f", with outputs closer than {EQUAL:g}." if same else ".")
+    return Check("answers at steps", state_of(good), saw, wanted, share, group="gone")
+
+
+def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) -> None:
+    """Compare one step: gradient and update; and look up its batch."""
+    gap, chosen = _nearest(healthy, step, found)
+    found.gradient[step.number] = gap
+    batches = zip(step.calls, chosen, strict=True)
+    found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
+    if gap > found.room:
+        found.open.append((step, chosen))
+    made = updated(step, healthy.settings)
+    moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
+    wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}
+    wanted |= {name: torch.zeros_like(value) for name, value in moved.items() if name not in made}
+    found.update[step.number] = difference(moved, wanted)
+
+
+def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:
+    """Return the smallest difference to a healthy gradient, and the targets that give it."""
+    best, chosen = float("inf"), []
+    each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
+    for targets in map(list, zip(*each, strict=False)):
+        gap = _gap(step, healthy.mean(step, targets), found)
+        if gap < best or not chosen:
+            best, chosen = gap, targets
+    if not chosen:
+        raise CannotRepeat("no tensor beside the batch can be its targets")
+    return best, chosen
+
+
+def _unit(one: Tensors) -> Tensors:
+    size = sum(float(value.double().square().sum()) for value in one.values()) ** 0.5
+    return {name: value.double() / max(size, 1e-300) for name, value in one.items()}
+
+
+def difference(one: Tensors, other: Tensors) -> float:
+    """Return |one - other| / |other| over all names; a missing tensor counts as zeros. Infinite if not finite."""
+    names = sorted({*one, *other})
+    if not names:
+        return 0.0
+    a, b = (torch.cat([(x[n] if n in x else torch.zeros_like(y[n])).double().flatten() for n in names])
+            for x, y in ((one, other), (other, one)))  # fmt: skip
+    if not torch.isfinite(b).all():
+        return 0.0 if not torch.isfinite(a).all() else float("inf")
+    gap = float((a - b).norm() / b.norm().clamp(min=1e-30))
+    return gap if gap == gap else float("inf")

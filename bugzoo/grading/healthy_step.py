@@ -1,0 +1,219 @@
+"""Make a kept training step again with the healthy program: from the same state and batch, in the grader's process.
+
+The healthy program's own loop body runs, without the statements that fetch or convert the batch: the batch is the kept
+one. Gradients are those with which its optimizer would step. The update is that of the healthy twin's optimizer, with the
+settings that it has at this step, from the kept optimizer state and the kept gradients.
+"""
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bugzoo.grading import reference
+from bugzoo.scenario import Scenario
+from bugzoo.syntax import parse
+from bugzoo.watching.steps import Call, Step, Tensors
+
+BATCH = ("inputs", "targets")
+"""What every program calls its batch."""
+Settings = Sequence[Any]
+"""`Steps.settings` of the healthy twin's run."""
+
+
+class CannotRepeat(Exception):
+    """The healthy program cannot make this step; says why."""
+
+
+class _Collector(torch.optim.SGD):
+    """Takes the gradients and does not step."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__(model.parameters(), lr=0.0)
+        self.model, self.found = model, {}
+
+    def step(self, closure: Any = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        self.found = {name: p.grad.detach().clone() for name, p in self.model.named_parameters() if p.grad is not None}
+
+
+class _Idle:
+    """Stands for the scheduler, whose effect is in the twin's settings."""
+
+    def step(self, *_: Any) -> None:
+        pass
+
+
+class HealthyStep:
+    """The healthy program of a scenario, or another right `text` of it, one step at a time."""
+
+    def __init__(self, scenario: Scenario, settings: Settings, text: str = "") -> None:
+        self.settings = settings
+        text = text or reference.healthy_text(scenario)
+        self.names = dict(reference.space(text, scenario.program))
+        self.model = copy.deepcopy(self.names["model"])
+        self.fetching, self.code = body(text, scenario.program)
+        self.fits = _target(self.names, self.model)
+
+    def gradients(self, step: Step, call: Call, targets: Tensor, seed: int | None = None) -> Tensors:
+        """Return name -> gradient of one forward and backward pass. `seed`: of dropout; else as in the kept step.
+
+        Raises CannotRepeat.
+        """
+        self.load(step)
+        self.model.train()
+        collector = _Collector(self.model)
+        names = self.names | {
+            "model": self.model, "optimizer": collector, "scheduler": _Idle(), "step": step.number - 1, "losses": [],
+            "scaler": torch.amp.GradScaler("cpu", init_scale=self.scale), BATCH[0]: call.inputs[0], BATCH[1]: targets,
+        }  # fmt: skip
+
+        def begin(*_: Any) -> None:
+            torch.manual_seed(seed) if seed is not None else torch.set_rng_state(call.rng)
+
+        hook = self.model.register_forward_pre_hook(begin)
+        try:
+            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                exec(self.code, names)
+        except Exception as error:  # the batch may be anything
+            raise CannotRepeat(f"{type(error).__name__}: {error}"[:200]) from None
+        finally:
+            hook.remove()
+        return collector.found
+
+    def mean(self, step: Step, targets: Sequence[Tensor], seed: int | None = None) -> Tensors:
+        """Return the gradient over all forward passes of a step, each with the weight of its rows."""
+        rows = [len(call.inputs[0]) for call in step.calls]
+        total: Tensors = {}
+        for call, given, count in zip(step.calls, targets, rows, strict=True):
+            for name, value in self.gradients(step, call, given, seed).items():
+                part = value * (count / sum(rows))
+                total[name] = total[name] + part if name in total else part
+        return total
+
+    def answers(self, step: Step) -> Tensor:
+        """Return the outputs in eval mode, with the state after the step, on the inputs of its last call."""
+        self.load(step)
+        state = self.model.state_dict()
+        own = reference.constants(self.model)
+        self.model.load_state_dict(
+            {k: step.after[k] if k in step.after and k not in own else v for k, v in state.items()}
+        )
+        self.model.eval()
+        with torch.no_grad():
+            return self.model(step.calls[-1].inputs[0]).float()
+
+    def load(self, step: Step) -> None:
+        """Put the state before the step into the model, also parameters of another shape, as of a new head. Those require
+        gradients that do in the twin at this step. Raises CannotRepeat."""
+        known = dict(self.model.named_parameters())
+        used = at(self.settings, step.number)
+        learn = {name for _, _, groups, _ in used for names, _ in groups for name in names}
+        self.scale = max((scale for *_, scale in used), default=1.0)
+        if set(known) != set(step.parameters):
+            raise CannotRepeat("the model's parameters have other names")
+        for name, value in step.parameters.items():
+            path, _, last = name.rpartition(".")
+            parameter = nn.Parameter(value.clone(), requires_grad=name in learn)
+            setattr(self.model.get_submodule(path), last, parameter)
+        own = reference.constants(self.model)
+        with torch.no_grad():
+            for name, buffer in self.model.named_buffers():
+                if name in step.buffers and name not in own and buffer.shape == step.buffers[name].shape:
+                    buffer.copy_(step.buffers[name])
+
+
+def batches(scenario: Scenario, count: int) -> list[tuple[Tensor, Tensor]] | None:
+    """Return (inputs, targets) of some training batches, as the healthy model gets them; None if they depend on the step."""
+    text = reference.healthy_text(scenario)
+    names = dict(reference.space(text, scenario.program))
+    fetching, _ = body(text, scenario.program)
+    if "train_loader" not in names and "batch" not in names:
+        return None
+    found = []
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(count)
+        while len(found) < count:
+            for inputs, targets in names.get("train_loader") or [(None, None)] * count:
+                names |= {BATCH[0]: inputs, BATCH[1]: targets}
+                exec(fetching, names)
+                found.append((names[BATCH[0]], names[BATCH[1]]))
+                if len(found) == count:
+                    break
+    return found
+
+
+def at(settings: Settings, number: int) -> list[tuple[int, str, Any, float]]:
+    """Return (optimizer, class, groups, scale) of each optimizer that the twin uses at a step: the latest phase's."""
+    found: dict[int, tuple[int, str, Any, float]] = {}
+    for step, place, kind, groups, scale in settings:
+        if step <= number:
+            found[place] = (place, kind, groups, float(scale))
+    return [found[max(found)]] if found else []
+
+
+def updated(step: Step, settings: Settings) -> Tensors:
+    """Return the parameters after the step, made from the kept gradients by the twin's optimizer. Raises CannotRepeat."""
+    result = {}
+    for _, kind, groups, _ in at(settings, step.number):
+        for names, numbers in groups:
+            names = [name for name in names if name in step.parameters and name in step.gradients]
+            if not names:
+                continue
+            made = {name: nn.Parameter(step.parameters[name].clone()) for name in names}
+            made_by = getattr(torch.optim, kind)
+            known = inspect.signature(made_by).parameters
+            allowed = {k: tuple(v) if isinstance(v, list) else v for k, v in numbers.items() if k in known}
+            optimizer = made_by(list(made.values()), **allowed)
+            for name, parameter in made.items():
+                parameter.grad = step.gradients[name].clone()
+                slots = {k.rpartition("/")[2]: v.clone() for k, v in step.slots.items() if k.rpartition("/")[0] == name}
+                if slots:
+                    optimizer.state[parameter] = slots
+            optimizer.step()
+            result |= {name: parameter.detach() for name, parameter in made.items()}
+    return result
+
+
+@lru_cache(maxsize=32)
+def body(text: str, program: str) -> tuple[CodeType, CodeType]:
+    """Return the code of the innermost loop around `.backward()`: what fetches or converts the batch, and the rest."""
+    loops = [node for node in ast.walk(parse(text)) if isinstance(node, ast.For) and _has(node, "backward")]
+    inner = max(loops, key=lambda node: node.lineno)
+    parts = [node for node in inner.body if _binds(node)], [node for node in inner.body if not _binds(node)]
+    fetching, rest = (
+        compile(ast.Module(part, type_ignores=[]), f"{program}.py", "exec", dont_inherit=True) for part in parts
+    )
+    return fetching, rest
+
+
+def _has(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Attribute) and one.attr == name for one in ast.walk(node))
+
+
+def _binds(node: ast.stmt) -> bool:
+    bound = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return isinstance(node, ast.Assign) and bool(bound) and bound <= set(BATCH)
+
+
+def _target(names: dict[str, Any], model: nn.Module) -> Callable[[Tensor, Tensor], bool]:
+    """Return whether a tensor can be the targets of these inputs: as in the program's own first batch."""
+    loader = names.get("train_loader") or names.get("new_loader")
+    with torch.random.fork_rng(devices=[]):
+        if loader is not None:
+            inputs, targets = next(iter(loader))
+        else:
+            inputs, targets = names["batch"](names["train_codes"], 2)
+    same = targets.shape == inputs.shape  # one target a position
+
+    def fits(given: Tensor, tensor: Tensor) -> bool:
+        return tensor.dtype == targets.dtype and (
+            tensor.shape == given.shape if same else tensor.shape[1:] == targets.shape[1:]
+        )
+
+    return fits

@@ -1,0 +1,99 @@
+"""Does a gradient under other dropout belong to the healthy program's?
+
+A repair may draw its random numbers in another order. Then a step's gradient cannot be equal to the healthy one. Here the
+healthy program makes the step with several draws. The gradient has to lie about as far from their mean as they do, at
+every step; no parameter's gradient may be too long, too short or missing on average; and it must not lie nearer than they
+do, as it does without dropout.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+
+import torch
+from torch import Tensor
+
+from bugzoo.grading.healthy_step import HealthyStep
+from bugzoo.watching.steps import Step, Tensors
+
+DRAWS, MOST = 8, 12
+"""Draws a step, and the most steps."""
+EQUAL = 1e-3
+"""Two draws that differ by less (relative, L2) hold no dropout."""
+FAR, NEAR = 1.6, 0.6
+"""Distances in units of the draws' own, root mean square: of the farthest step, and the least on average."""
+SURE, LEAST = 6.0, 0.1
+"""A parameter's gradient is wrong on average if it is off by so many standard errors and by such a share."""
+
+
+@dataclass
+class Drawn:
+    """What was found, step by step."""
+
+    distance: dict[int, float] = field(default_factory=dict)
+    """Distance to the mean of the draws, in units of theirs."""
+    length: dict[str, list[float]] = field(default_factory=dict)
+    """Parameter -> (steps,) its gradient along the mean of the draws, relative to that mean's length, minus 1."""
+    usual: dict[str, list[float]] = field(default_factory=dict)
+    """The same of each draw: (steps * DRAWS,)."""
+
+    def judged(self) -> tuple[bool, str, float] | None:
+        """Return (whether it passes, what was seen, a number); None if nothing was compared."""
+        if not self.distance:
+            return None
+        worst = max(self.distance, key=lambda at: self.distance[at])
+        usual = sum(self.distance.values()) / len(self.distance)
+        if self.distance[worst] > FAR:
+            saw = f"At step {worst} the gradient lies {self.distance[worst]:.1f} times as far from the healthy mean as other "
+            return False, saw + "dropout would put it.", self.distance[worst]
+        for name, off in self.length.items():
+            mean, spread = _mean(off), sqrt(_mean([value**2 for value in self.usual[name]]))
+            error = spread * sqrt((1 + 1 / DRAWS) / len(off)) * sqrt(DRAWS / (DRAWS - 1))
+            if abs(mean) > max(LEAST, SURE * error):
+                return False, f"The gradient of {name} is on average {1 + mean:.0%} of the healthy one.", 1 + mean
+        if usual < NEAR:
+            return (
+                False,
+                f"The gradients are less random than with the healthy dropout: {usual:.0%} of its spread.",
+                usual,
+            )
+        return True, "The gradients are equal up to the order in which dropout draws.", usual
+
+
+def drawn(healthy: HealthyStep, steps: Sequence[tuple[Step, list[Tensor]]]) -> Drawn | None:
+    """Compare some of these steps with the healthy program's draws; None if it draws nothing in a step."""
+    found = Drawn()
+    every = max(1, -(-len(steps) // MOST))
+    for step, targets in steps[::every]:
+        healthy.load(step)
+        others = [healthy.mean(step, targets, seed) for seed in (0, 1)]
+        if _distance(*others) <= EQUAL * _size(others[0]):
+            return None
+        others += [healthy.mean(step, targets, seed) for seed in range(2, DRAWS)]
+        _add(found, step, others)
+    return found
+
+
+def _add(found: Drawn, step: Step, others: list[Tensors]) -> None:
+    mean = {name: torch.stack([one[name] for one in others]).mean(0) for name in others[0]}
+    given = {name: step.gradients.get(name, torch.zeros_like(value)) for name, value in mean.items()}
+    usual = sqrt(_mean([_distance(one, mean) ** 2 for one in others]))
+    # a draw is nearer to the mean that it is part of: sqrt((n - 1) / n) for it, sqrt((n + 1) / n) for another one
+    found.distance[step.number] = _distance(given, mean) / usual * sqrt((DRAWS - 1) / (DRAWS + 1))
+    for name, middle in mean.items():
+        size = float((middle * middle).sum())
+        if size > 0:
+            found.length.setdefault(name, []).append(float((given[name] * middle).sum()) / size - 1)
+            found.usual.setdefault(name, []).extend(float((one[name] * middle).sum()) / size - 1 for one in others)
+
+
+def _distance(one: Tensors, other: Tensors) -> float:
+    return sqrt(sum(float((one[name] - other[name]).square().sum()) for name in other))
+
+
+def _size(one: Tensors) -> float:
+    return sqrt(sum(float(value.square().sum()) for value in one.values()))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

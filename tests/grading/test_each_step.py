@@ -1,0 +1,154 @@
+"""Steps drawn after the hand-in are made again by the healthy program: wrong now and then has no place to hide."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from bugzoo import programs
+from bugzoo.grading import each_step, reference
+from bugzoo.grading.baseline import twin
+from bugzoo.grading.data_order import shares
+from bugzoo.grading.each_step import DRAWN, checks, draw
+from bugzoo.grading.grade import job_of
+from bugzoo.grading.healthy_step import BATCH, body
+from bugzoo.grading.other_dropout import DRAWS, Drawn
+from bugzoo.running import run_worker
+from bugzoo.scenario import Scenario
+from bugzoo.watching.steps import read
+
+SOFTMAX = Scenario("mlp", ("loss/double_softmax",))
+FETCH = "inputs, targets = inputs.to(device), targets.to(device)\n        optimizer.zero_grad()\n"
+LOSS = "loss = F.cross_entropy(logits, targets)"
+
+
+def kept(text: str, case: Scenario, number: int = 3):
+    """The run of a text with the steps that are drawn from `number`."""
+    job = replace(job_of(text, case, 60.0, isolated=False), after=None, after_args={}, predict=())
+    return run_worker(replace(job, keep_steps=draw(number, case.seed, twin(case).steps)))
+
+
+def failed(text: str, case: Scenario) -> dict[str, str]:
+    return {one.name: one.saw for one in checks(kept(text, case), case, twin(case)) if not one.passed}
+
+
+def healthy(case: Scenario, *edits: tuple[str, str]) -> str:
+    text = case.healthy().source
+    for before, after in edits:
+        assert text.count(before) == 1, f"{before!r} no longer fits"
+        text = text.replace(before, after)
+    return text
+
+
+def test_the_steps_are_drawn_again_by_the_same_number_only():
+    one, two = draw(5, 0, 300), draw(6, 0, 300)
+    assert one == draw(5, 0, 300) != two and one != draw(5, 1, 300)
+    assert sum(one) == sum(two) == DRAWN and sum(one[200:]) >= DRAWN // 3
+    assert not any(draw(seed, 0, 300)[-1] for seed in range(50)), "no step begins after the last one"
+    seen = [sum(draw(seed, 0, 60)[step] for seed in range(400)) for step in range(59)]
+    assert min(seen) > 400 * DRAWN / 59 / 3, "each step has its chance"
+    assert sum(draw(1, 0, 10)) == 9 and draw(1, 0, 1) == b"\0"
+
+
+@pytest.mark.parametrize("program", programs.names())
+def test_every_program_has_a_step_that_can_be_made_again(program):
+    case = Scenario(program)
+    fetching, rest = body(reference.healthy_text(case), program)
+    assert not set(BATCH) & {name for name in rest.co_names if name == "train_loader"}
+    assert "backward" in rest.co_names and "backward" not in fetching.co_names
+
+
+def test_right_repairs_in_other_words_are_equal_step_by_step():
+    by_hand = "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"
+    run = kept(healthy(SOFTMAX, (LOSS, by_hand)), SOFTMAX)
+    found = each_step.compared(run, SOFTMAX, twin(SOFTMAX))
+    assert len(found.gradient) == DRAWN and 0 < max(found.gradient.values()) < 1e-4
+    assert max(found.update.values()) < 1e-4 and not found.skipped
+    assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
+
+
+@pytest.mark.parametrize(
+    ("edit", "name"),
+    [
+        ((LOSS, LOSS.replace("logits,", "F.softmax(logits, dim=-1) if epoch in (2, 3) else logits,")), "gradient"),
+        ((LOSS, LOSS.replace("logits,", "F.softmax(logits, dim=-1) if step % 7 == 3 else logits,")), "gradient"),
+        (("optimizer.step()", "optimizer.param_groups[0]['lr'] = 3e-3 if epoch else 1e-3\n        optimizer.step()"), "update"),
+        (("optimizer.step()", "optimizer.step()\n        [p.data.mul_(0.999) for p in model.parameters()]"), "update"),
+        (("optimizer.zero_grad()", "optimizer.zero_grad() if step % 4 else None"), "gradient"),
+        ((FETCH, FETCH + "        if epoch == 3:\n            inputs, targets = images[-32:], labels[-32:]\n"), "data at steps"),
+        (("batch_size, shuffle=True)", "batch_size)"), "order"),
+    ],
+    ids=["two epochs", "every seventh", "rate", "weights by hand", "not cleared", "held-out data", "not shuffled"],
+)  # fmt: skip
+def test_what_is_wrong_at_some_steps_is_seen(edit, name):
+    assert name in failed(healthy(SOFTMAX, edit), SOFTMAX)
+
+
+def test_dropout_in_another_order_passes_and_less_of_it_does_not():
+    case = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
+    assert "dropout" in case.settings or "dropout = " in case.source
+    loss = "        loss = F.cross_entropy(logits, targets)\n        loss.backward()"
+    twice = loss.replace("        loss =", "        torch.rand(1)\n        loss =")
+    assert not failed(healthy(case, (loss, twice)), case), "numbers drawn behind the forward pass change nothing here"
+    before = "        logits = model(inputs)\n        loss = F.cross_entropy(logits, targets)\n        loss.backward()"
+    drawn = before.replace(
+        "        logits = model(inputs)\n", "        model(inputs)\n        logits = model(inputs)\n"
+    )
+    run = kept(healthy(case, (before, drawn)), case)
+    found = each_step.compared(run, case, twin(case))
+    assert min(found.gradient.values()) > 0.1, "every mask is another one"
+    assert all(check.passed for check in checks(run, case, twin(case)))
+    said = failed(healthy(case, ("dropout = 0.2", "dropout = 0.0")), case)
+    assert "less random" in said["gradient"]
+
+
+def test_a_layer_without_a_gradient_is_seen_among_dropout():
+    case = Scenario("digits_cnn", ("freezing/frozen_layers",))
+    said = failed(handed_out_text(case), case)
+    assert "on average 0%" in said["gradient"]
+
+
+def handed_out_text(case: Scenario) -> str:
+    return case.source
+
+
+def test_the_draws_judge_by_distance_length_and_spread():
+    usual = [0.3, -0.3] * (DRAWS * 6)
+    good = Drawn({1: 1.0, 2: 1.1}, {"w": [0.2, -0.1]}, {"w": usual})
+    assert good.judged()[0] and not replace(good, distance={1: 1.0, 2: 3.0}).judged()[0]
+    assert not replace(good, distance={1: 0.3, 2: 0.4}).judged()[0]
+    assert not replace(good, length={"w": [-1.0] * 24}).judged()[0]
+    assert Drawn().judged() is None
+
+
+def test_augmentation_that_was_taken_out_is_seen():
+    case = Scenario("digits_cnn", ("freezing/frozen_layers",))
+    assert set(failed(healthy(case, ("normalise(augment(inputs))", "normalise(inputs)")), case)) == {"order"}
+    assert not failed(healthy(case), case)
+
+
+def test_a_run_that_leaves_no_step_is_wrong():
+    run = kept(SOFTMAX.healthy().source, SOFTMAX)
+    bare = replace(run, arrays={name: value for name, value in run.arrays.items() if not name.startswith("steps")})
+    (only,) = checks(bare, SOFTMAX, twin(SOFTMAX))
+    assert only.name == "steps" and only.status == "wrong"
+
+
+def test_another_model_cannot_be_made_again():
+    text = healthy(SOFTMAX).replace("layer2", "middle")
+    (check,) = checks(kept(text, SOFTMAX), SOFTMAX, twin(SOFTMAX))
+    assert check.status == "cannot be graded" and "other names" in check.saw
+
+
+def test_shares_by_block():
+    found = shares([[0, 1, 2], [8, -1, 8]], 9)
+    assert found.shape == (2, 9) and found[0, :3].tolist() == pytest.approx([1 / 3] * 3) and found[1, 8] == 1.0
+
+
+def test_kept_steps_come_back_as_they_were():
+    steps, settings = read(kept(SOFTMAX.healthy().source, SOFTMAX).arrays)
+    assert len(steps) == DRAWN and settings[0][2] == "Adam" and len(settings) == 1
+    one = steps[1]
+    assert set(one.parameters) == set(one.gradients) == set(one.after) and len(one.slots) == 3 * len(one.parameters)
+    assert one.calls[0].inputs[0].shape == (32, 64) and one.calls[0].beside[0].dtype == torch.int64
+    assert one.answers is not None and one.answers.shape == (32, 10)
