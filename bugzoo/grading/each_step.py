@@ -8,6 +8,7 @@ same chance to be seen at every step. Only gradient, update and answers are comp
 import os
 import random
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -32,6 +33,8 @@ DRAW = "BUGZOO_DRAW"
 """Environment variable with a number to draw from, which repeats a grading."""
 DRAWN = 24
 """Steps that are drawn in a run; a third of them lie in its last third."""
+LONGEST = 40
+"""Most steps in a row that are compared on the drawn seed."""
 SAME = 0.02
 """Largest relative difference (L2) of two gradients, or of two updates, that counts as another order of sums."""
 ROUNDED = 0.2
@@ -59,6 +62,24 @@ def draw(number: int, seed: int, steps: int) -> bytes:
     chosen = set(source.sample(late, min(DRAWN // 3, len(late))))
     others = [step for step in range(steps - 1) if step not in chosen]
     chosen |= set(source.sample(others, min(DRAWN - len(chosen), len(others))))
+    return bytes(int(step in chosen) for step in range(steps))
+
+
+def other_seed(number: int, known: Sequence[int]) -> int:
+    """Return a seed that no hand-in can know: not one of the `known` ones."""
+    source = random.Random(f"seed {number}")
+    return next(seed for seed in iter(lambda: source.randrange(3, 10**6), -1) if seed not in known)
+
+
+def stretches(number: int, steps: int, epoch: int | None) -> bytes:
+    """Return for each of a run's steps 1 or 0: all steps of two epochs, or of two stretches where these are long."""
+    source, long = random.Random(f"stretch {number}"), min(epoch or LONGEST, LONGEST)
+    starts = range(0, steps - 1, epoch or LONGEST)
+    chosen = {
+        step
+        for start in source.sample(starts, min(2, len(starts)))
+        for step in range(start, min(start + long, steps - 1))
+    }
     return bytes(int(step in chosen) for step in range(steps))
 
 
@@ -91,12 +112,13 @@ class Found:
 def compared(run: Run, case: Scenario, twin: Baseline) -> Found:
     """Make the kept steps of a run again. Raises any error for malformed arrays."""
     found = Found(frozenset(tolerances(case).free))
-    steps, _ = read(run.arrays)
+    steps, _ = read(run.arrays)  # on a drawn seed the twin is that of another one: it has the same settings
     kind = task(case.program)
     with trusted, one_thread():
         healthy, member = HealthyStep(case, twin.settings), reference.membership(case)
         for step in steps:
             try:
+                step = healthy.named(step)
                 _compare(healthy, step, member, found)
                 if step.answers is not None:
                     wanted, given = healthy.answers(step).numpy(), step.answers.float().numpy()
@@ -243,7 +265,10 @@ def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, lis
     best, chosen = float("inf"), []
     each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
     for targets in map(list, zip(*each, strict=False)):
-        gap = _gap(step, healthy.mean(step, targets), found)
+        try:
+            gap = _gap(step, healthy.mean(step, targets), found)
+        except CannotRepeat:  # numbers of another kind, as the rows of a table
+            continue
         if gap < best or not chosen:
             best, chosen = gap, targets
     if not chosen:

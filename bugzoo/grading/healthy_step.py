@@ -60,6 +60,21 @@ class HealthyStep:
         self.fetching, self.code = body(text, scenario.program)
         self.fits = _target(self.names, self.model)
 
+    def named(self, step: Step) -> Step:
+        """Return the step with the healthy model's names, where only the names differ: the shapes are equal in order.
+
+        Raises CannotRepeat for another model.
+        """
+        own = (dict(self.model.named_parameters()), dict(self.model.named_buffers()))
+        if all(set(ours) == set(theirs) for ours, theirs in zip(own, (step.parameters, step.buffers), strict=True)):
+            return step
+        names: dict[str, str] = {}
+        for ours, theirs in zip(own, (step.parameters, step.buffers), strict=True):
+            if [value.shape for value in ours.values()] != [value.shape for value in theirs.values()]:
+                raise CannotRepeat("the model's parameters have other names and other shapes")
+            names |= dict(zip(theirs, ours, strict=True))
+        return step.renamed(names)
+
     def gradients(self, step: Step, call: Call, targets: Tensor, seed: int | None = None) -> Tensors:
         """Return name -> gradient of one forward and backward pass. `seed`: of dropout; else as in the kept step.
 
@@ -116,7 +131,7 @@ class HealthyStep:
         learn = {name for _, _, groups, _ in used for names, _ in groups for name in names}
         self.scale = max((scale for *_, scale in used), default=1.0)
         if set(known) != set(step.parameters):
-            raise CannotRepeat("the model's parameters have other names")
+            raise CannotRepeat("the model's parameters are others")
         for name, value in step.parameters.items():
             path, _, last = name.rpartition(".")
             parameter = nn.Parameter(value.clone(), requires_grad=name in learn)

@@ -8,7 +8,7 @@ import copy
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,16 @@ class Step:
     """Parameters and buffers when the next step begins; without those that were replaced by others."""
     answers: Tensor | None = None
     """The model's output in eval mode, with the state after the step, on the inputs of its last call."""
+
+    def renamed(self, names: dict[str, str]) -> "Step":
+        """Return the same step with other names: old -> new; a slot's key keeps what follows the name."""
+
+        def with_names(values: Tensors) -> Tensors:
+            parts = ((name.partition("/"), value) for name, value in values.items())
+            return {names.get(name, name) + cut + rest: value for (name, cut, rest), value in parts}
+
+        kinds = ("parameters", "buffers", "slots", "gradients", "after")
+        return replace(self, **{kind: with_names(getattr(self, kind)) for kind in kinds})
 
 
 class Steps:
@@ -220,7 +230,8 @@ def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[list[Any]]]:
 def _step(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Step:
     number = int(about["number"])
     flat, rng = torch.from_numpy(arrays[f"steps.{number}"]), torch.from_numpy(arrays[f"steps.{number}.rng"])
-    calls = [Call([], [], state, bool(mode)) for state, mode in zip(rng, about["training"], strict=True)]
+    # copies: torch's set_rng_state reads a view from the wrong place
+    calls = [Call([], [], state.clone(), bool(mode)) for state, mode in zip(rng, about["training"], strict=True)]
     step = Step(number, {}, {}, {}, calls)
     at = 0
     for kind, which, shape, dtype in about["parts"]:

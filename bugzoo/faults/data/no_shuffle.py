@@ -55,6 +55,7 @@ FAULT = Fault(
             "validation_loader = DataLoader($DATA, batch_size=$N, shuffle=True)",
         ),
     },
+    free=("order",),
     hints=(
         "Plot the loss of each step in the first epoch. When does it fall, and when does it jump?",
         "Print the targets of one batch, and then those of the next batch.",

@@ -39,6 +39,7 @@ FAULT = Fault(
         "in the last epoch": Swap(STILL, FREED.format("True").replace("pretraining + frozen", "epochs - 1")),
         "higher rate": rewrite(LEARNING_RATE, LR="fold($LR * 3)"),
     },
+    free=("gradient", "update"),
     shown_by=("parameter_audit", "gradient_health"),
     hints=(
         "Training has three phases. Which number or plot would show you that the third one has begun?",
