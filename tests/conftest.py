@@ -23,6 +23,9 @@ atexit.register(shutil.rmtree, os.environ["BUGZOO_DATA"], ignore_errors=True)
 # what texts and tickets say was measured on the CPU; a notebook's "auto" means it in a test, also beside a GPU
 os.environ.setdefault("BUGZOO_DEVICE", "cpu")
 
+# the grader draws the same held-out examples in every test; those about the salt set their own
+os.environ["BUGZOO_SALT"] = ""
+
 # nor is what a test proves written into the ledger of this checkout
 os.environ["BUGZOO_PROOFS"] = ""
 
