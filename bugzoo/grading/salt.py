@@ -1,4 +1,4 @@
-"""The salt of the grader's own draws: with it, nobody works out from seeds which examples a submission is graded on.
+"""The salt of the grader's own draws: with it, a submission cannot work out from seeds which examples it is graded on.
 
 A held-out example is drawn under the scenario's seed. Programs, seeds and generators are public, so a submission could
 draw the same reviews or windows itself. A salt is added to the seed, for submission and healthy twin alike:
@@ -7,8 +7,8 @@ draw the same reviews or windows itself. A salt is added to the seed, for submis
     with salt.used(key.salt): ...        an assignment: its answer key holds the salt
     (neither)                            no salt: proofs, benchmarks and tests draw the same everywhere
 
-`$BUGZOO_SALT` replaces the salt of this machine; empty, it means none. Without a sandbox, where a submission could read
-the salt, there is none either.
+`$BUGZOO_SALT` replaces the salt of this machine; empty, it means none. Without a sandbox a submission could
+read the salt, so it is not used there.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def current() -> str:
 
 
 def number() -> int:
-    """Return what is added to a seed: 0 without a salt, else 60 bits. torch takes 64, and nobody tries them all."""
+    """Return what is added to a seed: 0 without a salt, else 60 bits. torch takes 64, and a submission cannot try them all."""
     salt = current()
     return int.from_bytes(hashlib.sha256(salt.encode()).digest()[:8], "big") >> 4 if salt else 0
 

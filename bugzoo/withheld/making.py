@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from bugzoo import kept
 from bugzoo.fingerprint import code_of
+
+_one_at_a_time = threading.Lock()
 
 
 def made(real: Path, write: Callable[[Path], None], about: str = "") -> str:
@@ -32,8 +35,9 @@ def made(real: Path, write: Callable[[Path], None], about: str = "") -> str:
 
 def _in(folder: Path, key: str, name: str, write: Callable[[Path], None]) -> str:
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / key).exists():
-        _publish(folder / key, name, write)
+    with _one_at_a_time:
+        if not (folder / key).exists():
+            _publish(folder / key, name, write)
     return str(folder / key / name)
 
 
@@ -44,8 +48,10 @@ def _publish(place: Path, name: str, write: Callable[[Path], None]) -> None:
         write(scratch / name)
         for path in scratch.rglob("*"):  # the script's user must be able to read them
             path.chmod(0o755 if path.is_dir() else 0o644)
-        with suppress(FileExistsError):
+        with suppress(OSError):  # it is there by now
             os.rename(scratch, place)
+        if not place.exists():
+            raise OSError(f"{place} cannot be made")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
