@@ -26,6 +26,9 @@ os.environ.setdefault("BUGZOO_DEVICE", "cpu")
 # which steps the grader compares is drawn anew for each grading; here always in the same way
 os.environ.setdefault("BUGZOO_DRAW", "0")
 
+# the grader draws the same held-out examples in every test; those about the salt set their own
+os.environ["BUGZOO_SALT"] = ""
+
 # nor is what a test proves written into the ledger of this checkout
 os.environ["BUGZOO_PROOFS"] = ""
 

@@ -27,11 +27,13 @@ def answer(name: str, question: dict[str, Any]) -> Result:
         if found := set_aside.set_aside(question["source"], handed_out(exercise), set_aside.allowed()):
             return replace(found, max_points=exercise.points[0])
     warm_up(clean=True)  # before the imports below, so that both processes import in parallel
+    from bugzoo.grading import salt
     from bugzoo.grading.grade import grade_exercise, try_exercise
 
-    if question["kind"] == "try":
-        return try_exercise(name, question["source"])
-    return grade_exercise(name, question["source"], question.get("diagnosis"))
+    with salt.of_this_machine():
+        if question["kind"] == "try":
+            return try_exercise(name, question["source"])
+        return grade_exercise(name, question["source"], question.get("diagnosis"))
 
 
 if __name__ == "__main__":

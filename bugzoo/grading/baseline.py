@@ -9,7 +9,7 @@ from typing import Any
 
 from bugzoo import kept
 from bugzoo.fingerprint import code_of
-from bugzoo.grading import evaluation, reference
+from bugzoo.grading import evaluation, reference, salt
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker
 from bugzoo.scenario import Scenario
@@ -47,7 +47,7 @@ def twin(scenario: Scenario) -> Baseline:
 def reached(scenario: Scenario, text: str) -> Baseline:
     """Return the results of a trusted text on the grader's data. Raises RuntimeError if it does not finish."""
     with _in_work.setdefault(text, threading.Lock()):
-        key = kept.key("twin", scenario.program, text, _code(), version("torch"))
+        key = kept.key("twin", scenario.program, text, _code(), version("torch"), salt.current())
         found = kept.read(key)
         if found is None:
             limits = Limits(seconds=180)

@@ -255,6 +255,7 @@ def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Se
     """Return the job of one run of a submission, of at most `seconds`; `spared`: instruments that are left out."""
     with trusted:
         inputs, _ = reference.questions(case)
+        instead = reference.unseen(case) if isolated else {}
     return Job(
         text,
         file="program.py",
@@ -262,6 +263,7 @@ def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Se
         after="bugzoo.grading.inside:examine",
         after_args={"control": reference.control(inputs).tolist(), "dtype": str(inputs.dtype), "spared": list(spared)},
         isolated=isolated,
+        instead=instead,
         ranks=case.ranks,
         export=("model",),
         predict=(inputs,),

@@ -81,6 +81,11 @@ def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
         return evaluation.held_out(names, scenario.program, scenario.seed)
 
 
+def unseen(scenario: Scenario) -> dict[str, str]:
+    """Return which installed files the sandbox replaces for this case, besides those that it always replaces."""
+    return evaluation.unseen(space(healthy_text(scenario), scenario.program))
+
+
 def control(inputs: np.ndarray) -> np.ndarray:
     """Return the first of the grader's inputs, for the model with shuffled weights, as numbers for JSON."""
     return inputs[: max(32, CONTROL // inputs[0].size)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bugzoo.errors import UserError
-from bugzoo.grading import set_aside
+from bugzoo.grading import salt, set_aside
 from bugzoo.grading.grade import grade, tidy
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
@@ -28,7 +28,8 @@ def answer(name: str, question: dict[str, Any], folder: Path) -> Result:
     source, scenario = question["source"], assignment.scenario
     if set_aside.graded_class() and (aside := set_aside.set_aside(source, tidy(scenario.source), set_aside.allowed())):
         return replace(aside, max_points=repair)
-    result = grade(source, scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
+    with salt.used(found.salt):
+        result = grade(source, scenario, seeds=found.seeds, seconds=found.seconds, attempted=False)
     return replace(result, points=round(result.share * repair, 4), max_points=repair)
 
 
@@ -37,7 +38,8 @@ def without_key(question: dict[str, Any]) -> Result:
     if question["kind"] == "diagnosis":
         raise UserError("A diagnosis is graded with the answer key. No folder at or above this one has it.")
     scenario = Scenario(question["program"])
-    result = grade(question["source"], scenario, seeds=GRADING_SEEDS)
+    with salt.of_this_machine():
+        result = grade(question["source"], scenario, seeds=GRADING_SEEDS)
     return replace(result, points=result.share, max_points=1.0)
 
 

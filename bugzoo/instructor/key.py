@@ -67,6 +67,8 @@ class Key:
     seeds: tuple[int, ...]
     students: dict[str, dict[str, Any]]
     max_points: float
+    salt: str = ""
+    """The salt of the grader's draws; empty in a key that is older than salts."""
 
     def of(self, student: str) -> tuple[Assignment, list[Answer]]:
         """Return assignment and answers for one student: their own variant, or the shared one."""
@@ -97,7 +99,7 @@ def to_json(assignment: Assignment, found: list[Answer], seconds: float) -> dict
         "seed": assignment.seed,
         "size": assignment.size,
         "points": {"repair": assignment.points[0], "diagnosis": assignment.points[1]},
-        "grading": {"seeds": list(GRADING_SEEDS), "seconds": round(seconds, 1)},
+        "grading": {"seeds": list(GRADING_SEEDS), "seconds": round(seconds, 1), "salt": assignment.salt},
         "handed_out": digest(assignment.source),
         "solution": digest(assignment.solution),
         "answers": [asdict(answer) for answer in found],
@@ -122,7 +124,7 @@ def read(folder: Path) -> Key:
         )
         kept = [Answer(**value) for value in found["answers"]]
         grading, handed_out, made_with = found["grading"], found["handed_out"], found["made_with"]
-        seconds, seeds = float(grading["seconds"]), tuple(grading["seeds"])
+        seconds, seeds, salt = float(grading["seconds"]), tuple(grading["seeds"]), str(grading.get("salt", ""))
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} could not be read: {error}.") from None
     if digest(assignment.source) != handed_out:
@@ -130,4 +132,4 @@ def read(folder: Path) -> Key:
             f"{path} is from bugzoo {made_with.get('bugzoo')}, and the program {assignment.program} or its faults "
             "have changed since. Grade with that version, or run `bugzoo assign` again."
         )
-    return Key(assignment, kept, seconds, seeds, files.drawn(folder), sum(points))
+    return Key(assignment, kept, seconds, seeds, files.drawn(folder), sum(points), salt)

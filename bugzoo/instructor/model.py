@@ -8,6 +8,7 @@ from bugzoo import diagnostics, programs
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
+from bugzoo.grading import salt
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.grade import tidy
 from bugzoo.grading.partial_credit import without
@@ -85,6 +86,11 @@ class Assignment:
     @property
     def solution(self) -> str:
         return tidy(self.scenario.healthy().source)
+
+    @cached_property
+    def salt(self) -> str:
+        """The salt of the grader's draws, which stays with the answer key."""
+        return salt.derived(self.name, self.source)
 
     def half(self, fault_id: str, seed: int | None = None) -> Scenario:
         """Return the scenario with one fault repaired and the others still there."""

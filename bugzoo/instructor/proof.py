@@ -14,6 +14,7 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
+from bugzoo.grading import salt
 from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.lines import title
 from bugzoo.grading.model import Result
@@ -172,7 +173,8 @@ def prove(assignment: Assignment, progress: Progress | None = None, fresh: bool 
 
 def _graded(assignment: Assignment, text: tuple[str, str, str, str]) -> Step:
     kind, fault, source, name = text
-    result = grading.grade(source, assignment.scenario, seeds=GRADING_SEEDS, seconds=120.0, draw=0)
+    with salt.used(assignment.salt):
+        result = grading.grade(source, assignment.scenario, seeds=GRADING_SEEDS, seconds=120.0, draw=0)
     return Step(kind, fault, result, name)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bugzoo.errors import UserError
+from bugzoo.grading import salt
 from bugzoo.grading.answers import about, grade_diagnosis, right
 from bugzoo.grading.exercises import exercises
 from bugzoo.grading.exercises import load as load_exercise
@@ -69,7 +70,8 @@ class AssignmentTask:
 
     def fingerprint(self) -> str:
         own = {name: [facts.get(part) for part in _VARIANT] for name, facts in self.key.students.items()}
-        found = (grading(), self.key.assignment, self.key.answers, self.key.seconds, self.key.seeds, own)
+        key = self.key
+        found = (grading(), key.assignment, key.answers, key.seconds, key.seeds, key.salt, own)
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
@@ -96,15 +98,15 @@ class AssignmentTask:
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
         mine, _ = self.key.of(owner)
         most, seconds = mine.points[0], self.key.seconds
-        result = grade(
-            source,
-            mine.scenario,
-            seeds=self.key.seeds,
-            seconds=seconds,
-            strict_isolation=strict,
-            attempted=False,
-            draw=draw,
-        )
+        how = {
+            "seeds": self.key.seeds,
+            "seconds": seconds,
+            "strict_isolation": strict,
+            "attempted": False,
+            "draw": draw,
+        }
+        with salt.used(self.key.salt):
+            result = grade(source, mine.scenario, **how)
         return replace(result, points=round(result.share * most, 4), max_points=most)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
@@ -120,10 +122,11 @@ class ExerciseTask:
 
     def __post_init__(self) -> None:
         self.name, self.max_points, self.people = self.exercise.name, sum(self.exercise.points), {}
+        self.salt = salt.drawn()  # also where another machine of a cluster grades
 
     def fingerprint(self) -> str:
         wanted = [right(self.exercise, of) for of in range(len(self.exercise.faults))]
-        found = (grading(), self.exercise, wanted, about(self.exercise))
+        found = (grading(), self.exercise, wanted, about(self.exercise), self.salt)
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def original(self) -> dict[str, Any]:
@@ -142,7 +145,8 @@ class ExerciseTask:
         return handed_out(self.exercise)
 
     def repair(self, owner: str, source: str, records: list[dict[str, Any]], strict: bool, draw: int) -> Result:
-        return grade_exercise(self.name, source, self._given(records), strict_isolation=strict, draw=draw)
+        with salt.used(self.salt):
+            return grade_exercise(self.name, source, self._given(records), strict_isolation=strict, draw=draw)
 
     def diagnosis(self, owner: str, records: list[dict[str, Any]]) -> Result:
         return grade_diagnosis(self.name, self._given(records))

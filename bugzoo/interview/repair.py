@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bugzoo.grading import salt
 from bugzoo.grading.lines import title
 from bugzoo.grading.quick import quick
 from bugzoo.interview.deck import Case
@@ -16,7 +17,8 @@ def grade(case: Case, source: str) -> dict[str, Any]:
     `bugzoo.grading` grades it on unseen data, under the conditions in the fault's file. `bugzoo verify` grades the
     cell's repairs and pretences in the same way.
     """
-    result = quick(source, case.scenario, seconds=SECONDS)
+    with salt.of_this_machine():
+        result = quick(source, case.scenario, seconds=SECONDS)
     checks = [{"check": check.name, "passed": check.passed, "saw": check.saw} for check in result.checks]
     if not checks:
         checks = [{"check": "gradable", "passed": False, "saw": result.message}]

@@ -18,7 +18,7 @@ CORE = (
 """Entry points of the code that every run needs, whatever is measured."""
 ASIDE = frozenset(
     f"bugzoo.running.{one}" for one in ("isolation", "identity", "mounts", "overlay", "keeping", "outward", "writes")
-)
+) | {"bugzoo.withheld"}
 """The sandbox for other people's code and the overlay for a user's own; our programs use neither."""
 
 

@@ -49,7 +49,7 @@ def enter(folder: Path, cwd: str, path: list[str], job: Job, output: int, progre
         if job.after:
             resolve(job.after)  # imported now, because the sandbox shows only a few packages of bugzoo
         try:
-            place = isolate(folder, job.limits.result_mib)
+            place = isolate(folder, job.limits.result_mib, job.instead)
             confine(job)
         except (OSError, RuntimeError) as error:
             os.write(gate, str(error).encode()[:2000])

@@ -12,8 +12,13 @@ Not guaranteed: the script shares its process with the watch and with `Job.after
 or write its own result file. So do not trust loss curves, instrument numbers or metrics of a hostile script.
 Compute the score from unknown targets: give `Job.predict` the inputs, keep the targets, and compute the metric from
 `Run.arrays["predictions"]` on the trusted side. Or load exported weights into the grader's own model.
-Never send targets into the worker. Targets that follow from the inputs (scikit-learn's digits are installed there)
-count as known.
+Never send targets into the worker.
+
+Held-out examples that this machine has installed are withheld (`bugzoo.withheld`): scikit-learn's last 360 digits and
+last 88 patients, and the held-out part of Python's help texts, in every copy in the usual places. Other files lie over
+them, so a script loads the same shapes and the same training data, but finds no answer. Generated examples are drawn with
+a salt that stays outside (`bugzoo.grading.salt`). Targets that follow from the inputs by a rule still count as known: sums
+modulo a number, the label of a generated review. So do the first words of a held-out line of `word_lines`.
 """
 
 import fcntl
@@ -25,13 +30,16 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
 import bugzoo
 from bugzoo.running import identity, mounts, seccomp
 from bugzoo.running.job import WORK, Job
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
 ROOMS = (
     "__init__.py",
@@ -52,26 +60,26 @@ class IsolationError(RuntimeError):
     """This machine does not allow the sandbox. The script was not started."""
 
 
-def isolate(folder: Path, mib: int) -> int:
+def isolate(folder: Path, mib: int, instead: Mapping[str, str] = NOTHING) -> int:
     """Move this process (single-threaded, just forked) into the sandbox. Returns in a child that is process 1 there.
 
     The script's folder has the path and the files of `folder`, but is a separate file system of `mib` MiB. So a full
-    one does not disturb other processes. Returns an open handle on it.
+    one does not disturb other processes. Returns an open handle on it. `instead`: installed path -> what is shown there.
 
     Raises IsolationError if the kernel or a container forbids a step, or the machine's system calls are unknown.
     Nothing runs half-isolated.
     """
     try:
-        return _isolated(folder, mib)
+        return _isolated(folder, mib, instead)
     except OSError as error:
         raise IsolationError(
             f"The sandbox cannot be set up here: {error.filename or 'a step'} failed ({error.strerror})."
         ) from None
 
 
-def _isolated(folder: Path, mib: int) -> int:
+def _isolated(folder: Path, mib: int, instead: Mapping[str, str]) -> int:
     os.umask(0o022)  # files made here must be readable by the script's user
-    places = [place for place in _visible() if place.is_dir()]
+    places = [place for place in visible() if place.is_dir()]
     flags = mounts.NEWUSER | mounts.NEWNS | mounts.NEWNET | _NEWPID | _NEWIPC | _NEWUTS
     result, nobody = identity.unshare(flags, places)
     mounts.check(result, "unshare")
@@ -86,7 +94,7 @@ def _isolated(folder: Path, mib: int) -> int:
         os._exit(code)
     mounts.libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     _loopback_up()
-    place = _new_root(folder, mib, nobody)
+    place = _new_root(folder, mib, nobody, instead)
     _drop_privileges(nobody)
     seccomp.forbid()
     os.environ.update(HOME="/tmp", TMPDIR="/tmp", TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", MPLCONFIGDIR="/tmp/mpl")
@@ -101,7 +109,7 @@ def confine(job: Job) -> None:
     resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
-def _new_root(folder: Path, mib: int, nobody: bool) -> int:
+def _new_root(folder: Path, mib: int, nobody: bool, instead: Mapping[str, str]) -> int:
     mounts.mount("none", "/", "", mounts.REC | mounts.PRIVATE)
     root = folder / "root"
     root.mkdir()
@@ -110,7 +118,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
         (root / name).mkdir(exist_ok=True)
         mounts.mount("tmpfs", str(root / name), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={size},mode=1777")
-    for place in _visible():
+    for place in visible():
         _show(place, root)
     package = Path(bugzoo.__file__).parent
     for name in ROOMS:
@@ -120,6 +128,7 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
         _show(Path(place), root)
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", *glob.glob("/dev/nvidia*")):
         _show(Path(device), root, read_only=False)
+    _withhold(instead, root)
     (root / "proc").mkdir()
     mounts.mount("proc", str(root / "proc"), "proc", mounts.NOSUID | mounts.NODEV)
     place = _own_place(folder, root, mib, nobody)
@@ -132,6 +141,17 @@ def _new_root(folder: Path, mib: int, nobody: bool) -> int:
     os.rmdir("/old")
     mounts.read_only("/", recursive=False)
     return place
+
+
+def _withhold(instead: Mapping[str, str], root: Path) -> None:
+    """Bind other files over those that a submission must not read, and an empty folder where there is no other."""
+    empty = root / "empty"
+    empty.mkdir()
+    for place, other in instead.items():
+        target = root / Path(place).relative_to("/")
+        if os.path.lexists(target):  # a link would be an error of ours: it is refused, not left as it is
+            mounts.mount(other or str(empty), str(target), "", mounts.BIND)
+            mounts.read_only(str(target), recursive=False)
 
 
 def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
@@ -150,7 +170,7 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
     return os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _visible() -> list[Path]:
+def visible() -> list[Path]:
     """Return the places that the script may see: Python, its packages and the system's libraries."""
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"]
     system += [f"/etc/{name}" for name in ("ld.so.cache", "passwd", "group", "hosts", "nsswitch.conf", "localtime")]

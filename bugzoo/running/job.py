@@ -82,6 +82,8 @@ class Job:
     """With an overlay: this is a repeated run. The script can open no connection, and start only loader workers."""
     isolated: bool = False
     """For other people's code: no network, read-only files except a temporary folder, an empty environment."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """With `isolated`: installed path -> path of what the script sees there, besides what `bugzoo.withheld` always replaces."""
     export: tuple[str, ...] = ()
     """Names of the script whose tensors are returned in `Run.arrays`: a module's state_dict, a tensor, an array."""
     predict: tuple[np.ndarray, ...] = ()

@@ -37,6 +37,11 @@ def run_worker(job: Job, on_step: Callable[[dict[str, Any]], None] | None = None
     `on_step` gets each step of rank 0 during the run and may raise StopRun. Ctrl-C ends the job as `stopped`, with the
     steps so far. A second Ctrl-C during that raises KeyboardInterrupt.
     """
+    if job.isolated and not portable():
+        from bugzoo import withheld  # not shown in the sandbox, where this module is imported for several ranks
+        from bugzoo.running.isolation import visible
+
+        job = replace(job, instead=withheld.everywhere(visible()) | dict(job.instead))
     folder = Path(tempfile.mkdtemp(prefix="bugzoo-"))
     second = overlay.second_place(folder) if job.overlay and not portable() else None
     try:

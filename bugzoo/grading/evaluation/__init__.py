@@ -14,14 +14,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from bugzoo import programs
+from bugzoo import programs, withheld
 from bugzoo.errors import UserError
+from bugzoo.grading import salt
 from bugzoo.grading.evaluation.helpers import each, shifted
 from bugzoo.grading.evaluation.members import Members, rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS, TaskKind
 
 SHIFT = 11
-"""Added to a scenario's seed for the grader's own draws."""
+"""Added to a scenario's seed for the grader's own draws, and the salt's number on top (`bugzoo.grading.salt`)."""
+LINES = 400
+"""Lines at the end of a program's own list `lines` that it holds out."""
 
 
 def task(program: str) -> TaskKind:
@@ -39,9 +42,17 @@ def task(program: str) -> TaskKind:
 
 
 def held_out(space: Mapping[str, Any], program: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return inputs for the model, and their targets."""
-    inputs, targets = _work_out("held_out", space, program, seed + SHIFT)
+    """Return inputs for the model, and their targets. Draws depend on the salt, also those that name the seed."""
+    more = salt.number()
+    own = {**space, "seed": space["seed"] + more} if more else space
+    inputs, targets = _work_out("held_out", own, program, seed + SHIFT + more)
     return np.asarray(inputs), np.asarray(targets)
+
+
+def unseen(space: Mapping[str, Any]) -> dict[str, str]:
+    """Return `Job.instead` for a program that holds out lines from all over Python's help texts; empty for others."""
+    lines = space.get("lines")
+    return withheld.without_lines(lines, lines[-LINES:]) if lines else {}
 
 
 def members(space: Mapping[str, Any], program: str) -> Members:

@@ -1,0 +1,70 @@
+"""What the sandbox withholds: the grader's held-out examples, where a package or Python itself has installed them.
+
+Other files lie over the real ones there. They have the same shape and format, and are equal up to the first held-out
+example. The rest is made of what comes before it, so it tells nothing new (`tables`, `texts`). `everywhere` covers every
+program but those that hold out lines from all over the help texts: `without_lines` does.
+
+Files are made once, in the cache folder, by the process that asks for a job. A submission's process never reads the real
+ones. `bugzoo.grading.salt` withholds what is generated from a seed.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+from bugzoo import kept, record
+from bugzoo.withheld.making import made
+from bugzoo.withheld.tables import KINDS, write_table
+from bugzoo.withheld.texts import Line, folder, other_lines, other_tail, write_texts
+
+_LIBRARIES = ("", "lib*/", "local/lib*/", "pkgs/*/lib/", "envs/*/lib/")
+"""Where the libraries of a Python installation lie, below a place that the sandbox shows."""
+_MANUALS = ("/usr/share/doc", "/usr/share/info")
+"""The system's manuals, which may hold the texts of Python's help. No submission needs them."""
+
+
+def everywhere(places: Iterable[Path]) -> dict[str, str]:
+    """Return installed path -> path of what the sandbox shows there, "" for an empty folder. Missing files are made.
+
+    `places`: what the sandbox shows of this machine. Also empty are this user's record and cache, in case they lie below
+    one of them. Raises OSError.
+    """
+    shown = tuple(places)
+    found = dict.fromkeys(_hidden(shown), "")
+    for real in _copies(shown):
+        if real.name in KINDS:
+            found[str(real)] = made(real, partial(write_table, real))
+        else:  # the help texts of another Python show nothing
+            found[str(real)] = made(real, partial(write_texts, other_tail)) if real == folder() else ""
+    return found
+
+
+def without_lines(lines: Sequence[Line], held: Iterable[Line]) -> dict[str, str]:
+    """Return the same for help texts without the end of each line in `held`. `lines`: all lines, as tuples of words.
+
+    In the sorted lines, each new one takes the place of the old one, so a program that sorts or shuffles them draws the
+    others as before. Raises OSError.
+    """
+    real, gone = folder(), sorted(set(held))
+    other = partial(other_lines, known=sorted(lines), held=gone)
+    return {str(real): made(real, partial(write_texts, other), repr(gone))}
+
+
+@cache
+def _copies(places: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return all copies of the tables and help texts in what the sandbox shows."""
+    data = [f"sklearn/datasets/data/{name}" for name in KINDS]
+    below = [
+        f"{where}python*/{name}" for where in _LIBRARIES for name in ("pydoc_data", *(f"*-packages/{x}" for x in data))
+    ]
+    found = [path for place in places if place.is_dir() for name in (*data, *below) for path in place.glob(name)]
+    return tuple(sorted({Path(os.path.realpath(path)) for path in [*found, folder()]}))
+
+
+def _hidden(places: tuple[Path, ...]) -> Iterator[str]:
+    shown = [Path(os.path.realpath(place)) for place in places]
+    for place in (*map(Path, _MANUALS), record.folder(), kept.folder()):
+        real = Path(os.path.realpath(place))
+        if real.is_dir() and any(real.is_relative_to(one) for one in shown):
+            yield str(real)
