@@ -293,7 +293,7 @@ def _judge(run: Run, case: Scenario, wide: float) -> list[Check]:
     found.append(checks.trained(run, case, other))
     found.append(checks.fall(run, other))
     found += checks.recovery(run, case, other, may.own_forward, may.same_forward, wide)
-    found += each_step.checks(run, case, other)
+    found += each_step.checks(run, case, other, thorough=all(check.passed for check in found))
     found += integrity.integrity(run, case, other)
     if may.healthy:
         found.append(integrity.unchanged(run, case, other))

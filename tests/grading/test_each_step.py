@@ -10,7 +10,7 @@ from bugzoo.grading import each_step, reference
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.data_order import shares
 from bugzoo.grading.each_step import DRAWN, checks, draw
-from bugzoo.grading.grade import job_of
+from bugzoo.grading.grade import grade, job_of
 from bugzoo.grading.healthy_step import BATCH, body
 from bugzoo.grading.other_dropout import DRAWS, Drawn
 from bugzoo.running import run_worker
@@ -134,10 +134,37 @@ def test_a_run_that_leaves_no_step_is_wrong():
     assert only.name == "steps" and only.status == "wrong"
 
 
-def test_another_model_cannot_be_made_again():
-    text = healthy(SOFTMAX).replace("layer2", "middle")
-    (check,) = checks(kept(text, SOFTMAX), SOFTMAX, twin(SOFTMAX))
-    assert check.status == "cannot be graded" and "other names" in check.saw
+def test_renamed_layers_are_told_by_their_order_and_another_model_is_not_graded():
+    assert not failed(healthy(SOFTMAX).replace("layer2", "middle"), SOFTMAX)
+    wider = healthy(SOFTMAX, ("self.head = nn.Linear(", "self.more = nn.Linear(3, 3)\n        self.head = nn.Linear("))
+    (check,) = checks(kept(wider, SOFTMAX), SOFTMAX, twin(SOFTMAX))
+    assert check.status == "cannot be graded" and "other shapes" in check.saw
+
+
+def test_steps_that_hide_their_batch_are_not_passed_over():
+    hidden = "logits = model(inputs)\n        loss ="
+    peek = "model(inputs[:1]) if epoch in (2, 3) else None\n        " + hidden
+    (check,) = checks(kept(healthy(SOFTMAX, (hidden, peek)), SOFTMAX), SOFTMAX, twin(SOFTMAX))
+    assert check.status == "cannot be graded" and "of 24 drawn steps" in check.saw
+
+
+def test_one_more_seed_is_drawn_and_two_whole_epochs_of_it():
+    assert each_step.other_seed(4, (0, 1, 2)) == each_step.other_seed(4, (0, 1, 2)) >= 3
+    assert len({each_step.other_seed(number, (0, 1, 2)) for number in range(50)}) > 45
+    for number in range(20):
+        chosen = [step for step, one in enumerate(each_step.stretches(number, 216, 36)) if one]
+        epochs = sorted({step // 36 for step in chosen})
+        assert len(epochs) == 2 and set(chosen) | {215} == {e * 36 + s for e in epochs for s in range(36)} | {215}
+    assert sum(each_step.stretches(1, 120, None)) in (79, 80) and sum(each_step.stretches(1, 900, 300)) == 80
+
+
+@pytest.mark.slow
+def test_what_is_wrong_once_an_epoch_is_seen_on_the_drawn_seed():
+    edit = (LOSS, LOSS.replace("logits,", "F.softmax(logits, dim=-1) if step % 36 == 5 else logits,"))
+    result = grade(healthy(SOFTMAX, edit), SOFTMAX, draw=6)
+    assert result.status == "wrong" and result.draw == 6
+    saw = next(check.saw for check in result.checks if check.name == "gradient" and not check.passed)
+    assert saw.startswith(f"With seed {each_step.other_seed(6, (0, 1, 2))}:"), "none of its 72 steps was drawn before"
 
 
 def test_shares_by_block():

@@ -45,6 +45,7 @@ FAULT = Fault(
         ),
         "all of it detached": Swap(LINE, f"{LINE}\naverage = average.detach()"),
     },
+    free=("length",),
     hints=(
         "The first step works and the second does not. What does the second one hold that the first did not?",
         "Draw what the loss of the second step is computed from. Does all of it belong to this batch?",

@@ -49,6 +49,7 @@ FAULT = Fault(
             before(BACKWARD, "for parameter in model.parameters():\n    parameter *= 0.9999"),
         )
     },
+    free=("update",),
     hints=(
         "Look at what happens to the parameters between the optimizer's step() and the next batch.",
         "The traceback names a line of the loop. Which tensor is on its left side, and what does its is_leaf say?",
