@@ -1,7 +1,7 @@
 """Compare steps that were drawn after the hand-in with the healthy program's own steps, from the same state and batch.
 
-The submission's process keeps them without knowing which come next (`watching.steps`); here each is made again by the
-healthy program (`healthy_step`). So what is wrong only in some epochs, only in training mode or only now and then has the
+The submission's process keeps them without knowing which come next (`watching.steps`); here the healthy
+program repeats each (`healthy_step`). So what is wrong only in some epochs, only in training mode or only now and then has the
 same chance to be seen at every step. Only gradient, update and answers are compared, in any form that the code has.
 """
 
@@ -42,7 +42,7 @@ ROUNDED = 0.2
 AGREE, EQUAL = 0.97, 2e-3
 """As for the trained model (`checks`): share of equal predictions, largest difference of outputs."""
 OTHERS = 0.05
-"""Share of samples that may be unknown, and of steps that cannot be made again."""
+"""Share of samples that may be unknown, and of steps that cannot be repeated."""
 PARTS = ("gradient", "update", "answers")
 
 
@@ -112,7 +112,7 @@ class Found:
 
 
 def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> Found:
-    """Make the kept steps of a run again. Raises any error for malformed arrays.
+    """Repeat the kept steps of a run. Raises any error for malformed arrays.
 
     Unless `thorough`, a step with another gradient is not tried with other right repairs or other dropout.
     """
@@ -181,19 +181,19 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
     free = {*may.free, *(("gradient", "answers") if may.own_forward else ())}
     if set(PARTS) <= free:
         return []
-    if "steps" not in run.arrays:
-        saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
-        return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
     found = compared(run, case, twin, thorough)
     made = len(found.gradient)
+    if not made and not found.skipped:
+        saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
+        return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
     if not made or len(found.skipped) > OTHERS * (made + len(found.skipped)):
-        if may.own_forward:  # a repair may build another model
+        if may.own_forward or not thorough:  # a repair may build another model; what is refused anyway needs no person
             return []
         why = next(iter(found.skipped.values()), "none was seen")
-        saw = f"The healthy program could make {made} of {made + len(found.skipped)} drawn steps again: {why}."
+        saw = f"The healthy program could repeat {made} of {made + len(found.skipped)} drawn steps: {why}."
         wanted = "Each step should call the model once with its whole batch, and the model's parameters should stay."
         return [Check("steps", "cannot be graded", saw, wanted, float(made), group="gone")]
-    done = f"{made} steps were drawn and made again by the healthy program, from the same weights and the same batch."
+    done = f"{made} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
     result = [_data(found)]
     if "order" not in free and (order := data_order.check(found.places, case)):
         result.append(order)

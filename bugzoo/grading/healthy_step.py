@@ -1,4 +1,4 @@
-"""Make a kept training step again with the healthy program: from the same state and batch, in the grader's process.
+"""Repeat a kept training step with the healthy program, from the same state and batch, in the grader's process.
 
 The healthy program's own loop body runs, without the statements that fetch or convert the batch: the batch is the kept
 one. Gradients are those with which its optimizer would step. The update is that of the healthy twin's optimizer, with the

@@ -25,7 +25,7 @@ TITLES = {
     "speed": "Duration",
     "forward pass": "Outputs of the model",
     "answers": "Predictions of the model",
-    "steps": "Steps made again",
+    "steps": "Repeated steps",
     "order": "Order of the data",
     "data at steps": "Training data of drawn steps",
     "gradient": "Gradients step by step",

@@ -1,11 +1,10 @@
 """Record module calls: which root module ran, in train or eval mode, with or without gradients, and output statistics."""
 
-import contextlib
 import math
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
@@ -66,18 +65,6 @@ class Forwards:
         _hooks.pop(self._post_id, None)
         self._sampling = None
         self.validation.closed = True
-
-    @contextlib.contextmanager
-    def unheard(self) -> Iterator[None]:
-        """Within the block, calls of modules are not recorded: they are the watch's own."""
-        before, after = _pre_hooks.pop(self._pre_id, None), _hooks.pop(self._post_id, None)
-        try:
-            yield
-        finally:
-            if before is not None:
-                _pre_hooks[self._pre_id] = before
-            if after is not None:
-                _hooks[self._post_id] = after
 
     def _before(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """Return None, or in a replay the original arguments of the forward pass."""

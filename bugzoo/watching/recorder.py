@@ -100,8 +100,7 @@ class Recorder:
             if self.history is not None:
                 self.history.at_forward(args)
             if self.steps is not None:
-                with self.forwards.unheard():
-                    self.steps.at_forward(module, args)
+                self.steps.at_forward(module, args)
 
     # -- backward -----------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,8 @@ class Step:
     """Parameters and buffers when the next step begins; without those that were replaced by others."""
     answers: Tensor | None = None
     """The model's output in eval mode, with the state after the step, on the inputs of its last call."""
+    model: nn.Module | None = None
+    """A copy of the model after the step. It is called when the script has ended, so that the training notices nothing."""
 
     def renamed(self, names: dict[str, str]) -> "Step":
         """Return the same step with other names: old -> new; a slot's key keeps what follows the name."""
@@ -81,7 +83,6 @@ class Steps:
         self.moment, self.wanted, self.model = moment, wanted, model
         self.kept: list[Step] = []
         self.settings: list[list[Any]] = []
-        self.busy = False
         self._latest: dict[int, Any] = {}
         self._asked = 0
         self._open: Step | None = None
@@ -145,7 +146,8 @@ class Steps:
             for place, call in enumerate(step.calls):
                 for kind in ("inputs", "beside"):
                     parts += [([kind, place], value) for value in getattr(call, kind)]
-            parts += [(["answers", ""], step.answers)] if step.answers is not None else []
+            answers = _answers(step.model, step.calls[-1].inputs)
+            parts += [(["answers", ""], answers)] if answers is not None else []
             about["steps"].append({
                 "number": step.number, "training": [call.training for call in step.calls],
                 "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
@@ -187,7 +189,7 @@ class Steps:
             return
         parameters, buffers = now
         step.after = {name: v for name, v in parameters.items() if _alike(v, step.parameters.get(name))} | buffers
-        step.answers = self._answers(model, step.calls[-1].inputs)
+        step.model = _own(model)
         self.kept.append(step)
 
     def _wanted_at(self, number: int) -> bool:
@@ -198,17 +200,23 @@ class Steps:
             answer = self.wanted()
         return answer
 
-    def _answers(self, model: nn.Module, inputs: list[Tensor]) -> Tensor | None:
-        """Return a copy of the model's output in eval mode; None if the model cannot be copied or called."""
-        self.busy = True
-        try:
-            with torch.no_grad(), torch.random.fork_rng(devices=[]):
-                found = copy.deepcopy(model).eval()(*inputs)
-            return _copy(found) if isinstance(found, Tensor) else None
-        except Exception:  # the model may be anything
-            return None
-        finally:
-            self.busy = False
+
+def _answers(model: nn.Module | None, inputs: list[Tensor]) -> Tensor | None:
+    """Return the model's output in eval mode; None if there is none."""
+    try:
+        with torch.no_grad():
+            found = model.eval()(*inputs) if model is not None else None
+        return found if isinstance(found, Tensor) else None
+    except Exception:  # the model may be anything
+        return None
+
+
+def _own(model: nn.Module) -> nn.Module | None:
+    """Return a copy of the model, None if it cannot be copied."""
+    try:
+        return copy.deepcopy(model)
+    except Exception:
+        return None
 
 
 def _copy(value: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Steps drawn after the hand-in are made again by the healthy program: wrong now and then has no place to hide."""
+"""Steps drawn after the hand-in are repeated by the healthy program, so that what is wrong only at times is seen."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_the_steps_are_drawn_again_by_the_same_number_only():
 
 
 @pytest.mark.parametrize("program", programs.names())
-def test_every_program_has_a_step_that_can_be_made_again(program):
+def test_every_program_has_a_step_that_can_be_repeated(program):
     case = Scenario(program)
     fetching, rest = body(reference.healthy_text(case), program)
     assert not set(BATCH) & {name for name in rest.co_names if name == "train_loader"}

@@ -86,7 +86,7 @@ def test_what_the_grader_cannot_see_is_not_called_wrong(source, said):
 
 def test_who_takes_the_watch_away_is_wrong_all_the_same():
     result = must_fail(after("Settings", DEAF)(MENDED))
-    assert result.status == "wrong" and "tools" in failed(result)
+    assert result.status == "wrong" and {"tools", "steps"} & failed(result)
 
 
 def test_the_seed_may_have_a_type_but_no_other_name():
@@ -97,7 +97,7 @@ def test_the_seed_may_have_a_type_but_no_other_name():
 
 def test_a_softmax_in_other_words_is_still_one():
     result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
-    assert failed(result) == {"training loss", "overfit_one_batch"} and result.points == 0
+    assert failed(result) == {"training loss", "overfit_one_batch", "gradient"} and result.points == 0
 
 
 @pytest.mark.sampled(2)
@@ -189,12 +189,13 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
     name, line = "17_second_opinion", "        losses.append(loss.item())\n"
     assert hand_in(name, (line, LOOKING)).passed
     clip = "        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)\n"
-    assert failed(hand_in(name, (line, LOOKING), (STEP, clip + STEP))) == {"agreement"}
+    assert failed(hand_in(name, (line, LOOKING), (STEP, clip + STEP))) == {"agreement", "gradient"}
 
 
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(room.checks, "FALL", 100.0)
     monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
+    monkeypatch.setattr(room.each_step, "checks", lambda *_, **__: [])  # which sees it at every step
     result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert result.passed and replace(result, checks=[]).points == 5
 

@@ -9,10 +9,9 @@ import torch
 from bugzoo import programs
 from bugzoo.errors import UserError
 from bugzoo.grading import baseline, checks, evaluation, integrity, second_run
-from bugzoo.grading.evaluation.members import rows, windows
+from bugzoo.grading.evaluation.members import foreign, rows, windows
 from bugzoo.grading.evaluation.tasks import TASKS
 from bugzoo.grading.grade import grade, tidy
-from bugzoo.grading.integrity import foreign
 from bugzoo.grading.reference import membership, questions, shapes, space
 from bugzoo.grading.rows import sketch
 from bugzoo.running import Reading, Run
@@ -171,22 +170,26 @@ def test_what_is_held_out_is_no_training_data_and_the_validation_data_is_neither
 
 def _member(member, row, label):
     given = sketch(row.numpy() + 1e-6) if row.is_floating_point() else row.tolist()
-    return member(given, label.reshape(-1)[-1].item())
+    return member.find(given, label.reshape(-1)[-1].item()) >= 0
+
+
+def _known(members):
+    return lambda row, label: members.find(row, label) >= 0
 
 
 def test_a_row_with_another_s_target_is_none_of_the_training_data():
     table, values = torch.randn(50, 10), torch.randn(50)
-    member = rows(table, values)
+    member = _known(rows(table, values))
     assert member(sketch(table[3]), values[3].item()) and member(sketch(table[3]), None)
     assert not member(sketch(table[3]), values[4].item()) and not member(sketch(table[3] + 0.1), values[3].item())
-    words = rows(torch.tensor([[5, 6, 0], [7, 0, 0]]), torch.tensor([1, 0]))
+    words = _known(rows(torch.tensor([[5, 6, 0], [7, 0, 0]]), torch.tensor([1, 0])))
     assert words([5, 6], 1) and words([5, 6, 0, 0], 1) and not words([5, 6], 0) and not words([6, 5], 1)
     assert words([5, 6], -100) and not words([6, 5], -100), "a target that the loss leaves out says nothing"
     of_lines = rows(torch.tensor([[5, 6, 0], [7, 8, 9]]), torch.tensor([[6, 2, 0], [8, 9, 3]]))
     picked = ([[5, 6, 0], [7, 8, 9]], [6, 2, 8, 9, 3])  # five words were asked for
     assert foreign([picked], of_lines) == (2, 0) and foreign([([[9, 6, 0], [7, 8, 9]], picked[1])], of_lines) == (2, 1)
     assert foreign([([[5, 6, 0], [7, 8, 9]], [6, 2, 0, 8, 9, 4])], of_lines) == (2, 1)
-    text = windows(torch.tensor([1, 2, 3, 4]))
+    text = _known(windows(torch.tensor([1, 2, 3, 4])))
     assert text([2, 3], 4) and not text([2, 3], 1) and not text([300], None)
 
 

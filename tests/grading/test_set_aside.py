@@ -84,7 +84,7 @@ def test_a_class_sets_it_aside_without_a_run_and_grades_it_once_it_is_allowed(gi
     cell_of(made, "diagnosis-answer")["source"] = [f"open({str(mark)!r}, 'w')"]
     hand_in(tmp_path / "in", "eve", made, task.name)
     calls: list[str] = []
-    task.repair = lambda owner, source, records, strict: calls.append(source) or Result("wrong", max_points=5.0)  # type: ignore[method-assign]
+    task.repair = lambda owner, source, records, strict, draw: calls.append(source) or Result("wrong", max_points=5.0)  # type: ignore[method-assign]
     for allow, state in (((), FOR_A_PERSON), ((), FOR_A_PERSON), (["pathlib"], "wrong")):
         [record] = grade_class(tmp_path / "in", task, tmp_path / "kept", allow=allow, trust=True)
         assert record.state == state and (record.points is None) == (state == FOR_A_PERSON), record

@@ -39,7 +39,7 @@ def test_a_class_with_strange_names_has_a_whole_table(folder: Path, tmp_path: Pa
     """Graded, kept, and written to everything that a table goes to; a second call finds all of it again."""
     graded = []
 
-    def repair(self, owner, source, records, strict):
+    def repair(self, owner, source, records, strict, draw):
         graded.append(owner)
         return Result("wrong", message=f"of {owner}")
 

@@ -64,7 +64,7 @@ def test_a_key_without_one_is_graded_as_before(folder):
 
 
 def test_a_class_is_graded_with_the_salt_of_its_key(folder, salts, sandboxed):
-    load(str(folder)).repair("ada", ENDS, [], True)
+    load(str(folder)).repair("ada", ENDS, [], True, 0)
     answer("week_3", {"kind": "repair", "source": ENDS}, folder)
     assert salts == [secret(folder)] * 2
 
@@ -75,7 +75,7 @@ def test_without_a_key_and_without_an_assignment_with_that_of_the_machine(tmp_pa
     task = load("04_flat_loss")
     assert isinstance(task, ExerciseTask)
     monkeypatch.setenv(salt.VARIABLE, "of a worker of the cluster")
-    task.repair("ada", ENDS, [], True)
+    task.repair("ada", ENDS, [], True, 0)
     monkeypatch.setenv(salt.VARIABLE, "of this machine")
     repair.grade(deck.draw(1734, "loss/double_softmax", "mlp"), ENDS)
     assert set(salts) == {"of this machine"} and len(salts) >= 3
