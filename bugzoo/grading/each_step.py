@@ -116,7 +116,7 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) ->
 
     Unless `thorough`, a step with another gradient is not tried with other right repairs or other dropout.
     """
-    found = Found(frozenset(tolerances(case).free))
+    found = Found(_free(case))
     steps, _ = read(run.arrays)  # on a drawn seed the twin is that of another one: it has the same settings
     kind = task(case.program)
     with trusted, one_thread():
@@ -125,7 +125,7 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) ->
             try:
                 step = healthy.named(step)
                 _compare(healthy, step, member, found)
-                if step.answers is not None:
+                if step.answers is not None and "answers" not in found.free:
                     wanted, given = healthy.answers(step).numpy(), step.answers.float().numpy()
                     found.agreement[step.number] = kind.agreement(wanted, given)
                     found.gap[step.number] = kind.difference(wanted, given)
@@ -138,6 +138,12 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) ->
             return found
         found.drawn = drawn(healthy, found.open)
     return found
+
+
+def _free(case: Scenario) -> frozenset[str]:
+    """Return what a correct repair of this case may change at a step."""
+    may = tolerances(case)
+    return frozenset((*may.free, *(("gradient", "answers") if may.own_forward else ())))
 
 
 def _otherwise_right(case: Scenario, twin: Baseline, found: Found) -> bool:
@@ -177,12 +183,11 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
     """
     if case.ranks > 1:
         return []
-    may = tolerances(case)
-    free = {*may.free, *(("gradient", "answers") if may.own_forward else ())}
+    may, free = tolerances(case), _free(case)
     if set(PARTS) <= free:
         return []
     found = compared(run, case, twin, thorough)
-    made = len(found.gradient)
+    made = len(found.update)
     if not made and not found.skipped:
         saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
         return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
@@ -194,7 +199,7 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
         wanted = "Each step should call the model once with its whole batch, and the model's parameters should stay."
         return [Check("steps", "cannot be graded", saw, wanted, float(made), group="gone")]
     done = f"{made} steps were drawn, and the healthy program repeated them from the same weights and the same batch."
-    result = [_data(found)]
+    result = [_data(found)] if found.places else []
     if "order" not in free and (order := data_order.check(found.places, case)):
         result.append(order)
     if "gradient" not in free and not found.unsettled:
@@ -259,12 +264,16 @@ def _answers(found: Found, same: bool) -> Check:
 
 def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) -> None:
     """Compare one step: gradient and update; and look up its batch."""
-    gap, chosen = _nearest(healthy, step, found)
-    found.gradient[step.number] = gap
-    batches = zip(step.calls, chosen, strict=True)
-    found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
-    if gap > found.room:
-        found.open.append((step, chosen))
+    if "gradient" in found.free:
+        chosen = next(iter(_candidates(healthy, step)), [])
+    else:
+        gap, chosen = _nearest(healthy, step, found)
+        found.gradient[step.number] = gap
+        if gap > found.room:
+            found.open.append((step, chosen))
+    if chosen:
+        batches = zip(step.calls, chosen, strict=True)
+        found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
     made = updated(step, healthy.settings)
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
     wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}
@@ -272,11 +281,16 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
     found.update[step.number] = difference(moved, wanted)
 
 
+def _candidates(healthy: HealthyStep, step: Step) -> list[list[Tensor]]:
+    """Return the possible targets of all calls, in the order of the tensors beside them."""
+    each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
+    return [list(targets) for targets in zip(*each, strict=False)]
+
+
 def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:
     """Return the smallest difference to a healthy gradient, and the targets that give it."""
     best, chosen = float("inf"), []
-    each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
-    for targets in map(list, zip(*each, strict=False)):
+    for targets in _candidates(healthy, step):
         try:
             gap = _gap(step, healthy.mean(step, targets), found)
         except CannotRepeat:  # numbers of another kind, as the rows of a table

@@ -202,7 +202,7 @@ class Steps:
 
 
 def _answers(model: nn.Module | None, inputs: list[Tensor]) -> Tensor | None:
-    """Return the model's output in eval mode; None if there is none."""
+    """Return the model's output in eval mode. Without a model the result is None."""
     try:
         with torch.no_grad():
             found = model.eval()(*inputs) if model is not None else None

@@ -41,6 +41,7 @@ FAULT = Fault(
         "a lower rate": after(OPTIMIZER, 'optimizer.param_groups[0]["lr"] /= 2'),
         "every second batch": (remove(SCHEDULER_STEP), after(COUNTER, "if step % 2:\n    scheduler.step()")),
     },
+    free=("update",),
     shown_by=("loss_curve",),
     hints=(
         "Does the loss have a rhythm? Count the steps of one wave.",

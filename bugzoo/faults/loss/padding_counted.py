@@ -50,6 +50,7 @@ FAULT = Fault(
         },
     )
     | {"a lower rate": rewrite(LEARNING_RATE, LR="fold($LR / 2)")},
+    free=("gradient",),
     hints=(
         "Over how many targets is the training loss a mean, and over how many the validation loss?",
         "Take the shortest line of a batch and print its targets after the end of the line.",

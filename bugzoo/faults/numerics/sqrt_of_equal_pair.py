@@ -92,6 +92,7 @@ FAULT = Fault(
         ),
         "loss mended": before(BACKWARD, "loss = torch.nan_to_num(loss)"),
     },
+    free=("rounding",),
     shown_by=("gradient_health",),
     hints=(
         "The first NaN in the loss is not the first bad number. Which number is, and is it in the forward or the backward pass?",
