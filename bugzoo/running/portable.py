@@ -194,16 +194,9 @@ class _Watch:
             return
         self.looked = now
         self.members = _family(self.process.pid)
-        self.used = max(self.used, self._processor_seconds())
+        self.used = max(self.used, processes.shares([one.pid for one in self.members])[0])
         if self.begun:
             self.peak = max(self.peak, self._resident() - self.base)
-
-    def _processor_seconds(self) -> float:
-        total = 0.0
-        for one in self.members:
-            with contextlib.suppress(psutil.Error):
-                total += sum(one.cpu_times()[:2])
-        return total
 
     def _resident(self) -> float:
         total = 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 
+from bugzoo.machine import portable
 from bugzoo.watching import npz
 
 _MOST_RANKS, _MOST_PROCESSES = 64, 100
@@ -38,6 +39,24 @@ def field(pid: int, file: str, *names: str) -> int:
             if line.split(":")[0] in names:
                 total += int(line.split()[1]) * 1024
     return total
+
+
+def shares(pids: list[int]) -> tuple[float, float]:
+    """Return (total processor seconds, the longest time that one of them was ready but waited for a processor).
+
+    Linux counts this for their main threads; `own_time` counts all threads. Other systems give 0.
+    """
+    used, waited = 0.0, 0.0
+    if portable():
+        for pid in pids:
+            with contextlib.suppress(psutil.Error):
+                used += sum(psutil.Process(pid).cpu_times()[:2])
+        return used, waited
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            mine, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+            used, waited = used + int(mine) * 1e-9, max(waited, int(others) * 1e-9)
+    return used, waited
 
 
 def own_peak() -> int:
