@@ -4,6 +4,8 @@ import os
 import textwrap
 from typing import Any
 
+from bugzoo.printable import printable
+
 
 def kernel() -> Any:
     """Return the running IPython kernel, None outside one."""
@@ -42,7 +44,8 @@ WIDE = 96
 
 
 def fit(text: str, indent: str = "    ") -> str:
-    """Return the text with long lines broken between words if a browser shows it, otherwise unchanged."""
+    """Return the printable text, with long lines broken between words if a browser shows it."""
+    text = printable(text)  # it may quote a program's own words
     if headless():
         return text
     how = {"width": WIDE, "subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}

@@ -15,6 +15,7 @@ from bugzoo.cli.arguments import finite, place
 from bugzoo.cli.output import emit, json_option, steps
 from bugzoo.errors import UserError
 from bugzoo.files import check_folder, check_place, write_atomic
+from bugzoo.printable import printable
 from bugzoo.syntax import source_lines
 
 WIDTH = 112
@@ -117,7 +118,7 @@ def checkup(
 
         write_atomic(html, page(report, tests))
     if json != "-":
-        print(tell(report, tests))
+        print(printable(tell(report, tests)))
         if html:
             print(f"written: {html}")
     raise typer.Exit(CODES[report.outcome] if exit_code else 0)
@@ -168,7 +169,7 @@ def _say_verdict(target: Path, outcome: str, why: str, json: str | None) -> None
     if json:
         emit({"file": str(target), "outcome": outcome, "why": why}, json)
     if json != "-":
-        print(f"{target}: {outcome}" + (f": {why}" if why else ""))
+        print(printable(f"{target}: {outcome}" + (f": {why}" if why else "")))
 
 
 def _new_folder(keep: Path) -> None:

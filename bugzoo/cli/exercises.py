@@ -10,6 +10,7 @@ from bugzoo.cli.arguments import executor_option, place
 from bugzoo.cli.command import App
 from bugzoo.cli.output import built, emit, json_option, progress, table
 from bugzoo.files import check_folder
+from bugzoo.printable import printable
 
 Json = Annotated[str | None, json_option()]
 Folder = Annotated[
@@ -91,7 +92,7 @@ def _proofs(report: Any) -> None:
         said += [f"{proof.exercise}: {text}" for text in proof.problems]
     table(["exercise", *heads.values(), "diagnoses", "result"], lines)
     for text in said:
-        print(text)
+        print(printable(text))
     print(f"{report.runs} submissions and notebooks ({report.cached} from the cache) in {report.seconds:.1f} s")
 
 

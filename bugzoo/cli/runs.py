@@ -13,6 +13,7 @@ from bugzoo.cli.catalogue import Faults
 from bugzoo.cli.output import console, emit, json_option, steps, table
 from bugzoo.errors import UserError, unknown
 from bugzoo.files import check_place, write_atomic
+from bugzoo.printable import printable
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
@@ -113,7 +114,8 @@ def report(found: dict[str, Any]) -> None:
         where = f", line {first['line']}" if first.get("line") else ""
         out.print(Text(f"First non-finite number: step {first['step']}, {first.get('module') or '?'} ({place}{where})"))
     if error:
-        out.print(Text(f"{error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}"))
+        said = printable(str(error["message"] or ""))
+        out.print(Text(f"{error['type']}: {said.splitlines()[0] if said else ''}"))
     main = found["broken"] or found["healthy"]
     out.print(Text("Verdict", style="bold"))
     for fired in main["fired"]:

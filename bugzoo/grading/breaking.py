@@ -23,6 +23,7 @@ from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, stat
 from bugzoo.grading.seeds_together import crashed, status_of, with_seed
 from bugzoo.grading.symptoms import passes, symptom
 from bugzoo.grading.unchanged_parts import PARTS, changed
+from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, left
 from bugzoo.running import Run, sandbox
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.views.table import views_of
@@ -49,7 +50,6 @@ def grade_break(
     """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`."""
     assert exercise.breaks is not None
     started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
-    source = device.on_cpu(source)
     seeds = exercise.seeds if seeds is None else seeds
 
     def ended(status: str, found: Sequence[Check] = (), message: str = "") -> Result:
@@ -57,6 +57,14 @@ def grade_break(
         spent = time.perf_counter() - started
         return Result(status, share, list(found), message[:300], spent, round(share * most, 4), most)
 
+    def spoilt(why: object) -> Result:
+        return ended("wrong", message=for_a_person(why).message)
+
+    try:
+        check_text(source)
+    except Unreadable as why:
+        return spoilt(why)
+    source = device.on_cpu(source)
     if not attempted and grade.same_program(source, grade.handed_out(exercise)):
         return ended("not attempted", message=UNCHANGED)
     grade.ahead(exercise.scenario, seeds[0])
@@ -78,11 +86,12 @@ def grade_break(
             judged, numbers = _judge(run, case, asked)
             if seed == seeds[0] and not crashed(judged):
                 judged += unchanged(asked, source, grade.handed_out(exercise))
-        except (OSError, RuntimeError) as error:
-            return ended("cannot be graded", message=str(error))
+        except (Unreadable, RecursionError) as error:
+            return spoilt(error)
+        except (OSError, RuntimeError, MemoryError) as error:
+            return ended("cannot be graded", message=str(error) or grade.NO_MEMORY)
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
-            why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
-            return ended("cannot be graded", message=why)
+            return spoilt(left(error))
         found = judged if seed == seeds[0] else with_seed(found, judged, seed)
         each.append(numbers)
         if not all(check.passed for check in judged) and not all_seeds:

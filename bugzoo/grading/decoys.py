@@ -85,7 +85,7 @@ def priced(source: str, case: Scenario, grade: Callable[[Scenario], Result]) -> 
         return result
     try:
         gone = touched(source, case)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return result
     if gone and not result.passed:
         other = grade(case.undecoyed())

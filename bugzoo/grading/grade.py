@@ -31,6 +31,7 @@ from bugzoo.grading.partial_credit import repaired, shows
 from bugzoo.grading.program import join, split
 from bugzoo.grading.seeds_together import crashed, status_of, together, with_seed
 from bugzoo.grading.tolerances import tolerances
+from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, left, usable
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox, warm_up
 from bugzoo.scenario import Scenario, with_settings
 from bugzoo.syntax import parse
@@ -46,6 +47,7 @@ HALF = 0.6
 """Share of the points that all partial repairs of an assignment earn together while a fault is left."""
 IN_TWO = 1.0
 """The same of a *two* exercise: its learner is told to look for a second fault, and either repair is half of the work."""
+NO_MEMORY = "The grader itself has not enough memory."
 ONE_OF_TWO = "One of two faults is repaired."
 
 
@@ -71,6 +73,10 @@ def grade(
     """
     draw = each_step.number(draw)
     started = time.perf_counter()
+    try:
+        check_text(source)
+    except Unreadable as why:
+        return for_a_person(why)
     source = device.on_cpu(source)  # also a program that was trained on a GPU is graded on the CPU
     if not attempted and same_program(source, tidy(scenario.source)):
         return Result("not attempted", message=UNCHANGED)
@@ -103,11 +109,12 @@ def grade(
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
                 judged += delayed_fault.put_off(job, case, run_of)
-        except (OSError, RuntimeError) as error:
-            return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
+        except (Unreadable, RecursionError) as error:
+            return for_a_person(error, _since(started))
+        except (OSError, RuntimeError, MemoryError) as error:
+            return Result("cannot be graded", message=(str(error) or NO_MEMORY)[:300], seconds=_since(started))
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
-            why = f"The files that its run left cannot be read ({type(error).__name__}: {error})"
-            return Result("cannot be graded", message=why[:300], seconds=_since(started))
+            return for_a_person(left(error), _since(started))
         found = judged if seed == seeds[0] else with_seed(found, judged, seed)
         each.append(judged), cases.append(case)
         parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
@@ -117,8 +124,12 @@ def grade(
     if len(seeds) > 1 and all(check.passed for check in found):
         try:
             found = on_another_seed(source, scenario, seeds, seconds, isolated, draw, found)
-        except (OSError, RuntimeError) as error:
-            return Result("cannot be graded", message=str(error)[:300], seconds=_since(started))
+        except (Unreadable, RecursionError) as error:
+            return for_a_person(error, _since(started))
+        except (OSError, RuntimeError, MemoryError) as error:
+            return Result("cannot be graded", message=(str(error) or NO_MEMORY)[:300], seconds=_since(started))
+        except Exception as error:
+            return for_a_person(left(error), _since(started))
     if len(seeds) > 1 and all(check.passed for check in found):
         found += together(checks.on_average(each, [twin(case) for case in cases], scenario.program, room), seeds)
     status = status_of(found)
@@ -134,7 +145,7 @@ def on_another_seed(
 ) -> list[Check]:
     """Return the checks with those of a run on a drawn seed, of which two whole epochs are compared step by step.
 
-    Its metric is not judged: the band is proved for the known seeds. Raises RuntimeError if the machine fails.
+    Its metric is not judged: the band is proved for the known seeds. Raises RuntimeError and Unreadable as `usable`.
     """
     seed = each_step.other_seed(draw, seeds)
     case, known = seeded(scenario, seed), twin(seeded(scenario, seeds[0]))
@@ -144,9 +155,7 @@ def on_another_seed(
         epoch = reference.epoch(case)
     job = job_of(with_settings(source, {"seed": seed}, "the program"), case, seconds, isolated)
     job = replace(job, after=None, after_args={}, predict=(), keep_steps=each_step.stretches(draw, known.steps, epoch))
-    run = run_worker(job)
-    if run.trouble:
-        raise RuntimeError(run.trouble)
+    run = usable(run_worker(job))
     judged = checks.finished(run)
     if all(check.passed for check in judged):
         judged = each_step.checks(run, case, known)
@@ -272,10 +281,9 @@ def job_of(text: str, case: Scenario, seconds: float, isolated: bool, spared: Se
 
 
 def run_of(job: Job) -> Run:
-    """Run a job. Raises RuntimeError if the machine, not the submission, is at fault."""
+    """Run a job. Raises RuntimeError if the machine is at fault, and Unreadable if the submission spoiled its results."""
     run = run_worker(job)
-    if run.trouble:
-        raise RuntimeError(run.trouble)
+    usable(run)
     run.readings = checks.measured(run)
     return run
 

@@ -46,7 +46,7 @@ def sealed(result: "Result") -> "Result":
 
     why = [f"{check.saw} {check.expected}" for check in result.checks if check.status == "cannot be graded"]
     message = RAISED if result.status == "your code raised" else ""
-    if result.status in SAYS_WHY:
+    if result.status in SAYS_WHY or (result.status == "wrong" and not result.checks):  # of an unreadable program
         message = result.message or " ".join(why)
     states = {group: state(result, group) for group in GROUPS}
     checks = [
@@ -64,7 +64,7 @@ def of_a_trap(result: "Result") -> "Result":
     """
     from bugzoo.grading.model import Check
 
-    if result.status not in ("passed", "wrong"):
+    if result.status not in ("passed", "wrong") or not result.checks:
         return result
     others = [check for check in result.checks if check.name != "agreement"]
     return replace(result, status="wrong", share=0.0, checks=[*others, Check("symptom", "wrong", "", group="gone")])

@@ -9,6 +9,7 @@ from bugzoo.faults.model import Fault, Written
 from bugzoo.grading import lines
 from bugzoo.grading.groups import GROUPS
 from bugzoo.plain import plain
+from bugzoo.printable import printable
 from bugzoo.scenario import Scenario
 
 FOR_A_PERSON = "for a person"
@@ -34,6 +35,8 @@ class Check:
     """Its group, an id in `groups.GROUPS`. Every check of a repair has one; those of a diagnosis have none."""
 
     def __post_init__(self) -> None:
+        for name in ("saw", "expected"):  # they quote a submission's own words
+            object.__setattr__(self, name, printable(getattr(self, name)))
         if self.group and self.group not in GROUPS:
             raise ValueError(f"{self.group!r} is not a group of checks; use one of {', '.join(GROUPS)}")
 
@@ -63,6 +66,9 @@ class Result:
     max_points: float = 0.0
     draw: int | None = None
     """The number from which the compared steps were drawn; None if nothing ran."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, printable(value) if name == "message" else value)
 
     @property
     def passed(self) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from bugzoo.diagnostics import NotApplicable, instrument, reruns
 from bugzoo.errors import UserError
 from bugzoo.faults.evidence import parse
+from bugzoo.grading.unreadable import usable
 from bugzoo.running import Job, Reading, Run
 from bugzoo.scenario import Scenario
 
@@ -33,7 +34,7 @@ def judges(case: Scenario) -> tuple[str, ...]:
 
 
 def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
-    """Return readings over all runs: `run` of this `job`, and the others. Raises RuntimeError if the machine fails."""
+    """Return readings over all runs: `run` of this `job`, and the others. Raises RuntimeError and Unreadable as `usable`."""
     found: dict[str, Reading] = {}
     for name in judges(case):
         if run.outcome != "finished":
@@ -41,8 +42,8 @@ def measure(job: Job, run: Run, case: Scenario) -> dict[str, Reading]:
             continue
         try:
             more = instrument(name).again(replace(job, after=None, after_args={}, export=(), predict=()))
-            if trouble := next((one.trouble for one in more if one.trouble), ""):
-                raise RuntimeError(trouble)
+            for one in more:
+                usable(one)
             if ended := next((one.outcome for one in more if one.outcome != "finished"), ""):
                 kind = "second" if len(more) == 1 else "resumed" if name == BY["resume"] else "further"
                 raise NotApplicable(f"the {kind} run ended as {ended}")

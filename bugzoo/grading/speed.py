@@ -6,6 +6,7 @@ Seconds alone say as much about the machine as about the program. Other load on 
 from dataclasses import replace
 
 from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.unreadable import usable
 from bugzoo.running import Job, Run, run_worker
 from bugzoo.running.pool import run_all
 from bugzoo.scenario import Scenario
@@ -41,8 +42,9 @@ def beside(job: Job, case: Scenario) -> Check:
 
 
 def _ratio(ours: Run, usual: Run) -> float:
-    if trouble := ours.trouble or usual.trouble:
-        raise RuntimeError(trouble)
+    if usual.trouble:
+        raise RuntimeError(usual.trouble)
+    usable(ours)
     if usual.outcome != "finished":
         raise RuntimeError(f"The reference run ended as {usual.outcome}.")
     return ours.elapsed / usual.elapsed if ours.outcome == "finished" else float("inf")

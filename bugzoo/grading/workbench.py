@@ -19,6 +19,7 @@ from bugzoo.errors import UserError
 from bugzoo.frontend import headless
 from bugzoo.grading import healthy, looks
 from bugzoo.grading.program import SECTIONS, cell_name, join, split
+from bugzoo.printable import printable
 
 PARTS = 10
 """Rows of `program.numbers()`."""
@@ -131,7 +132,7 @@ class Program:
         where = places.of_text(run.source)
         print("\n".join(report(self._view.points, run.outcome, run.trace.metrics, twin, where)))
         if error := run.trace.error:
-            print(error.get("traceback") or f"{error.get('type')}: {error.get('message')}")
+            print(printable(error.get("traceback") or f"{error.get('type')}: {error.get('message')}"))
 
     def lines(self) -> None:
         """Print the program with its line numbers, from its first statement on."""

@@ -125,7 +125,7 @@ def _invalid(source: str) -> bool:
     """Return whether the grader cannot run the program at all: a syntax error, or no `seed` to set."""
     try:
         with_settings(source, {"seed": 0}, "the program")
-    except (UserError, SyntaxError, ValueError):
+    except (UserError, SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     return False
 

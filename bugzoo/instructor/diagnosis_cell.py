@@ -63,6 +63,8 @@ def records(
     }  # fmt: skip
     limits = Limits(seconds=20, memory_mib=1024, processes=8)
     run = run_worker(Job(source, file="diagnosis.py", limits=limits, isolated=sandbox.needed(strict), watch=False))
+    if run.spoilt:
+        return [_plain(one) for one in begun], "the cell left files that cannot be read"
     if run.trouble:
         raise RuntimeError(run.trouble)
     lines = [line for line in run.stdout.splitlines() if line.startswith(_MARK)]

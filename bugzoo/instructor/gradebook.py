@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bugzoo.grading.model import FOR_A_PERSON
+from bugzoo.grading.unreadable import A_PERSON
 from bugzoo.instructor.records import MISSING, UNGRADED, Record
 from bugzoo.printable import csv_cell
 
@@ -18,7 +19,7 @@ COLUMNS = (
 
 def notes(record: Record) -> list[str]:
     """Return what is odd about a hand-in: why it could not be graded, that it was renamed, for whom it was drawn."""
-    waiting = record.state in (UNGRADED, FOR_A_PERSON)
+    waiting = record.state in (UNGRADED, FOR_A_PERSON) or record.message.endswith(A_PERSON)
     why = [": ".join(filter(None, (record.state, record.message)))] if waiting else []
     return [*why, *([MISSING] if record.state == MISSING else []), *record.notes]
 

@@ -9,6 +9,7 @@ from bugzoo.errors import UserError
 from bugzoo.lab import borders, healthy_twin, patching, summary
 from bugzoo.lab.engine import Engine, Point
 from bugzoo.lab.frontend import headless
+from bugzoo.printable import printable
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
 
@@ -330,7 +331,7 @@ class LiveView:
         print(bundle["text/plain"])
         error = engine.run.trace.error if engine.run else {"traceback": repr(engine.failure)}
         if error:
-            print(error.get("traceback") or error.get("message", ""))
+            print(printable(error.get("traceback") or error.get("message", "")))
         from bugzoo.lab.frontend import kernel
 
         if kernel() is not None and "image/png" in bundle:

@@ -8,6 +8,7 @@ import ipywidgets as w
 from bugzoo.lab import summary
 from bugzoo.lab.chart import Chart
 from bugzoo.lab.engine import Point
+from bugzoo.printable import printable
 
 if TYPE_CHECKING:
     from bugzoo.lab.view import LiveView
@@ -113,7 +114,7 @@ class ViewWidgets:
         error = run.trace.error
         if error:
             text = error.get("traceback") or f"{error.get('type')}: {error.get('message')}"
-            detail += f"<pre>{html.escape(text)}</pre>"
+            detail += f"<pre>{html.escape(printable(text))}</pre>"
         if not view.explain and steps:
             detail = " · " + summary.last_number(engine.points if engine else [], ended=True) + detail
         self._label(summary.ending(run.outcome, steps, view.explain), detail)

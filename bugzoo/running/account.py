@@ -25,6 +25,10 @@ class Account:
     """Rank, as text -> why its results are not read."""
     full: bool = False
     """Whether the folder for its results was full."""
+    processor_s: float = 0.0
+    """Processor seconds that all its threads used while the script ran."""
+    supervisor_mib: float = 0.0
+    """What the supervisor needed itself, at most at once, on top of the warm process."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the account as plain data."""

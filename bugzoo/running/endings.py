@@ -8,7 +8,7 @@ import signal
 import traceback
 
 from bugzoo.running.account import Account
-from bugzoo.running.job import Job
+from bugzoo.running.job import MOST_FILES, Job
 from bugzoo.watching import outcome
 from bugzoo.watching.records import ErrorRecord
 from bugzoo.watching.trace import Trace
@@ -73,7 +73,8 @@ def from_outside(trace: Trace, job: Job, account: Account, rank: int) -> None:
     """Write into `trace` what the supervisor saw: why it stopped the run, if it did, and the script's line at that time."""
     reason = account.reason
     if account.full and trace.error.get("type") == "Exit":
-        trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({job.limits.result_mib} MiB)"}
+        room = f"{job.limits.result_mib} MiB, or {MOST_FILES:,} files"
+        trace.error |= {"type": "DiskLimit", "message": f"its folder is full ({room})"}
     if job.ranks > 1 and reason == "hung" and trace.outcome == "finished":
         return  # this rank had finished; the others show what hung
     trace.outcome = outcome.of_limit(reason, trace.outcome)
@@ -87,7 +88,8 @@ def from_outside(trace: Trace, job: Job, account: Account, rank: int) -> None:
         limit = f"limit {job.limits.memory_mib} MiB above the imports"
         trace.error = nowhere("MemoryLimit", f"ended at {account.peak_mib:.0f} MiB ({limit})")
     elif reason == "processes":
-        trace.error = nowhere("ProcessLimit", f"more than {job.limits.processes} processes at once")
+        most = f"{job.limits.processes} processes, or {job.limits.threads} threads, at once"
+        trace.error = nowhere("ProcessLimit", f"more than {most}")
 
 
 def nowhere(kind: str, message: str) -> ErrorRecord:
@@ -103,7 +105,7 @@ def _of_script(stack: list[str], file: str) -> list[str]:
 
 def _place(stack: list[str], file: str) -> tuple[str | None, int | None]:
     """Return (file, line) of the script's innermost frame in a stack."""
-    for line in stack:
-        if line.startswith(f'File "{file}", line '):
-            return file, int(line.split(", line ")[1].split()[0])
+    for line in stack:  # a script may have written them itself
+        if found := re.match(rf'File "{re.escape(file)}", line (\d{{1,9}})\b', line):
+            return file, int(found[1])
     return None, None

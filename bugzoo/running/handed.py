@@ -83,8 +83,10 @@ def _look(job: Job, place: Path, folder: Path) -> tuple[dict[str, str], str]:
         except MemoryError:
             reasons[str(rank)] = "What its run left behind takes too much memory to read."
             continue
-        except Exception:  # broken: the caller gets the same error when it reads the copy, or finds none
-            pass
+        except Exception as error:  # without a file the run's ending says why
+            if os.path.lexists(place / FILES[2].format(rank)):  # written last and at once, so this is no half of one
+                reasons[str(rank)] = f"What its run left behind cannot be read ({type(error).__name__})."
+                continue
         if place == folder:
             continue
         try:
@@ -146,8 +148,8 @@ def _copy(source: Path, target: Path, most: int) -> None:
 
 
 def space(place: Path) -> int:
-    """Return the free bytes on the disk of `place`, a very large number if unknown."""
+    """Return the free bytes on the disk of `place`, 0 if it takes no further file, a very large number if unknown."""
     with contextlib.suppress(OSError):
         found = os.statvfs(place)
-        return found.f_bavail * found.f_frsize
+        return 0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize
     return sys.maxsize

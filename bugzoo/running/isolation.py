@@ -37,7 +37,7 @@ from types import MappingProxyType
 
 import bugzoo
 from bugzoo.running import identity, mounts, seccomp
-from bugzoo.running.job import WORK, Job
+from bugzoo.running.job import MOST_FILES, WORK, Job
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _NEWUTS, _NEWIPC, _NEWPID = 0x4000000, 0x8000000, 0x20000000
@@ -54,6 +54,8 @@ ROOMS = (
     "diagnostics",
 )
 """The parts of bugzoo that a submission may read."""
+_MOST_OPEN = 1024
+"""Open files of a process. Each socket holds up to 200 KiB of the kernel's memory, which no other limit counts."""
 
 
 class IsolationError(RuntimeError):
@@ -102,22 +104,24 @@ def _isolated(folder: Path, mib: int, instead: Mapping[str, str]) -> int:
 
 
 def confine(job: Job) -> None:
-    """Set resource limits that the script cannot raise: file size, core dumps, processes and threads."""
+    """Set resource limits that the script cannot raise: file size, open files, core dumps, processes and threads."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**29, 2**29))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = job.limits.processes * 8
-    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    for kind, most in ((resource.RLIMIT_NPROC, job.limits.threads), (resource.RLIMIT_NOFILE, _MOST_OPEN)):
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
 
 
 def _new_root(folder: Path, mib: int, nobody: bool, instead: Mapping[str, str]) -> int:
     mounts.mount("none", "/", "", mounts.REC | mounts.PRIVATE)
     root = folder / "root"
     root.mkdir()
-    mounts.mount("tmpfs", str(root), "tmpfs", mounts.NOSUID | mounts.NODEV, "size=1m,mode=755")
+    _mount_memory(root, "1m", "755")
     # first of all, because bugzoo or its Python may be below /tmp
     for name, size in (("tmp", "128m"), ("dev", "1m"), ("dev/shm", "64m")):
         (root / name).mkdir(exist_ok=True)
-        mounts.mount("tmpfs", str(root / name), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={size},mode=1777")
+        _mount_memory(root / name, size, "1777")
     for place in visible():
         _show(place, root)
     package = Path(bugzoo.__file__).parent
@@ -158,7 +162,7 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
     """Mount a small file system in memory at the path of `folder` under `root`, with the job's files and an owner."""
     target = root / folder.relative_to("/")
     target.mkdir(parents=True)
-    mounts.mount("tmpfs", str(target), "tmpfs", mounts.NOSUID | mounts.NODEV, f"size={mib}m,mode=700")
+    _mount_memory(target, f"{mib}m", "700")
     for file in folder.iterdir():
         if file.is_file():
             shutil.copyfile(file, target / file.name)
@@ -168,6 +172,12 @@ def _own_place(folder: Path, root: Path, mib: int, nobody: bool) -> int:
         for path in (target, *target.rglob("*")):
             os.chown(path, identity.NOBODY, identity.NOBODY)
     return os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _mount_memory(place: Path, size: str, mode: str) -> None:
+    """Mount a file system in memory. An empty file takes none of its size, but takes the kernel's memory."""
+    options = f"size={size},nr_inodes={MOST_FILES},mode={mode}"
+    mounts.mount("tmpfs", str(place), "tmpfs", mounts.NOSUID | mounts.NODEV, options)
 
 
 def visible() -> list[Path]:

@@ -18,6 +18,8 @@ STEPS = "steps"
 _APART = ("limits", "predict", "files", "keep_steps")
 NAME = re.compile(r"(?!\.\.?$)[\w.-]{1,100}")
 """Allowed name of a file that is passed from one run to another."""
+MOST_FILES = 20_000
+"""Files, folders and links in each of an isolated script's file systems: the kernel needs 1 KiB of memory for an empty one."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Limits:
     output_mib: float = 1
     """MiB of stdout and stderr to keep, half from the start and half from the end. The rest is dropped."""
     processes: int = 64
-    """Processes alive at once, including the script's own."""
+    """Processes alive at once, including the script's own. An isolated script may have eight times as many threads."""
     result_mib: int = 512
     """MiB of results, on disk and unpacked. It is also the size of an isolated script's whole folder."""
     quiet_seconds: float | None = None
@@ -43,6 +45,11 @@ class Limits:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise UserError(f"Limits: {name}={value!r} is not allowed; use a number above 0.")
+
+    @property
+    def threads(self) -> int:
+        """The most threads of all of an isolated script's processes together."""
+        return 8 * self.processes
 
 
 @dataclass(frozen=True)

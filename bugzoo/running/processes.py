@@ -9,6 +9,11 @@ from pathlib import Path
 import psutil
 
 from bugzoo.machine import portable
+from bugzoo.watching import npz
+
+_MOST_RANKS, _MOST_PROCESSES = 64, 100
+_STACK, _FRAMES, _FRAME = 2**16, 60, 1000
+"""Bytes of a stack's file that are read, from its end, frames that are kept, and characters of a frame."""
 
 
 def send(pid: int, what: signal.Signals) -> None:
@@ -39,7 +44,7 @@ def field(pid: int, file: str, *names: str) -> int:
 def shares(pids: list[int]) -> tuple[float, float]:
     """Return (total processor seconds, the longest time that one of them was ready but waited for a processor).
 
-    Linux counts this for their main threads. Other systems give 0.
+    Linux counts this for their main threads; `own_time` counts all threads. Other systems give 0.
     """
     used, waited = 0.0, 0.0
     if portable():
@@ -52,6 +57,11 @@ def shares(pids: list[int]) -> tuple[float, float]:
             mine, others, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
             used, waited = used + int(mine) * 1e-9, max(waited, int(others) * 1e-9)
     return used, waited
+
+
+def own_peak() -> int:
+    """Return the most memory that this process has had at once, in bytes."""
+    return field(os.getpid(), "status", "VmHWM")
 
 
 class Memory:
@@ -93,10 +103,12 @@ def ranks(folder: Path) -> list[int]:
     """Return the process ids of the ranks (one for a single process), in order. Only our own children count."""
     ours = {inner(process.pid): process.pid for process in below(os.getpid())[1:]}
     pids = []
-    for path in sorted(folder.glob("rank-*.pid"))[:64]:
-        with contextlib.suppress(OSError, ValueError):
-            if path.is_file() and not path.is_symlink() and path.stat().st_size < 32:
-                pids.append(ours.get(int(path.read_text()), 0))
+    for rank in range(_MOST_RANKS):  # by name: a script may have filled the folder
+        try:
+            with npz.opened(folder / f"rank-{rank:03d}.pid", 32) as file:
+                pids.append(ours.get(int(file.read(32)), 0))
+        except (OSError, ValueError, npz.TooMuch):
+            continue
     return pids
 
 
@@ -106,7 +118,7 @@ def dump_stacks(child: int, folder: Path) -> dict[str, list[str]]:
     Keys: "0", "1", ... for ranks ("0" for a single process), "process PID" for others, such as loader workers.
     """
     asked = []
-    for process in below(os.getpid())[1:]:
+    for process in below(os.getpid())[1:][:_MOST_PROCESSES]:
         if _catches(process.pid, signal.SIGUSR1):
             send(process.pid, signal.SIGUSR1)
             asked.append(process.pid)
@@ -132,14 +144,14 @@ def _catches(pid: int, what: signal.Signals) -> bool:
 
 def stack(path: Path) -> list[str]:
     """Return the main thread's frames from faulthandler's text (its last block)."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(handle, encoding="utf-8", errors="replace") as file:
-            lines = file.read(2**20).splitlines()
+    with contextlib.suppress(OSError, npz.TooMuch):
+        with npz.opened(path, 2**40) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _STACK, 0))
+            lines = file.read(_STACK).decode("utf-8", "replace").splitlines()
         starts = [index for index, line in enumerate(lines) if line.startswith(("Current thread", "Thread"))]
         if starts:
             # of several threads the main one is listed last
-            return [line.strip() for line in lines[starts[-1] + 1 :] if line.strip()][:60]
+            return [line.strip()[:_FRAME] for line in lines[starts[-1] + 1 :] if line.strip()][:_FRAMES]
     return []
 
 

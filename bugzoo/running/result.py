@@ -31,6 +31,8 @@ class Run:
     trouble: str = ""
     """Why the run does not count as the script's result: the machine failed, or its result files are too large to read.
     It comes from the supervisor, so the script cannot change it."""
+    spoilt: bool = False
+    """Whether `trouble` is about what the script left behind, and not about the machine."""
     writes: Writes | None = None
     """For a job with an overlay: what happened to the files that the script wrote."""
     ranks: list["Run"] = field(default_factory=list)

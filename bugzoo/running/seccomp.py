@@ -1,8 +1,8 @@
 """A seccomp filter (Linux): the kernel refuses system calls that training never needs and sandbox escapes start with.
 
 The namespaces of `isolation.py` limit what a script can reach. This filter forbids calls altogether: new namespaces and
-mounts, other processes' memory, kernel modules, BPF, io_uring, performance counters, and socket families that
-namespaces do not cover. It is hand-written classic BPF, set through prctl, and inherited by every child.
+mounts, other processes' memory, kernel modules, BPF, io_uring, performance counters, memory that belongs to no process,
+and socket families that namespaces do not cover. It is hand-written classic BPF, set through prctl, and inherited by every child.
 """
 
 import ctypes
@@ -35,6 +35,7 @@ CALLS = {
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
     "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "quotactl": (179, 60), "syslog": (103, 116),
     "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186),
     "sethostname": (170, 161), "setdomainname": (171, 162), "vhangup": (153, 58),
     "iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1),
 }  # fmt: skip

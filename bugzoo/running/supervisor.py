@@ -3,6 +3,9 @@
 It measures time, memory, exit code and output from outside the script's process. It sends JSON lines on the channel:
 {"step": {...}} during the run if asked for, and {"done": {...}} at the end. A received line "stop", or a closed
 channel, ends the job.
+
+What it takes in from the script is capped, and its own memory is limited: a script that floods it ends itself, not its
+supervisor.
 """
 
 import contextlib
@@ -10,6 +13,7 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import selectors
 import shutil
 import signal
@@ -21,16 +25,20 @@ from pathlib import Path
 from bugzoo.running import handed, processes
 from bugzoo.running.account import Account
 from bugzoo.running.child import READY, enter
+from bugzoo.running.intake import Intake
 from bugzoo.running.job import Job
+from bugzoo.running.own_time import OwnTime
 from bugzoo.running.printing import HeadTail
 
 GRACE = 3.0
 """Seconds that a script has, after SIGINT, to save its trace so far."""
-_MAX_STEPS = 200_000
 _FULL = 2 * 2**20
 """A disk with fewer bytes left is full."""
-_MOST_UNSENT = 2**25
-"""Bytes to queue for a caller that does not read. Later steps are only in the trace."""
+_AT_ONCE = 2**20
+"""Bytes that are read from a pipe before the limits are checked again."""
+_OWN_MIB = 256
+"""Memory of the supervisor on top of the warm process. All that it takes in needs less than half of that."""
+_FLOODED = "What its run sent to the supervisor takes too much memory to read."
 _MOST_USED, _MOST_WAITED = 3, 10
 """The hard end of a script on a busy machine, in multiples of its limit: by processor time and by the clock."""
 _PR_SET_CHILD_SUBREAPER = 36
@@ -50,11 +58,13 @@ class Supervisor:
         self.channel, self.folder, self.relay = channel, folder, relay
         self.job = Job.load(folder)
         self.printed = HeadTail(int(self.job.limits.output_mib * 2**20))
-        self.steps: dict[int, list[list[float]]] = {}
-        self.unread, self.unsent, self.commands = b"", b"", b""
+        self.steps = Intake(self.job.ranks, relay)
         self.reason = ""
         self.ready, self.refusal = not self.job.isolated, b""
-        self.ended, self.waited = False, 0.0
+        self.ended, self.flooded = False, False
+        # of other people's code no more threads than it was given count as kept waiting
+        self.entitled = self.job.ranks * self.job.threads if self.job.isolated else None
+        self.own_time = OwnTime(self.entitled)
         self.zygote = os.getppid()
         self.output, output = os.pipe()
         self.progress, progress = os.pipe()
@@ -89,34 +99,46 @@ class Supervisor:
         gate.close()
         channel.setblocking(False)
         self.memory = processes.Memory(self.child, self.job.limits.memory_mib)
+        self.began_with = processes.field(os.getpid(), "status", "VmRSS")
+        most = processes.field(os.getpid(), "status", "VmData") + _OWN_MIB * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
     def run(self) -> None:
+        """Supervise to the end. Without memory of its own it ends the job, and says that its results are not read."""
         exit_code, stacks = 0, {}
         try:
-            with selectors.DefaultSelector() as self.watched:
-                self.watched.register(self.output, selectors.EVENT_READ)
-                if (
-                    self.relay
-                ):  # otherwise no caller waits for steps, and waking up for each would cost more than the run
-                    self.watched.register(self.progress, selectors.EVENT_READ)
-                self.watched.register(self.gate, selectors.EVENT_READ)
-                self.watched.register(self.channel, selectors.EVENT_READ)
-                while not self._over():
-                    self._turn(0.03)
-                    self.reason = self.reason or self._broken_limit()
-                    if self.reason:
-                        break
-                if self.reason in ("timed_out", "hung"):
-                    stacks = processes.dump_stacks(self.child, self.place)
-                if self.reason in ("timed_out", "hung", "stopped"):
-                    self._ask_to_stop()
-                # processes that a script left running keep the pipes open: kill them, then read the rest
-                exit_code = processes.end_all(self.child, self.ended)
-                while self._turn(0):
-                    pass
+            exit_code, stacks = self._supervise()
+        except MemoryError:
+            self.flooded, self.printed = True, HeadTail(2**10)
+            self.steps.clear()
         finally:
-            processes.end_all(self.child, True)
+            with contextlib.suppress(ChildProcessError):  # the usual case: all have been reaped
+                exit_code = processes.end_all(self.child, self._over()) or exit_code
         self._answer(exit_code, stacks, *self._look())
+
+    def _supervise(self) -> tuple[int, dict[str, list[str]]]:
+        """Return the exit code and, of a job that hung or took too long, the stacks."""
+        stacks = {}
+        with selectors.DefaultSelector() as self.watched:
+            self.watched.register(self.output, selectors.EVENT_READ)
+            if self.relay:  # otherwise no caller waits for steps, and waking up for each would cost more than the run
+                self.watched.register(self.progress, selectors.EVENT_READ)
+            self.watched.register(self.gate, selectors.EVENT_READ)
+            self.watched.register(self.channel, selectors.EVENT_READ)
+            while not self._over():
+                self._turn(0.03)
+                self.reason = self.reason or self._broken_limit()
+                if self.reason:
+                    break
+            if self.reason in ("timed_out", "hung"):
+                stacks = processes.dump_stacks(self.child, self.place)
+            if self.reason in ("timed_out", "hung", "stopped"):
+                self._ask_to_stop()
+            # processes that a script left running keep the pipes open: kill them, then read the rest
+            exit_code = processes.end_all(self.child, self.ended)
+            while self._turn(0):
+                pass
+        return exit_code, stacks
 
     def _over(self) -> bool:
         if not self.ended:
@@ -134,7 +156,7 @@ class Supervisor:
                 self._gate()
                 continue
             try:
-                data = os.read(key.fd, 2**20)
+                data = os.read(key.fd, _AT_ONCE)
             except BlockingIOError:
                 continue
             if not data:
@@ -146,8 +168,8 @@ class Supervisor:
             else:
                 self._take_steps(data)
         if not self.relay:
-            with contextlib.suppress(BlockingIOError):
-                while data := os.read(self.progress, 2**20):
+            with contextlib.suppress(BlockingIOError):  # one piece only: a script can write as fast as we read
+                if data := os.read(self.progress, _AT_ONCE):
                     moved = True
                     self._take_steps(data)
         self._send()
@@ -173,6 +195,7 @@ class Supervisor:
         elif data == READY and places:
             self.ready, self.place = True, Path(f"/proc/self/fd/{places[0]}")
             self.started = self.last_step = time.monotonic()
+            self.own_time = OwnTime(self.entitled)
         else:
             self.refusal = data
 
@@ -187,6 +210,8 @@ class Supervisor:
             trouble = (
                 trouble or f"The temporary folder {self.folder.parent} is full: the results could not be kept there."
             )
+        if self.flooded:
+            unread = {str(rank): _FLOODED for rank in range(self.job.ranks)}
         return unread, trouble, full and self.job.isolated
 
     def _results(self, place: Path) -> list[Path]:
@@ -201,38 +226,25 @@ class Supervisor:
         return "The sandbox was not set up: its process ended, or was too slow, before it stood."
 
     def _take_steps(self, data: bytes) -> None:
-        """Lines {"step", "loss", "grad_norm", "seconds", "rank"}; anything else on the pipe is dropped."""
-        *lines, self.unread = (self.unread + data).split(b"\n")
-        self.unread = self.unread[-4096:]
-        for line in lines:
-            try:
-                info = json.loads(line)
-                rank, step = int(info["rank"]), int(info["step"])
-                numbers = [step, float(info["loss"]), float(info["grad_norm"])]
-            except (ValueError, TypeError, KeyError):
-                continue
+        if self.steps.take(data):
             self.last_step = time.monotonic()
-            taken = self.steps.setdefault(rank, []) if len(self.steps) < 64 else self.steps.get(rank, [])
-            if len(taken) < _MAX_STEPS:
-                taken.append(numbers)
-            if self.relay and rank == 0 and len(self.unsent) < _MOST_UNSENT:
-                self.unsent += b'{"step": ' + line + b"}\n"
 
     def _send(self) -> None:
-        if not self.unsent:
+        if not self.steps.unsent:
             return
         try:
-            self.unsent = self.unsent[self.channel.send(self.unsent) :]
+            del self.steps.unsent[: self.channel.send(self.steps.unsent)]
         except BlockingIOError:
             pass
         except OSError:
-            self.unsent = b""
+            self.steps.unsent.clear()
 
     def _broken_limit(self) -> str:
         limits, now = self.job.limits, time.monotonic()
         if os.getppid() != self.zygote:
             return "stopped"
         quiet = now - self.last_step
+        self.own_time.look(self.memory.members)
         if now - self.started > limits.seconds and self._had_its_time(now - self.started):
             begun = bool(self.steps) or self.job.ranks > 1
             return "hung" if begun and quiet > max(2.0, min(10.0, limits.seconds / 4)) else "timed_out"
@@ -240,19 +252,18 @@ class Supervisor:
             return "hung"
         if self.memory.exceeded():
             return "out_of_memory"
-        if len(self.memory.members) > limits.processes:
-            return "processes"
-        return ""
+        too_many_threads = self.job.isolated and self.own_time.threads > limits.threads
+        return "processes" if len(self.memory.members) > limits.processes or too_many_threads else ""
 
     def _had_its_time(self, elapsed: float) -> bool:
         """Return whether the time is up, without waiting for other programs: a busy machine must not end a script.
 
-        A script whose own processes compete for the cores gets at most a few times its limit.
+        Waiting for its own threads and processes counts. At most it gets a few times its limit.
         """
-        limit = self.job.limits.seconds
-        used, waited = processes.shares(self.memory.members)
-        self.waited = max(self.waited, waited)  # a process that has just ended reports nothing
-        return elapsed - self.waited > limit or used > _MOST_USED * limit or elapsed > _MOST_WAITED * limit
+        limit, own = self.job.limits.seconds, self.own_time
+        if elapsed - own.waited > limit:
+            own.look(self.memory.members, now=True)
+        return elapsed - own.waited > limit or own.used > _MOST_USED * limit or elapsed > _MOST_WAITED * limit
 
     def _ask_to_stop(self) -> None:
         """Send SIGINT to the script (each of its ranks) and wait briefly: KeyboardInterrupt lets it save its trace."""
@@ -274,14 +285,16 @@ class Supervisor:
             stdout=self.printed.text(),
             reason=self.reason,
             stacks=stacks,
-            steps={str(rank): taken for rank, taken in self.steps.items()},
+            steps=self.steps.rows(),
             trouble=trouble,
             unread=unread,
             full=full,
+            processor_s=self.own_time.used,
+            supervisor_mib=max(processes.own_peak() - self.began_with, 0) / 2**20,
         )
         self.channel.setblocking(True)
         self.channel.settimeout(30)
         try:
-            self.channel.sendall(self.unsent + json.dumps({"done": account.to_json()}).encode() + b"\n")
+            self.channel.sendall(self.steps.unsent + json.dumps({"done": account.to_json()}).encode() + b"\n")
         except OSError:  # the caller was killed, or gave up while the script still wrote
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -136,7 +136,7 @@ def collect(job: Job, folder: Path, account: Account) -> Run:
     try:
         run.files = handed.handed_on(job, folder)
     except npz.TooMuch as why:
-        run.trouble = run.trouble or f"What its run left behind cannot be read: {why}"
+        run.trouble, run.spoilt = run.trouble or f"What its run left behind cannot be read: {why}", not run.trouble
     if job.ranks > 1:
         run = replace(run, trace=replace(run.trace), ranks=ranks)
         # the first rank to fail is the cause; the others only lost their connection to it
@@ -162,8 +162,10 @@ def _rank(job: Job, folder: Path, account: Account, rank: int) -> Run:
             run.trace.outcome, run.trace.error = _of_rank(folder / f"exit-{rank}", account.stdout)
     run.stdout, run.elapsed = account.stdout, account.seconds
     run.trace.environment["peak_mib"] = round(account.peak_mib, 1)
-    if trouble := account.trouble or account.unread.get(str(rank), ""):
+    unread = account.unread.get(str(rank), "")
+    if trouble := account.trouble or unread:
         run.trouble, run.trace.outcome, run.trace.error = trouble, "crashed", nowhere("NotRead", trouble)
+        run.spoilt = not account.trouble
         return run
     from_outside(run.trace, job, account, rank)
     return run

@@ -5,6 +5,7 @@ from tempfile import gettempdir
 import pytest
 
 import bugzoo.grading.grade as room
+from bugzoo.grading.unreadable import A_PERSON
 from bugzoo.running import sandbox
 from tests.grading.attempt import attempt, must_pass
 from tests.grading.tricks import MENDED
@@ -65,14 +66,14 @@ BOMB = f"""
 import glob, os, zipfile
 folder = glob.glob({gettempdir()!r} + "/bugzoo-*")[0]
 with zipfile.ZipFile(folder + "/trace-0.npz", "w", zipfile.ZIP_DEFLATED) as file, file.open("loss.npy", "w") as part:
-    for _ in range(200):
+    for _ in range(300):
         part.write(bytes(2**20))
 open(folder + "/result-0.json", "w").write('{{"seconds": 1, "numbers": {{}}}}')
 os._exit(0)
 """
 
 
-def test_what_unpacks_to_more_than_is_read_cannot_be_graded(sandboxed):
+def test_what_unpacks_to_more_than_is_read_is_wrong_and_for_a_person(sandboxed):
     result = attempt(MENDED + BOMB)
-    assert result.status == "cannot be graded" and result.share == 0
-    assert "trace-0.npz unpacks to 200 MiB, and 128 MiB are read" in result.message, result
+    assert result.status == "wrong" and result.share == 0 and result.message.endswith(A_PERSON)
+    assert "trace-0.npz unpacks to 300 MiB, and 256 MiB are read" in result.message, result

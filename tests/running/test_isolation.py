@@ -149,21 +149,24 @@ def test_predictions_are_scored_outside():
     assert (run.arrays["predictions"].argmax(1) == targets).mean() < 0.7  # what it can do
 
 
-@pytest.mark.parametrize(
-    "trick",
-    [
-        "os.symlink('/etc/passwd', folder + '/result-0.json')",
-        "os.mkfifo(folder + '/trace-0.npz'); open(folder + '/result-0.json', 'w').write('{}')",
-        "open(folder + '/result-0.json', 'w').write('[' * 100)",
-        "open(folder + '/trace-0.npz', 'wb').write(b'PK rubbish'); open(folder + '/result-0.json', 'w').write('{}')",
-        "import pickle, numpy; numpy.savez(folder + '/trace-0.npz', json=numpy.array([print], dtype=object))",
-        "open(folder + '/rank-000.pid', 'w').write('-1')",
-    ],
+SPOILT = (
+    "os.symlink('/etc/passwd', folder + '/result-0.json')",
+    "os.mkfifo(folder + '/trace-0.npz'); open(folder + '/result-0.json', 'w').write('{}')",
+    "open(folder + '/result-0.json', 'w').write('[' * 100)",
+    "open(folder + '/trace-0.npz', 'wb').write(b'PK rubbish'); open(folder + '/result-0.json', 'w').write('{}')",
 )
+NO_RESULT = (
+    "import pickle, numpy; numpy.savez(folder + '/trace-0.npz', json=numpy.array([print], dtype=object))",
+    "open(folder + '/rank-000.pid', 'w').write('-1')",
+)
+
+
+@pytest.mark.parametrize("trick", SPOILT + NO_RESULT)
 def test_spoilt_result_files_count_as_none(trick):
     source = f"import glob, os\nfolder = glob.glob({tempfile.gettempdir()!r} + '/bugzoo-*')[0]\n{trick}\nos._exit(0)"
     run = run_worker(Job(source, isolated=True))
-    assert (run.outcome, run.trace.error["type"]) == ("crashed", "Exit")
+    assert run.spoilt == (trick in SPOILT) and not len(run.trace.step)
+    assert (run.outcome, run.trace.error["type"]) == ("crashed", "NotRead" if run.spoilt else "Exit")
 
 
 def test_what_the_rooms_of_a_submission_import_can_be_read_there():
