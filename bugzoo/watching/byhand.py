@@ -1,6 +1,6 @@
 """Gradients set by hand: the script calls `torch.autograd.grad` and assigns `.grad` itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -19,15 +19,15 @@ class ByHand:
         self.calls = 0
 
     @torch.no_grad()
-    def before(self, parameters: list[nn.Parameter]) -> None:
+    def before(self, parameters: Sequence[nn.Parameter | None]) -> None:
         if not self.calls:
-            self.old = {id(p): p.grad.clone() for p in parameters if p.grad is not None}
+            self.old = {id(p): p.grad.clone() for p in parameters if p is not None and p.grad is not None}
         self.calls += 1
 
     @torch.no_grad()
-    def after(self, parameters: list[nn.Parameter], gradients: Iterable[torch.Tensor | None]) -> None:
+    def after(self, parameters: Sequence[nn.Parameter | None], gradients: Iterable[torch.Tensor | None]) -> None:
         for p, gradient in zip(parameters, gradients, strict=True):
-            if gradient is not None:
+            if p is not None and gradient is not None and gradient.shape == p.shape:  # not one for each sample
                 known = self.given.get(id(p))
                 self.given[id(p)] = gradient.detach().clone() if known is None else known + gradient
 

@@ -15,6 +15,7 @@ from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
 from bugzoo.watching.evaluations import Evaluations
+from bugzoo.watching.functional import outside, unwrapped
 from bugzoo.watching.models import Models
 from bugzoo.watching.records import STATISTICS, Event, Forward
 from bugzoo.watching.step_context import StepContext
@@ -38,6 +39,8 @@ class Forwards:
         self.moment, self.models = moment, models
         self.on_training = on_training
         """Called at a step's first forward with gradients. In a replay it returns the original arguments."""
+        self.on_any: Callable[[], None] | None = None
+        """Called before any module call while steps without an optimizer are looked for: it may end one."""
         self.evaluations, self.validation = Evaluations(moment), Heard(moment)
         self._pre_id = RemovableHandle(_pre_hooks).id
         self._post_id = RemovableHandle(_hooks).id
@@ -73,6 +76,8 @@ class Forwards:
         if module.__class__.__name__ == "OptimizedModule":  # a model after torch.compile
             module = module._orig_mod  # pyright: ignore[reportAssignmentType]
         moment = self.moment
+        if self.on_any is not None:
+            self.on_any()
         if (
             module is self._usual
             and module.training is self._usual_mode
@@ -199,7 +204,8 @@ class Forwards:
             while isinstance(output, list | tuple) and output:
                 output = output[0]
             if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
-                self._sampling[column] = statistics(output)
+                with outside():
+                    self._sampling[column] = statistics(unwrapped(output))
         except Exception as error:
             self.moment.note(error)
 

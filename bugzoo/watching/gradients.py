@@ -25,6 +25,7 @@ class OptimizerState:
         self.seen: tuple[int, ...] = ()
         self.params: list[nn.Parameter] = []
         self.before: list[torch.Tensor] | None = None
+        self.joins = False  # its running step() belongs to the row of another optimizer
         self.last: Any = None  # norms of the gradients at the step before
 
     def meet(self, optimizer: torch.optim.Optimizer, parameters: Parameters) -> None:
@@ -83,14 +84,11 @@ class OptimizerState:
         return layout, values, total(values)
 
     @torch.no_grad()
-    def update_ratio(self) -> Any:
-        """Return |parameter change in this step| / |parameters before it|, NaN if the latter is 0."""
+    def moved(self) -> tuple[Any, Any]:
+        """Return |parameter change in this step| and |parameters before it|."""
         before, self.before = self.before or [], None
         change: Any = torch._foreach_sub([p.detach() for p in self.params], before)  # pyright: ignore
-        size, moved = total(gradient_norms(before)), total(gradient_norms(change))
-        if isinstance(size, float):
-            return moved / size if size else NAN
-        return moved / size
+        return total(gradient_norms(change)), total(gradient_norms(before))
 
 
 def unchanged(one: Any, other: Any) -> bool:

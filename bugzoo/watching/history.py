@@ -101,8 +101,8 @@ class History:
 
     # -- during the run -----------------------------------------------------------------------------------------------
 
-    def at_forward(self, args: tuple[Any, ...] = ()) -> None:
-        """Handle the first root module call with gradients since the last backward or step."""
+    def at_forward(self, args: tuple[Any, ...] = (), rng: dict[str, Any] | None = None) -> None:
+        """Handle the first root module call with gradients since the last backward or step. `rng`: torch's state then."""
         if self.stopped:
             return
         finder, loop = self.finder, self.finder.loop
@@ -130,7 +130,7 @@ class History:
         self._number += 1
         if step <= 2:
             self.nested = next(user_frames(sys._getframe(1)), frame) is not frame
-        now = Iteration(self._number, step, line, values, torch_rng(), versions, self._start)
+        now = Iteration(self._number, step, line, values, rng or torch_rng(), versions, self._start)
         self.iterations.append(now)
         # an epoch's start is the best place for a snapshot, unless the step draws its own batch: then it is not known
         # which random numbers the start has already drawn
@@ -207,6 +207,7 @@ class History:
     def snapshot(self, now: Iteration, frame: FrameType, loop: Loop, args: tuple[Any, ...] | None) -> Snapshot:
         names = {name: own(value) for name, value in frame.f_locals.items()}
         state = State(self.models.ordered(), self.moment.optimizers, names, rng=True)
+        state.rng = (state.rng or {}) | now.rng
         return Snapshot(now, state, names, loop, frame.f_globals, frame.f_locals is frame.f_globals, args)
 
     def pin(self) -> None:
@@ -230,6 +231,11 @@ class History:
         """Take no more snapshots, because `step` went wrong some steps ago: keep those before it."""
         if not self.stopped:
             self.stopped, self.last = True, self.moment.step - 1
+
+    def end_at(self, step: int) -> None:
+        """Take no more snapshots after `step`, of which a part is done: keep those before it."""
+        if not self.stopped:
+            self.stopped, self.last = True, step
 
     def held_mib(self) -> float:
         return self._held / 2**20

@@ -10,6 +10,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from bugzoo.watching.byhand import loss_of, parameters_of
+from bugzoo.watching.functional import outside, unwrapped, wrapped
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.validation import LOSSES
 
@@ -106,6 +107,8 @@ class Hooks:
                 recorder.before_backward(tensors)
             except Exception as error:
                 recorder.moment.note(error)
+            if recorder.hand is not None:
+                self._tell()
             original(tensors, *args, **kwargs)
             recorder.after_backward()
 
@@ -119,6 +122,8 @@ class Hooks:
             loss = loss_of(outputs)
             if loss is None or self._foreign():
                 return original(outputs, inputs, *args, **kwargs)
+            if isinstance(inputs, list | tuple) and inputs and wrapped(inputs[0]):
+                return self._grad_of_func(original, loss, outputs, inputs, *args, **kwargs)
             if not isinstance(inputs, torch.Tensor | list | tuple):  # a generator; a GradientEdge is a tuple
                 inputs = list(inputs)
             parameters, ours = parameters_of(inputs), False
@@ -128,6 +133,7 @@ class Hooks:
                 recorder.moment.note(error)
             found = original(outputs, inputs, *args, **kwargs)
             if ours:
+                self._tell()
                 try:
                     recorder.after_grad(parameters or [], found)
                 except Exception as error:
@@ -135,6 +141,32 @@ class Hooks:
             return found
 
         return grad
+
+    def _grad_of_func(self, original: Any, loss: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Count what torch.func differentiates as a backward pass, if it is for parameters of the model."""
+        recorder, parameters, ours = self.recorder, None, False
+        try:
+            with outside():
+                parameters = recorder.behind(inputs)
+                ours = parameters is not None and recorder.before_grad(loss, parameters)
+        except Exception as error:
+            recorder.moment.note(error)
+        found = original(outputs, inputs, *args, **kwargs)
+        if ours:
+            try:
+                with outside():
+                    recorder.after_grad(parameters or [], [unwrapped(one) for one in found])
+            except Exception as error:
+                recorder.moment.note(error)
+        self._tell()
+        return found
+
+    def _tell(self) -> None:
+        """Report a step that the script made without an optimizer."""
+        hand = self.recorder.hand
+        if hand is not None and hand.told is not None and self.recorder.on_step is not None:
+            info, hand.told = hand.told, None
+            self.recorder.on_step(info)
 
     def _load(self, original: Any) -> Any:
         recorder = self.recorder
@@ -144,6 +176,8 @@ class Hooks:
             result = original(module, *args, **kwargs)
             if not self._foreign():
                 recorder.frozen.loaded(module, recorder.parameters)
+                if recorder.hand is not None:
+                    recorder.hand.forget()
             return result
 
         return load_state_dict

@@ -19,9 +19,15 @@ class Parameters:
         self._groups: list[int | None] = []
         self._start: list[torch.Tensor] = []
         self._sampled: list[tuple[int, torch.Tensor, torch.Tensor]] = []
+        self._later: list[tuple[nn.Module, str]] = []
 
     def __len__(self) -> int:
         return len(self._held)
+
+    @property
+    def held(self) -> list[nn.Parameter]:
+        """All parameters, in the order of their columns."""
+        return self._held
 
     def __contains__(self, parameter: nn.Parameter) -> bool:
         return id(parameter) in self._column
@@ -39,9 +45,19 @@ class Parameters:
         return column
 
     def add_model(self, model: nn.Module, prefix: str = "") -> None:
+        """Add a model's parameters. `functional_call` exchanges them while the model runs; then `complete` does it."""
         for name, parameter in model.named_parameters():
+            if not isinstance(parameter, nn.Parameter):
+                self._later.append((model, prefix))
+                return
             if not isinstance(parameter, UninitializedTensorMixin):
                 self._add(parameter, prefix + name)
+
+    def complete(self) -> None:
+        """Add the parameters of models that were called with other ones in their place."""
+        later, self._later = self._later, []
+        for model, prefix in later:
+            self.add_model(model, prefix)
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer, index: int) -> None:
         for number, group in enumerate(optimizer.param_groups):
@@ -71,6 +87,20 @@ class Parameters:
         norms = [p.detach().float().norm().to(place) for p in self._held]
         zeros = [_zeros(p.grad).to(place) for p in self._held]
         self._sampled.append((step, torch.stack(norms), torch.stack(zeros)))
+
+    @torch.no_grad()
+    def take_again(self, step: int, parameters: list[nn.Parameter]) -> None:
+        """Renew some of the numbers of `take_norms`: these parameters have changed in the same step, but later."""
+        if not self._sampled or self._sampled[-1][0] != step:
+            return
+        _, norms, zeros = self._sampled[-1]
+        missing = len(self) - len(norms)
+        if missing:
+            norms, zeros = (torch.cat([one, one.new_full((missing,), float("nan"))]) for one in (norms, zeros))
+        for parameter in parameters:
+            column = self._add(parameter, None)
+            norms[column], zeros[column] = parameter.detach().float().norm(), _zeros(parameter.grad)
+        self._sampled[-1] = step, norms, zeros
 
     def norms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (K,) steps, (K, P) norms, (K, P) shares of zeros."""

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,12 @@ from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
+from bugzoo.watching.functional import parameters_behind, running, unwrapped, wrapped
 from bugzoo.watching.gaps import Gaps
 from bugzoo.watching.gradients import OptimizerState
+from bugzoo.watching.hand_steps import HandSteps
 from bugzoo.watching.history import History
+from bugzoo.watching.joint import Joint, Moved, ratio
 from bugzoo.watching.live import Batch, Live
 from bugzoo.watching.live_graphs import LiveGraphs
 from bugzoo.watching.loop import user_frames
@@ -26,7 +29,7 @@ from bugzoo.watching.non_finite import Judge
 from bugzoo.watching.records import Event
 from bugzoo.watching.scaling import scale_of, unscaled_loss, value_of, without_scale
 from bugzoo.watching.schedule import marked, sampled, with_memory, with_update
-from bugzoo.watching.state import detached
+from bugzoo.watching.state import detached, torch_rng
 from bugzoo.watching.step_context import StepContext
 from bugzoo.watching.steps import Steps
 from bugzoo.watching.table import COLUMNS, NAN, Ragged, Table
@@ -62,6 +65,9 @@ class Recorder:
         self.closing = False
         self.alive = LiveGraphs()
         self.backwards = 0
+        self.joint, self.in_backward = Joint(), False
+        self.hand: HandSteps | None = None  # while no optimizer has stepped
+        self.rng: dict[str, Any] | None = None  # at a forward pass within torch.func
         self.step_places: list[tuple[str, int] | None] = []
         self.frozen = self.live.frozen_on_purpose
         self.waits, self.machine = Waits(), Machine()
@@ -93,11 +99,16 @@ class Recorder:
 
     def training_forward(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
         """Handle the first root module call with gradients since the last backward or step."""
+        if self.in_backward:  # activation checkpointing
+            return
         if self.forward_at is None:  # on sampled steps every root module call gets here
+            self.joint.open = False
             now = self.forward_at = _now()
             self.data_s += self._took(self.mark, now)
             self.gaps.enter()
-            if self.history is not None:
+            if self.history is not None and running():  # now other tensors are in place of the model's parameters
+                self.rng = torch_rng()
+            elif self.history is not None:
                 self.history.at_forward(args)
             if self.steps is not None:
                 self.steps.at_forward(module, args)
@@ -105,7 +116,15 @@ class Recorder:
     # -- backward -----------------------------------------------------------------------------------------------------
 
     def before_backward(self, root: Any) -> None:
-        now = _now()
+        now = self.backward_at = _now()
+        if self.hand is not None:
+            self.hand.end()
+            self.hand.look_for_leftover()
+        self.joint.open, self.in_backward = False, True
+        self.parameters.complete()
+        if self.rng is not None and self.history is not None:
+            self.history.at_forward(rng=self.rng)
+            self.rng = None
         if self.by_hand is not None:  # those gradients from autograd.grad were not for this step
             self.backwards -= len(self.losses)
             self.losses, self.by_hand = [], None
@@ -124,16 +143,33 @@ class Recorder:
         self.mark = _now()
 
     def after_backward(self) -> None:
-        now = _now()
-        self.backward_s += self._took(self.mark, now)
+        now, self.in_backward = _now(), False
+        if self.joint.open:  # optimizers have stepped within it: it ends their step, not the next one
+            self.table.put(self.joint.row, "backward_ms", (now - self.backward_at) * 1e3)
+        else:
+            self.backward_s += self._took(self.mark, now)
         self.mark = now
         self.forward_at = None
         self.forwards.arm()
         if self.device is not None:
             self.gaps.leave(self.device)
+        if not self.optimizers and self.by_hand is None:
+            self._keep_weights()
 
-    def before_grad(self, loss: torch.Tensor, parameters: list[nn.Parameter]) -> bool:
+    def _keep_weights(self) -> None:
+        if self.hand is None:
+            self.hand = HandSteps(self)
+            self.forwards.on_any = self.hand.end
+        self.hand.keep()
+
+    def behind(self, inputs: Any) -> list[nn.Parameter | None] | None:
+        """Return the parameters that torch.func differentiates for, as `parameters_behind`."""
+        return parameters_behind(inputs, self.models.roots.values())
+
+    def before_grad(self, loss: torch.Tensor, parameters: Sequence[nn.Parameter | None]) -> bool:
         """Count a `torch.autograd.grad` for parameters as a backward pass, unless backward() runs in the same step."""
+        if self.hand is not None:
+            self.hand.end()
         by_hand = self.by_hand
         if self.losses and by_hand is None:
             return False
@@ -143,23 +179,26 @@ class Recorder:
         self.by_hand.before(parameters)
         return True
 
-    def after_grad(self, parameters: list[nn.Parameter], gradients: Any) -> None:
+    def after_grad(self, parameters: Sequence[nn.Parameter | None], gradients: Any) -> None:
         self.after_backward()
         if self.by_hand is not None:
             self.by_hand.after(parameters, gradients)
+            if not self.optimizers:
+                self._keep_weights()
 
     def _take_loss(self, root: torch.Tensor) -> None:
         plain = root
         if self.scaled is None:
-            value = value_of(root)
+            value = value_of(unwrapped(root))
         else:
             value, plain = unscaled_loss(root, self.scaled, self.unscaled, self.scaler)
             self.scaled = self.unscaled = None
         self.losses.append(value)
         self.backwards += 1
-        if self.moment.sampling and len(self.losses) == 1:
+        mapped = wrapped(root) and unwrapped(root).dim() > 0  # `vmap` hides the samples from graph and batch
+        if self.moment.sampling and len(self.losses) == 1 and not mapped:
             self._sample(plain)
-        if marked(self.moment.step):
+        if marked(self.moment.step) and not wrapped(root):
             self.alive.add(root)
 
     def _sample(self, loss: torch.Tensor) -> None:
@@ -175,7 +214,7 @@ class Recorder:
         if call is not None:
             module, args, kwargs = call
             value = NAN if isinstance(self.losses[-1], torch.Tensor) else self.losses[-1]
-            targets = graphs.targets(loss)
+            targets = unwrapped(graphs.targets(loss))
             self.live.add(Batch(self.moment.step, detached(args), detached(kwargs), targets, value, module))
 
     # -- optimizer ----------------------------------------------------------------------------------------------------
@@ -183,7 +222,8 @@ class Recorder:
     def _state(self, optimizer: torch.optim.Optimizer) -> OptimizerState:
         state = self.optimizers.get(id(optimizer))
         if state is None:
-            state = self.optimizers[id(optimizer)] = OptimizerState(len(self.optimizers))
+            self.hand = self.forwards.on_any = None
+            state = self.optimizers[id(optimizer)] = OptimizerState(len(self.step_places))
             self.live.optimizers.append(optimizer)
             here = next(user_frames(sys._getframe(2)), None)
             self.step_places.append((here.f_code.co_filename, here.f_lineno) if here else None)
@@ -194,6 +234,9 @@ class Recorder:
         state = self._state(optimizer)
         self.uses_closure = bool((len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None)
         self.grad_norm, self.values, self.layout, self.skipped = NAN, None, None, skipped
+        state.joins = not self.uses_closure and self.joint.takes(state.index)
+        if state.joins:
+            self._at(self.joint.step)
         if self.by_hand is not None:
             for known in self.optimizers.values():
                 known.handed(self.by_hand)
@@ -215,26 +258,29 @@ class Recorder:
             if found is not None:
                 self.values, self.grad_norm, self.skipped = found
         if self.judge.finite:
-            loss, norm = self._mean_loss() if self.losses else 0.0, self.grad_norm if some else 0.0
+            loss, norm = self.mean_loss() if self.losses else 0.0, self.grad_norm if some else 0.0
             if self.judge.now(loss, norm, self.skipped) and self.history is not None:
-                self.history.pin()
+                self.history.pin() if not state.joins else self.history.end_at(self.moment.step)
 
     def after_step(self, optimizer: torch.optim.Optimizer) -> dict[str, Any] | None:
-        ended, step = _now(), self.moment.step
-        state = self._state(optimizer)
-        row = self.table.rows
+        ended, state = _now(), self._state(optimizer)
+        if state.joins:
+            self._at(self.joint.step)
+        row, step = self.joint.row if state.joins else self.table.rows, self.moment.step
         if self.uses_closure:
             self._take_gradients(state, optimizer)
-        ratio = 0.0 if self.skipped else NAN
-        if state.before is not None:
-            ratio = ratio if self.skipped else state.update_ratio()
+        moved = state.moved() if state.before is not None else None
+        if state.joins:
+            self._join(row, state, moved, self._took(self.step_started, ended))
+            return None
         if self.moment.sampling:
             self.parameters.take_norms(step)
-        loss, norm = self._mean_loss(), self.grad_norm
+        loss, norm = self.mean_loss(), self.grad_norm
         rate = optimizer.param_groups[0].get("lr", NAN)
         left = state.leftover(norm, len(self.losses), self.values)
+        self.joint.begin(row, step, len(self.losses), state.index, norm, left, moved)
         on_device = False
-        numbers = [step, loss, norm, ratio, rate, scale_of(self.scaler), left]
+        numbers = [step, loss, norm, 0.0 if self.skipped else ratio(moved), rate, scale_of(self.scaler), left]
         if not (type(loss) is float and type(norm) is float and type(rate) is float):
             on_device = self._put_off(row, numbers)
         timed = self.forward_s > 0
@@ -248,24 +294,50 @@ class Recorder:
         if self.device is not None:
             self.gaps.close(row, timed and not self.forwards.evaluated)
             self.gaps.leave(self.device)
-        if self.layout is not None:
-            self.norms.append(row, self.layout, self.values)
-        if self.skipped:
-            self.trace.events.append(Event(step, "skipped_step", {"optimizer": state.index}))
-        state.fresh, state.left, state.before = False, None, None
-        self._next_step()
+        self.close_step(row, step, state)
         if self.history is not None and self.history.nested:
             self.history.after_step()
         if on_device and self.waiting.poll():
             self._judge_late()
         if ended - self.published > 0.2:
             self.publish()
-        info = None
-        if self.on_step is not None:
-            info = {"step": step, "loss": numbers[1], "grad_norm": numbers[2], "seconds": ended - self.began}
-            info["validation"] = self.forwards.validation.latest()
+        info = self.told(step, numbers[1], numbers[2]) if self.on_step is not None else None
         self.mark = _now()
         return info
+
+    def told(self, step: int, loss: float, norm: float) -> dict[str, Any]:
+        """Return what `on_step` gets."""
+        latest = self.forwards.validation.latest()
+        return {"step": step, "loss": loss, "grad_norm": norm, "seconds": _now() - self.began, "validation": latest}
+
+    def _join(self, row: int, state: OptimizerState, moved: Moved | None, seconds: float) -> None:
+        """Add an optimizer to the row of an earlier one, whose step this is too."""
+        step = self.moment.step
+        if self.moment.sampling:
+            self.parameters.take_again(step, state.params)
+        left = state.leftover(self.grad_norm, self.joint.backwards, self.values)
+        for column, value in self.joint.add(state.index, self.grad_norm, left, moved).items():
+            if isinstance(value, torch.Tensor) and value.is_cuda:
+                self.waiting.add(row, column, value)
+            else:
+                self.table.put(row, column, float(value))
+        self.table.put(row, "step_ms", float(self.table.column("step_ms")[row]) + seconds * 1e3)
+        self.close_step(row, step, state)
+        self.mark = _now()
+
+    def close_step(self, row: int, step: int, state: OptimizerState) -> None:
+        """Keep the rest of an optimizer's step, and go on to the next step."""
+        if self.layout is not None:
+            self.norms.append(row, self.layout, self.values)
+        known = self.trace.events[-1:]  # of the optimizer that this one joins
+        if self.skipped and not any(one.kind == "skipped_step" and one.step == step for one in known):
+            self.trace.events.append(Event(step, "skipped_step", {"optimizer": state.index}))
+        state.fresh, state.left, state.before, state.joins = False, None, None, False
+        self._next_step()
+
+    def _at(self, step: int) -> None:
+        """Go back to a step that a further optimizer joins."""
+        self.moment.step, self.moment.sampling = step, sampled(step)
 
     def _next_step(self) -> None:
         if self.loop.loop is None:
@@ -293,7 +365,7 @@ class Recorder:
                     numbers[place] = value.item()
         return waits
 
-    def _mean_loss(self) -> Any:
+    def mean_loss(self) -> Any:
         if not self.losses:
             return NAN
         return self.losses[0] if len(self.losses) == 1 else sum(self.losses) / len(self.losses)
@@ -316,6 +388,8 @@ class Recorder:
             self.live.namespace = self.loop.namespace()
 
     def close(self) -> None:
+        if self.hand is not None:
+            self.hand.end()
         self.closing = True
         self.live.ended = time.time()
         self.trace.environment |= {

@@ -10,6 +10,8 @@ from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils._pytree import tree_map
 
+from bugzoo.watching.functional import unwrapped
+
 _PLAIN = (int, float, bool, str, bytes, complex, type(None))
 _cpu_generator = torch.default_generator
 _CARRIERS = (LRScheduler, torch.amp.GradScaler)
@@ -30,7 +32,7 @@ def copied(value: Any) -> Any:
 
 def detached(value: Any) -> Any:
     """Return the same arguments without their autograd graph, so that keeping them does not keep activations."""
-    return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)
+    return tree_map(lambda leaf: unwrapped(leaf).detach() if isinstance(leaf, torch.Tensor) else leaf, value)
 
 
 def same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -29,18 +29,23 @@ for epoch in range(epochs):
         step += 1
         losses.append(loss.item())
 """
-OWN_STEPS = """
+ON_COPIES = FUNCTIONAL.replace("dict(model.named_parameters())", "copies()").replace(
+    "step, losses",
+    "copies = lambda: {name: value.detach().clone() for name, value in model.named_parameters()}\nstep, losses",
+)
+OWN_WEIGHTS = """
+from torch.func import functional_call, grad_and_value
+
 step, losses = 0, []
+weights = {name: value.detach().clone() for name, value in model.named_parameters()}
 for epoch in range(epochs):
     for inputs, targets in train_loader:
-        model.zero_grad()
-        loss = F.cross_entropy(model(inputs), targets)
-        loss.backward()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter -= 0.1 * parameter.grad
+        objective = lambda named: F.cross_entropy(functional_call(model, named, (inputs,)), targets)
+        gradients, loss = grad_and_value(objective)(weights)
+        weights = {name: value - 0.1 * gradients[name] for name, value in weights.items()}
         step += 1
         losses.append(loss.item())
+model.load_state_dict(weights)
 """
 DEAF = """
 from torch.optim import optimizer as place
@@ -72,11 +77,11 @@ def test_and_no_repair_where_they_are_added_to_the_old_ones():
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (trained_by(FUNCTIONAL), "neither loss.backward() nor torch.autograd.grad()"),
-        (trained_by(OWN_STEPS), "no step of a torch optimizer"),
+        (trained_by(ON_COPIES), "neither loss.backward() nor torch.autograd.grad()"),
+        (trained_by(OWN_WEIGHTS), "no step of a torch optimizer"),
         (MENDED + "network = model\ndel model\n", "no torch module named `model`"),
     ],
-    ids=["torch.func", "steps by hand", "another name"],
+    ids=["gradients of copies", "weights of its own", "another name"],
 )
 def test_what_the_grader_cannot_see_is_not_called_wrong(source, said):
     result = attempt(source)
