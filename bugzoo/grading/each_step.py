@@ -90,6 +90,8 @@ class Found:
     free: frozenset[str]
     """`Fault.free` of the case."""
     gradient: dict[int, float] = field(default_factory=dict)
+    made: int = 0
+    """Steps that could be repeated."""
     update: dict[int, float] = field(default_factory=dict)
     open: list[tuple[Step, list[Tensor]]] = field(default_factory=list)
     """Steps with another gradient, and their targets: other dropout may be the reason."""
@@ -187,7 +189,7 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
     if set(PARTS) <= free:
         return []
     found = compared(run, case, twin, thorough)
-    made = len(found.update)
+    made = found.made
     if not made and not found.skipped:
         saw = f"{DRAWN} steps of the training were to be kept, and the run left none of them."
         return [Check("steps", "wrong", saw, "The training loop should call the model and step.", group="gone")]
@@ -204,7 +206,7 @@ def checks(run: Run, case: Scenario, twin: Baseline, thorough: bool = True) -> l
         result.append(order)
     if "gradient" not in free and not found.unsettled:
         result.append(_gradients(found, done))
-    if "update" not in free:
+    if "update" not in free and found.update:
         result.append(_updates(found, done))
     if "answers" not in free and found.agreement:
         result.append(_answers(found, may.same_forward))
@@ -274,7 +276,9 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
     if chosen:
         batches = zip(step.calls, chosen, strict=True)
         found.places[step.number] = [place for call, t in batches for place in looked_up(call.inputs[0], t, member)]
-    made = updated(step, healthy.settings)
+    found.made += 1
+    if (made := updated(step, healthy.settings)) is None:
+        return
     moved = {name: value - step.parameters[name] for name, value in step.after.items() if name in step.parameters}
     wanted = {name: value - step.parameters[name] for name, value in made.items() if name in moved}
     wanted |= {name: torch.zeros_like(value) for name, value in moved.items() if name not in made}

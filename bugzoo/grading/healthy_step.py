@@ -172,8 +172,11 @@ def at(settings: Settings, number: int) -> list[tuple[int, str, Any, float]]:
     return [found[max(found)]] if found else []
 
 
-def updated(step: Step, settings: Settings) -> Tensors:
-    """Return the parameters after the step, made from the kept gradients by the twin's optimizer. Raises CannotRepeat."""
+def updated(step: Step, settings: Settings) -> Tensors | None:
+    """Return the parameters after the step, made from the kept gradients by the twin's optimizer.
+
+    None where that needs a state, such as Adam's averages, and the script steps without an optimizer that has one.
+    """
     result = {}
     for _, kind, groups, _ in at(settings, step.number):
         for names, numbers in groups:
@@ -191,6 +194,8 @@ def updated(step: Step, settings: Settings) -> Tensors:
                 if slots:
                     optimizer.state[parameter] = slots
             optimizer.step()
+            if any(optimizer.state.values()) and step.number > 1 and not step.slots:
+                return None
             result |= {name: parameter.detach() for name, parameter in made.items()}
     return result
 

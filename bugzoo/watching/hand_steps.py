@@ -33,6 +33,7 @@ class HandSteps:
         """The latest step, for `on_step`."""
         self._weights = _Weights(self.state)
         self._layout, self._values, self._norm = Layout([]), [], NAN
+        self._given: dict[nn.Parameter, torch.Tensor] = {}
 
     def look_for_leftover(self) -> None:
         """Check, before a backward pass, whether an older gradient is still in `.grad`."""
@@ -48,7 +49,7 @@ class HandSteps:
         recorder = self.recorder
         given = recorder.by_hand.given if recorder.by_hand is not None else None
         some = self._weights.keep(recorder.parameters.held, given)
-        self._layout, self._values = Layout(recorder.parameters.columns(list(some))), []
+        self._layout, self._values, self._given = Layout(recorder.parameters.columns(list(some))), [], some
         if some:
             self._values = gradient_norms(list(some.values()))
             self._norm = total(self._values)
@@ -83,6 +84,8 @@ class HandSteps:
         bad = recorder.judge.finite and recorder.judge.now(loss, norm if len(self._values) else 0.0, False)
         if bad and recorder.history is not None:
             recorder.history.end_at(step)
+        if recorder.steps is not None:
+            recorder.steps.by_hand(self._given)
         recorder.close_step(row, step, state)
         if recorder.on_step is not None:
             self.told = recorder.told(step, loss, norm)

@@ -14,7 +14,7 @@ from bugzoo.watching.byhand import ByHand
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.device import Waiting
 from bugzoo.watching.forwards import Forwards
-from bugzoo.watching.functional import parameters_behind, running, unwrapped, wrapped
+from bugzoo.watching.functional import outside, parameters_behind, running, unwrapped, wrapped
 from bugzoo.watching.gaps import Gaps
 from bugzoo.watching.gradients import OptimizerState
 from bugzoo.watching.hand_steps import HandSteps
@@ -111,7 +111,8 @@ class Recorder:
             elif self.history is not None:
                 self.history.at_forward(args)
             if self.steps is not None:
-                self.steps.at_forward(module, args)
+                with outside():
+                    self.steps.at_forward(module, tuple(map(unwrapped, args)))
 
     # -- backward -----------------------------------------------------------------------------------------------------
 

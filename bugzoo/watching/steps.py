@@ -116,6 +116,8 @@ class Steps:
     def at_step(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """Take the gradients with which an optimizer steps, and its settings where they have changed."""
         groups = []
+        if not self._objects and isinstance(model := self._space.get(self.model), nn.Module):
+            self._meet(model)  # in its first forward pass other tensors stood in their place
         for group in optimizer.param_groups:
             known = [(self._names[id(p)], p) for p in group["params"] if id(p) in self._names]
             if self._open is not None:
@@ -129,6 +131,12 @@ class Steps:
             self._latest[id(optimizer)] = (groups, scale)
             place = list(self._latest).index(id(optimizer))
             self.settings.append([self.moment.step, place, type(optimizer).__name__, groups, scale])
+
+    def by_hand(self, gradients: dict[nn.Parameter, Tensor]) -> None:
+        """Take the gradients with which the script itself has changed the weights."""
+        if self._open is not None:
+            known = {self._names[id(p)]: value for p, value in gradients.items() if id(p) in self._names}
+            self._open.gradients |= {name: _copy(value) for name, value in known.items()}
 
     def close(self) -> None:
         """The last step has no next one at which it could end: it is not kept."""
