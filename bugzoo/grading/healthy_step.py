@@ -39,7 +39,10 @@ class _Collector(torch.optim.SGD):
         self.model, self.found = model, {}
 
     def step(self, closure: Any = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        self.found = {name: p.grad.detach().clone() for name, p in self.model.named_parameters() if p.grad is not None}
+        self.found = self.gradients()
+
+    def gradients(self) -> Tensors:
+        return {name: p.grad.detach().clone() for name, p in self.model.named_parameters() if p.grad is not None}
 
 
 class _Idle:
@@ -99,7 +102,7 @@ class HealthyStep:
             raise CannotRepeat(f"{type(error).__name__}: {error}"[:200]) from None
         finally:
             hook.remove()
-        return collector.found
+        return collector.found or collector.gradients()  # a loss scaler skips a step that has overflowed
 
     def mean(self, step: Step, targets: Sequence[Tensor], seed: int | None = None) -> Tensors:
         """Return the gradient over all forward passes of a step, each with the weight of its rows."""
@@ -178,7 +181,9 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
     None where that needs a state, such as Adam's averages, and the script steps without an optimizer that has one.
     """
     result = {}
-    for _, kind, groups, _ in at(settings, step.number):
+    for _, kind, groups, scale in at(settings, step.number):
+        if scale != 1.0 and not all(torch.isfinite(value).all() for value in step.gradients.values()):
+            continue  # skipped by the scaler
         for names, numbers in groups:
             names = [name for name in names if name in step.parameters and name in step.gradients]
             if not names:

@@ -172,9 +172,13 @@ class Steps:
     def _meet(self, model: nn.Module) -> None:
         """Record the model's parameters. Within torch.func other tensors stand in their place: then the known ones stay."""
         found = dict(model.named_parameters())
-        if all(type(p) is nn.Parameter for p in found.values()):
-            self._objects = found
-            self._names = {id(p): name for name, p in found.items()}
+        if not all(type(p) is nn.Parameter for p in found.values()):
+            if self._objects:
+                return
+            known = self.moment.parameters  # which are added as soon as they are back in their place
+            found = {name: p for p in known.held if (name := known.name(p))}
+        self._objects = found
+        self._names = {id(p): name for name, p in found.items()}
 
     @torch.no_grad()
     def _state(self, model: nn.Module) -> tuple[Tensors, Tensors]:

