@@ -266,7 +266,7 @@ def _answers(found: Found, same: bool) -> Check:
 
 def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) -> None:
     """Compare one step: gradient and update; and look up its batch."""
-    if "gradient" in found.free:
+    if "gradient" in found.free or healthy.skipped(step):
         chosen = next(iter(_candidates(healthy, step)), [])
     else:
         gap, chosen = _nearest(healthy, step, found)

@@ -23,6 +23,8 @@ from bugzoo.watching.steps import Call, Step, Tensors
 
 BATCH = ("inputs", "targets")
 """What every program calls its batch."""
+LEAST_SCALE = 16.0
+"""A loss scale below which an overflow is the step's own."""
 Settings = Sequence[Any]
 """`Steps.settings` of the healthy twin's run."""
 
@@ -78,12 +80,19 @@ class HealthyStep:
             names |= dict(zip(theirs, ours, strict=True))
         return step.renamed(names)
 
+    def skipped(self, step: Step) -> bool:
+        """Return whether a loss scaler has skipped this step, which another one may have made."""
+        return not _finite(step.gradients) and any(scale != 1.0 for *_, scale in at(self.settings, step.number))
+
     def gradients(self, step: Step, call: Call, targets: Tensor, seed: int | None = None) -> Tensors:
         """Return name -> gradient of one forward and backward pass. `seed`: of dropout; else as in the kept step.
 
         Raises CannotRepeat.
         """
         self.load(step)
+        return self._repeated(step, call, targets, seed)
+
+    def _repeated(self, step: Step, call: Call, targets: Tensor, seed: int | None) -> Tensors:
         self.model.train()
         collector = _Collector(self.model)
         names = self.names | {
@@ -102,7 +111,11 @@ class HealthyStep:
             raise CannotRepeat(f"{type(error).__name__}: {error}"[:200]) from None
         finally:
             hook.remove()
-        return collector.found or collector.gradients()  # a loss scaler skips a step that has overflowed
+        found = collector.found or collector.gradients()  # a loss scaler skips a step that has overflowed
+        if self.scale > LEAST_SCALE and not _finite(found):  # another scaler may be at a lower scale by now
+            self.scale /= 16
+            return self._repeated(step, call, targets, seed)
+        return found
 
     def mean(self, step: Step, targets: Sequence[Tensor], seed: int | None = None) -> Tensors:
         """Return the gradient over all forward passes of a step, each with the weight of its rows."""
@@ -166,6 +179,10 @@ def batches(scenario: Scenario, count: int) -> list[tuple[Tensor, Tensor]] | Non
     return found
 
 
+def _finite(values: Tensors) -> bool:
+    return all(bool(torch.isfinite(value).all()) for value in values.values())
+
+
 def at(settings: Settings, number: int) -> list[tuple[int, str, Any, float]]:
     """Return (optimizer, class, groups, scale) of each optimizer that the twin uses at a step: the latest phase's."""
     found: dict[int, tuple[int, str, Any, float]] = {}
@@ -182,7 +199,7 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
     """
     result = {}
     for _, kind, groups, scale in at(settings, step.number):
-        if scale != 1.0 and not all(torch.isfinite(value).all() for value in step.gradients.values()):
+        if scale != 1.0 and not _finite(step.gradients):
             continue  # skipped by the scaler
         for names, numbers in groups:
             names = [name for name in names if name in step.parameters and name in step.gradients]
