@@ -15,6 +15,7 @@ from bugzoo.grading import (
     checks,
     decoys,
     delayed_fault,
+    drawing,
     each_step,
     groups,
     integrity,
@@ -71,7 +72,7 @@ def grade(
     partial repairs of several faults earn together. `draw` repeats a grading: it says which steps are compared with the
     healthy program's (`each_step`). By default it is drawn now, and stands in the result.
     """
-    draw = each_step.number(draw)
+    draw = drawing.number(draw)
     started = time.perf_counter()
     try:
         check_text(source)
@@ -101,7 +102,7 @@ def grade(
         try:
             job = job_of(text, case, seconds, isolated, checks.spared(case, seed == seeds[0]))
             if case.ranks == 1:
-                job = replace(job, keep_steps=each_step.draw(draw, seed, twin(case).steps))
+                job = replace(job, keep_steps=drawing.draw(draw, seed, twin(case).steps))
             run = run_of(job)
             run.readings = {**run.readings, **second_run.measure(job, run, case)}
             judged = _judge(run, case, wide)
@@ -147,14 +148,14 @@ def on_another_seed(
 
     Its metric is not judged: the band is proved for the known seeds. Raises RuntimeError and Unreadable as `usable`.
     """
-    seed = each_step.other_seed(draw, seeds)
+    seed = drawing.other_seed(draw, seeds)
     case, known = seeded(scenario, seed), twin(seeded(scenario, seeds[0]))
     if case.ranks > 1:
         return found
     with trusted:
         epoch = reference.epoch(case)
     job = job_of(with_settings(source, {"seed": seed}, "the program"), case, seconds, isolated)
-    job = replace(job, after=None, after_args={}, predict=(), keep_steps=each_step.stretches(draw, known.steps, epoch))
+    job = replace(job, after=None, after_args={}, predict=(), keep_steps=drawing.stretches(draw, known.steps, epoch))
     run = usable(run_worker(job))
     judged = checks.finished(run)
     if all(check.passed for check in judged):

@@ -62,6 +62,8 @@ class HealthyStep:
         text = text or reference.healthy_text(scenario)
         self.names = dict(reference.space(text, scenario.program))
         self.model = copy.deepcopy(self.names["model"])
+        every = list(self.model.named_parameters(remove_duplicate=False))
+        self.aliases = {name: [a for a, q in every if q is p] for name, p in self.model.named_parameters()}
         self.fetching, self.code = body(text, scenario.program)
         self.fits = _target(self.names, self.model)
 
@@ -149,9 +151,10 @@ class HealthyStep:
         if set(known) != set(step.parameters):
             raise CannotRepeat("the model's parameters are others")
         for name, value in step.parameters.items():
-            path, _, last = name.rpartition(".")
             parameter = nn.Parameter(value.clone(), requires_grad=name in learn)
-            setattr(self.model.get_submodule(path), last, parameter)
+            for alias in self.aliases[name]:  # a tied parameter has several places
+                path, _, last = alias.rpartition(".")
+                setattr(self.model.get_submodule(path), last, parameter)
         own = reference.constants(self.model)
         with torch.no_grad():
             for name, buffer in self.model.named_buffers():

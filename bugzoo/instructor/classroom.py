@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from bugzoo.errors import UserError
-from bugzoo.grading import each_step
+from bugzoo.grading import drawing
 from bugzoo.grading.program import join
 from bugzoo.grading.set_aside import set_aside
 from bugzoo.instructor import diagnosis_cell, form_records, roster
@@ -74,7 +74,7 @@ def grade_class(
         if progress:
             progress(len(records), len(found))
 
-    grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow), draw=each_step.number(draw))
+    grade = partial(_grade, task=task, by=by, strict=not trust, allow=tuple(allow), draw=drawing.number(draw))
     run_all(grade, todo, executor=executor, workers=workers, on_done=tell)
     absent = [one.id for one in roster.of(students, task.people) if one.id not in records]
     missing = [Record(name, MISSING, 0.0, task.max_points) for name in sorted(absent)]

@@ -6,13 +6,15 @@ import pytest
 import torch
 
 from bugzoo import programs
-from bugzoo.grading import each_step, reference
+from bugzoo.grading import reference
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.data_order import shares
-from bugzoo.grading.each_step import DRAWN, checks, draw
+from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
+from bugzoo.grading.each_step import checks
 from bugzoo.grading.grade import grade, job_of
 from bugzoo.grading.healthy_step import BATCH, body
 from bugzoo.grading.other_dropout import DRAWS, Drawn
+from bugzoo.grading.repeated_steps import compared
 from bugzoo.running import run_worker
 from bugzoo.scenario import Scenario
 from bugzoo.watching.steps import read
@@ -61,7 +63,7 @@ def test_every_program_has_a_step_that_can_be_repeated(program):
 def test_right_repairs_in_other_words_are_equal_step_by_step():
     by_hand = "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"
     run = kept(healthy(SOFTMAX, (LOSS, by_hand)), SOFTMAX)
-    found = each_step.compared(run, SOFTMAX, twin(SOFTMAX))
+    found = compared(run, SOFTMAX, twin(SOFTMAX))
     assert len(found.gradient) == DRAWN and 0 < max(found.gradient.values()) < 1e-4
     assert max(found.update.values()) < 1e-4 and not found.skipped
     assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
@@ -95,7 +97,7 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
         "        logits = model(inputs)\n", "        model(inputs)\n        logits = model(inputs)\n"
     )
     run = kept(healthy(case, (before, drawn)), case)
-    found = each_step.compared(run, case, twin(case))
+    found = compared(run, case, twin(case))
     assert min(found.gradient.values()) > 0.1, "every mask is another one"
     assert all(check.passed for check in checks(run, case, twin(case)))
     said = failed(healthy(case, ("dropout = 0.2", "dropout = 0.0")), case)
@@ -149,13 +151,13 @@ def test_steps_that_hide_their_batch_are_not_passed_over():
 
 
 def test_one_more_seed_is_drawn_and_two_whole_epochs_of_it():
-    assert each_step.other_seed(4, (0, 1, 2)) == each_step.other_seed(4, (0, 1, 2)) >= 3
-    assert len({each_step.other_seed(number, (0, 1, 2)) for number in range(50)}) > 45
+    assert other_seed(4, (0, 1, 2)) == other_seed(4, (0, 1, 2)) >= 3
+    assert len({other_seed(number, (0, 1, 2)) for number in range(50)}) > 45
     for number in range(20):
-        chosen = [step for step, one in enumerate(each_step.stretches(number, 216, 36)) if one]
+        chosen = [step for step, one in enumerate(stretches(number, 216, 36)) if one]
         epochs = sorted({step // 36 for step in chosen})
         assert len(epochs) == 2 and set(chosen) | {215} == {e * 36 + s for e in epochs for s in range(36)} | {215}
-    assert sum(each_step.stretches(1, 120, None)) in (79, 80) and sum(each_step.stretches(1, 900, 300)) == 80
+    assert sum(stretches(1, 120, None)) in (79, 80) and sum(stretches(1, 900, 300)) == 80
 
 
 @pytest.mark.slow
@@ -164,7 +166,7 @@ def test_what_is_wrong_once_an_epoch_is_seen_on_the_drawn_seed():
     result = grade(healthy(SOFTMAX, edit), SOFTMAX, draw=6)
     assert result.status == "wrong" and result.draw == 6
     saw = next(check.saw for check in result.checks if check.name == "gradient" and not check.passed)
-    assert saw.startswith(f"With seed {each_step.other_seed(6, (0, 1, 2))}:"), "none of its 72 steps was drawn before"
+    assert saw.startswith(f"With seed {other_seed(6, (0, 1, 2))}:"), "none of its 72 steps was drawn before"
 
 
 def test_shares_by_block():
