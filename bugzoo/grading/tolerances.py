@@ -22,10 +22,8 @@ class Allowances:
     memory_mib: int
 
     def __repr__(self) -> str:
-        # a part that is empty is left out: what was proved before there was such a part still stands
-        said = (
-            f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.name != "free" or self.free
-        )
+        # `free` says which comparisons a verdict holds, as the grader's code does: proofs hold it in their half for code
+        said = (f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.name != "free")
         return f"Allowances({', '.join(said)})"
 
 

@@ -42,7 +42,7 @@ from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight
 from bugzoo.proving.leaks import leaks, probe
 from bugzoo.proving.trials import AT_MOST, HALF, MUST_PASS, Trial, reliable, told, trials, verdict
-from bugzoo.proving.tried import conditions
+from bugzoo.proving.tried import conditions, judged_by
 from bugzoo.running.pool import run_all
 
 LEAST = {"correct repairs": 3, "pretences of its own": 2}
@@ -212,7 +212,9 @@ def key_of(trial: Trial) -> str:
     if exercise.decoy:
         how += (exercise.scenario.undecoyed().healthy().source,)
     said = code_of("bugzoo.diagnostics.causes:says") if exercise.trap else ""
-    return code.keyed((trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, code.grading()))
+    return code.keyed(
+        (trial.source, trial.diagnosis, conditions(exercise.scenario), how), (said, *judged_by(exercise.scenario))
+    )
 
 
 def _cached(key: str) -> str:

@@ -100,8 +100,8 @@ def look(fault: Fault, program: str, entry: Mapping[str, Any], fresh: bool = Fal
     if not fresh and entry.get("made") == tried.made:
         tried.in_ledger = True
         return tried
-    about = conditions(scenario)
-    tried.trials = {key_of(trial, about): trial for trial in of_cell(scenario)}
+    about, by = conditions(scenario), judged_by(scenario)
+    tried.trials = {key_of(trial, about, by): trial for trial in of_cell(scenario)}
     if not fresh:
         written = _written(entry)
         by_text = {} if backlog else {code.about(key): key for key in written}
@@ -131,8 +131,8 @@ def lacks(fault: Fault, program: str, entry: Mapping[str, Any]) -> str:
     written = {code.about(key) for named in graded.get("trials", {}).values() for key, *_ in named.values()}
     if not written:
         return ""
-    about = conditions(scenario)
-    stale = len(written - {code.about(key_of(trial, about)) for trial in of_cell(scenario)})
+    about, by = conditions(scenario), judged_by(scenario)
+    stale = len(written - {code.about(key_of(trial, about, by)) for trial in of_cell(scenario)})
     return f"{stale} of its repairs and pretences have changed since they were graded" if stale else ""
 
 
@@ -185,11 +185,17 @@ def conditions(scenario: Scenario) -> tuple[Any, ...]:
     return scenario.source, scenario.healthy().source, tolerances(scenario), asked, scenario.needs, scenario.facts
 
 
+def judged_by(scenario: Scenario) -> tuple[Any, ...]:
+    """Return the code that grades a scenario, and what it leaves out of its comparisons."""
+    free = tolerances(scenario).free
+    return (code.grading(), free) if free else (code.grading(),)
+
+
 def made_key(scenario: Scenario) -> str:
     """Return a key that changes whenever a submission of this cell or its grade may change; builds no text."""
     [(fault, params)] = scenario.specs
     edits = (fault.repairs, fault.pretences, params, scenario.program == plainest(fault))
-    return code.short(conditions(scenario), edits, code.grading(), _making())
+    return code.short(conditions(scenario), edits, *judged_by(scenario), _making())
 
 
 def _making() -> str:
@@ -197,9 +203,9 @@ def _making() -> str:
     return code_of(*roots, "bugzoo.grading.repairs", "bugzoo.injection:change", without=JUDGING | code.SAID)
 
 
-def key_of(trial: "Trial", about: tuple[Any, ...]) -> str:
-    """Return the key of one submission's verdict; `about`: the conditions of its scenario."""
-    return code.keyed((trial.kind, trial.source, about), (code.grading(),))
+def key_of(trial: "Trial", about: tuple[Any, ...], by: tuple[Any, ...]) -> str:
+    """Return the key of one submission's verdict; `about`: the conditions of its scenario, `by`: what grades it."""
+    return code.keyed((trial.kind, trial.source, about), by)
 
 
 def _cached(key: str) -> str:

@@ -41,7 +41,7 @@ def _passing(name: str) -> set[str]:
     return {trial.source for trial in trials(load(name)) if trial.kind in MUST_PASS}
 
 
-def _right(name: str, source: str, diagnosis: Any) -> Result:
+def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
     """Gives what every submission deserves, by looking it up."""
     good = source in _passing(name)
     blamed = load(name).kind != "break" and (diagnosis is None or diagnosis["cause"] != filled(load(name))["cause"])
@@ -78,7 +78,7 @@ def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: A
 
 
 def test_what_is_not_as_it_must_be_is_not_believed(grader: Any, proofs: Any) -> None:
-    grader(lambda *_: Result("passed", 1.0))
+    grader(lambda *_, **__: Result("passed", 1.0))
     check([NAME])
     written = ledger.read("exercises", NAME)["trials"]
     assert "attack" not in written and len(written["correct"]) >= 3
@@ -97,14 +97,14 @@ def test_a_repair_that_is_added_costs_its_own_run(grader: Any, proofs: Any, monk
 
 
 def test_a_grader_that_always_passes_is_noticed(grader: Any) -> None:
-    grader(lambda *_: Result("passed", 1.0))
+    grader(lambda *_, **__: Result("passed", 1.0))
     proof = check([NAME]).proofs[0]
     wrong = len(proof.trials) - proof.count("correct")[1] - proof.count("solution")[1]
     assert len(proof.problems) == wrong and all("must fail but earns 100%" in text for text in proof.problems)
 
 
 def test_a_grader_that_always_fails_is_noticed(grader: Any) -> None:
-    grader(lambda *_: Result("wrong", 0.0, [Check("loss", "wrong", "too high")]))
+    grader(lambda *_, **__: Result("wrong", 0.0, [Check("loss", "wrong", "too high")]))
     proof = check([NAME]).proofs[0]
     assert len(proof.problems) == proof.count("correct")[1] + proof.count("solution")[1]
     assert all("must pass but is wrong: loss: too high" in text for text in proof.problems)
@@ -131,12 +131,12 @@ def test_what_shows_nothing_is_noticed(name: str, numbers: dict[str, float], sai
 
 
 def test_points_for_what_is_wrong_are_noticed(grader: Any) -> None:
-    grader(lambda *a: replace(given := _right(*a), share=given.share or 0.1))
+    grader(lambda *a, **_: replace(given := _right(*a), share=given.share or 0.1))
     assert any("must fail but earns 10%" in text for text in check([NAME]).proofs[0].problems)
 
 
 def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
-    grader(lambda *_: Result("cannot be graded", message="no sandbox"))
+    grader(lambda *_, **__: Result("cannot be graded", message="no sandbox"))
     assert "cannot be graded: no sandbox" in check([NAME]).proofs[0].problems[0]
     grader(_right)
     report = check([NAME])
@@ -145,7 +145,7 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
 
 
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
-    grader(lambda name, source, diagnosis: _right(name, source, {"cause": filled(load(name))["cause"]}))
+    grader(lambda name, source, diagnosis, **_: _right(name, source, {"cause": filled(load(name))["cause"]}))
     proof = check(["17"]).proofs[0]
     assert any("as handed out, blamed" in text and "must fail" in text for text in proof.problems)
 
