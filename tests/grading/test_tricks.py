@@ -54,6 +54,10 @@ def test_what_an_attack_gives_for_a_quiet_instrument_is_judged_as_quiet():
     assert not verdict.fired
 
 
+OF_STEPS = {"data at steps", "order", "gradient", "update", "answers at steps"}
+"""Checks that compare steps with the healthy program's. They see most tricks as well, each beside its own check."""
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_a_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
@@ -71,7 +75,7 @@ def test_every_lazy_repair_fails(name):
 @pytest.mark.parametrize("name", SINGLE)
 def test_each_rule_has_its_check(name):
     checks, trick = SINGLE[name]
-    assert failed(must_fail(trick(BROKEN))) == set(checks)
+    assert failed(must_fail(trick(BROKEN))) - OF_STEPS == set(checks)
 
 
 @pytest.mark.slow
