@@ -25,10 +25,12 @@ def main() -> None:
         closed = streams.mend()
     except KeyboardInterrupt:
         return _stop()
-    if ours:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         command(closed=closed)
+    except KeyboardInterrupt:  # it came before the command could handle it
+        return _stop()
     finally:
         if ours:
             signal.signal(signal.SIGINT, _stop)
