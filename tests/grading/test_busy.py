@@ -10,7 +10,8 @@ import pytest
 
 import bugzoo.grading.grade as room
 from bugzoo.diagnostics import names
-from bugzoo.grading import checks, speed
+from bugzoo.grading import checks, drawing, speed
+from bugzoo.grading.baseline import twin
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check
 from bugzoo.grading.partial_credit import shows
@@ -83,7 +84,8 @@ def test_nothing_else_that_a_repair_is_judged_by_depends_on_the_load(request):
     case = Scenario("digits_cnn", ("freezing/frozen_layers",), size="tiny")
     source = case.source.replace("    model.train()\n", "    model.train().requires_grad_(True)\n")
     assert source != case.source
-    job = room.job_of(source, case, 60.0, isolated=False)
+    steps = drawing.draw(0, 0, twin(case).steps)
+    job = replace(room.job_of(source, case, 60.0, isolated=False), keep_steps=steps)
     alone = room.run_of(job)
     request.getfixturevalue("busy")
     crowded = room.run_of(job)
