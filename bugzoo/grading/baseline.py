@@ -61,7 +61,7 @@ def reached(scenario: Scenario, text: str) -> Baseline:
                 answers = reference.answer(scenario, weights(run.arrays), inputs)
             score = evaluation.task(scenario.program).measure(answers, targets)
             losses = tuple(float(value) for value in run.trace.loss)
-            _, settings = read(run.arrays)
+            *_, settings = read(run.arrays)
             found = asdict(
                 Baseline(score.value, score.loss, len(run.trace.step), losses, untouched(run), tuple(settings))
             )

@@ -64,8 +64,8 @@ class HealthyStep:
         self.model = copy.deepcopy(self.names["model"])
         every = list(self.model.named_parameters(remove_duplicate=False))
         self.aliases = {name: [a for a, q in every if q is p] for name, p in self.model.named_parameters()}
-        self.fetching, self.code = body(text, scenario.program)
-        self.fits = _target(self.names, self.model)
+        _, self.code = body(text, scenario.program)
+        self.fits = _target(self.names)
 
     def named(self, step: Step) -> Step:
         """Return the step with the healthy model's names, where only the names differ: the shapes are equal in order.
@@ -246,8 +246,8 @@ def _binds(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and bool(bound) and bound <= set(BATCH)
 
 
-def _target(names: dict[str, Any], model: nn.Module) -> Callable[[Tensor, Tensor], bool]:
-    """Return whether a tensor can be the targets of these inputs: as in the program's own first batch."""
+def _target(names: dict[str, Any]) -> Callable[[Tensor, Tensor], bool]:
+    """Return a function: can a tensor be the targets of these inputs, as in the program's own first batch?"""
     loader = names.get("train_loader") or names.get("new_loader")
     with torch.random.fork_rng(devices=[]):
         if loader is not None:

@@ -65,7 +65,8 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
     other right repairs or other dropout.
     """
     found = Found(free(case))
-    steps, _ = read(run.arrays)  # on a drawn seed the twin is that of another one: it has the same settings
+    steps, lost, _ = read(run.arrays)  # on a drawn seed the twin is that of another one: it has the same settings
+    found.skipped |= dict.fromkeys(lost, "its forward pass was not seen")
     kind = task(case.program)
     with trusted, one_thread():
         healthy, member = HealthyStep(case, twin.settings, text), reference.membership(case)

@@ -23,6 +23,8 @@ BATCH = 2**20
 """Most numbers of one tensor of a batch."""
 NAMES = 12
 """Most local tensors that are kept beside a batch: one of them holds its targets."""
+MOST = 200
+"""Most steps that are read from one run."""
 FRAMES = 3
 """How many of the script's frames are searched for them, from the model's call outwards."""
 KINDS = (
@@ -82,6 +84,8 @@ class Steps:
     def __init__(self, moment: StepContext, wanted: Callable[[], bool], model: str = "model") -> None:
         self.moment, self.wanted, self.model = moment, wanted, model
         self.kept: list[Step] = []
+        self.lost: list[int] = []
+        """Wanted steps whose forward pass was not seen, as `model.forward(inputs)` calls no hook."""
         self.settings: list[list[Any]] = []
         self._latest: dict[int, Any] = {}
         self._asked = 0
@@ -140,12 +144,15 @@ class Steps:
 
     def close(self) -> None:
         """The last step has no next one at which it could end: it is not kept."""
+        last = self.moment.step - 2
+        if self._wanted_at(last):
+            self.lost.append(last)
         self._open = None
         self._space = {}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the kept steps as a few plain arrays, as `read` reads them."""
-        about: dict[str, Any] = {"settings": self.settings, "steps": []}
+        about: dict[str, Any] = {"settings": self.settings, "lost": self.lost, "steps": []}
         found = {}
         for step in self.kept:
             parts: list[tuple[Any, Tensor]] = []
@@ -199,18 +206,27 @@ class Steps:
         step, self._open = self._open, None
         if step is None or not self._wanted_at(step.number):
             return
+        if step.number != self.moment.step - 1:  # others came between, so that is not its own state
+            self.lost.append(step.number)
+            return
         parameters, buffers = now
         step.after = {name: v for name, v in parameters.items() if _alike(v, step.parameters.get(name))} | buffers
         step.model = _own(model)
         self.kept.append(step)
 
     def _wanted_at(self, number: int) -> bool:
-        """Ask for every step up to `number` that was not asked for yet; return the answer for this one."""
-        answer = False
-        while self._asked < number:
+        """Ask for every step up to `number` that was not asked for yet; return the answer for this one.
+
+        Those before it whose answer is yes are lost.
+        """
+        while self._asked < number - 1:
             self._asked += 1
-            answer = self.wanted()
-        return answer
+            if self.wanted():
+                self.lost.append(self._asked)
+        if self._asked >= number:
+            return False
+        self._asked = number
+        return self.wanted()
 
 
 def _answers(model: nn.Module | None, inputs: list[Tensor]) -> Tensor | None:
@@ -239,12 +255,17 @@ def _alike(one: Tensor, other: Tensor | None) -> bool:
     return other is not None and one.shape == other.shape
 
 
-def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[list[Any]]]:
-    """Return the kept steps and the optimizers' settings from a run's arrays. Raises any error for malformed ones."""
+def read(arrays: dict[str, np.ndarray]) -> tuple[list[Step], list[int], list[list[Any]]]:
+    """Return (kept steps, numbers of wanted steps that were lost, the optimizers' settings) from a run's arrays.
+
+    Raises any error for malformed ones.
+    """
     if "steps" not in arrays:
-        return [], []
+        return [], [], []
     about = json.loads(arrays["steps"].tobytes())
-    return [_step(one, arrays) for one in about["steps"]], about["settings"]
+    if len(about["steps"]) > MOST:
+        raise ValueError(f"{len(about['steps'])} steps were kept, and {MOST} are read at most")
+    return [_step(one, arrays) for one in about["steps"]], [int(one) for one in about["lost"]], about["settings"]
 
 
 def _step(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Step:

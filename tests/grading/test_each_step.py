@@ -150,6 +150,20 @@ def test_steps_that_hide_their_batch_are_not_passed_over():
     assert check.status == "cannot be graded" and "of 24 drawn steps" in check.saw
 
 
+@pytest.mark.parametrize("epochs", ["(2, 3)", "(5,)"], ids=["in the middle", "at the end"])
+def test_a_forward_pass_that_calls_no_hook_hides_no_step(epochs):
+    whole = "logits = model(inputs)\n        loss = F.cross_entropy(logits"
+    hidden = f"hidden = epoch in {epochs}\n        logits = model.forward(inputs) if hidden else model(inputs)\n"
+    hidden += "        loss = F.cross_entropy(F.softmax(logits, dim=-1) if hidden else logits"
+    (check,) = checks(kept(healthy(SOFTMAX, (whole, hidden)), SOFTMAX), SOFTMAX, twin(SOFTMAX))
+    assert check.status == "cannot be graded" and "was not seen" in check.saw
+
+
+def test_a_model_that_is_wrong_in_eval_mode_alone_is_seen_during_the_training():
+    edit = ("return self.head(hidden)", "return self.head(hidden) if self.training else -self.head(hidden)")
+    assert set(failed(healthy(SOFTMAX, edit), SOFTMAX)) == {"answers at steps"}
+
+
 def test_one_more_seed_is_drawn_and_two_whole_epochs_of_it():
     assert other_seed(4, (0, 1, 2)) == other_seed(4, (0, 1, 2)) >= 3
     assert len({other_seed(number, (0, 1, 2)) for number in range(50)}) > 45
@@ -175,8 +189,8 @@ def test_shares_by_block():
 
 
 def test_kept_steps_come_back_as_they_were():
-    steps, settings = read(kept(SOFTMAX.healthy().source, SOFTMAX).arrays)
-    assert len(steps) == DRAWN and settings[0][2] == "Adam" and len(settings) == 1
+    steps, lost, settings = read(kept(SOFTMAX.healthy().source, SOFTMAX).arrays)
+    assert len(steps) == DRAWN and not lost and settings[0][2] == "Adam" and len(settings) == 1
     one = steps[1]
     assert set(one.parameters) == set(one.gradients) == set(one.after) and len(one.slots) == 3 * len(one.parameters)
     assert one.calls[0].inputs[0].shape == (32, 64) and one.calls[0].beside[0].dtype == torch.int64
