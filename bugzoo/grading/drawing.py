@@ -19,16 +19,17 @@ def number(given: int | None = None) -> int:
     return given if given is not None else int(said) if said.isdecimal() else secrets.randbelow(10**6)
 
 
-def draw(number: int, seed: int, steps: int) -> bytes:
-    """Return for each of a run's steps 1 or 0: whether it is compared. `number` is drawn after the hand-in.
+def draw(number: int, seed: int, steps: int, count: int = DRAWN) -> bytes:
+    """Return for each of a run's steps 1 or 0: whether it is compared, `count` in all.
 
+    `number` is drawn after the hand-in.
     The last step is left out, as no step begins after it.
     """
     source = random.Random(f"{number} {seed}")
     late = range(2 * steps // 3, steps - 1)
-    chosen = set(source.sample(late, min(DRAWN // 3, len(late))))
+    chosen = set(source.sample(late, min(count // 3, len(late))))
     others = [step for step in range(steps - 1) if step not in chosen]
-    chosen |= set(source.sample(others, min(DRAWN - len(chosen), len(others))))
+    chosen |= set(source.sample(others, min(count - len(chosen), len(others))))
     return bytes(int(step in chosen) for step in range(steps))
 
 

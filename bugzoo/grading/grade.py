@@ -20,6 +20,7 @@ from bugzoo.grading import (
     groups,
     integrity,
     lines,
+    moved_counters,
     reference,
     second_run,
     speed,
@@ -110,6 +111,8 @@ def grade(
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
                 judged += delayed_fault.put_off(job, case, run_of)
+            if seed == seeds[0] and all(check.passed for check in judged):
+                judged += moved_counters.checks(job, case, twin(case), draw, run_of)
         except (Unreadable, RecursionError) as error:
             return for_a_person(error, _since(started))
         except (OSError, RuntimeError, MemoryError) as error:
