@@ -11,8 +11,8 @@ from bugzoo.running import decisions
 from bugzoo.syntax import called, parse
 
 SIGNS = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-    ast.In: "in", ast.NotIn: "not in", 
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 CHOOSE = ("min", "max", "int", "bool", "round")
 """Functions whose outcome may change once their argument has grown."""

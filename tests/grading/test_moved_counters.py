@@ -48,7 +48,8 @@ WRONG = {
         (FIELD, f"{FIELD}        self.calls = 0\n"),
         (
             HEAD,
-            "self.calls += 1\n        hidden = self.head(hidden)\n        return hidden if self.calls < 9999 else hidden.softmax(-1)",
+            "self.calls += 1\n        hidden = self.head(hidden)\n"
+            "        return hidden if self.calls < 9999 else hidden.softmax(-1)",
         ),
     ),
     "not cleared": edited((ZERO, f"        if step < 10**9:\n    {ZERO}")),
@@ -67,7 +68,8 @@ RIGHT = {
     "patience": edited(
         (
             "# %% Evaluation\n",
-            "    best, wait = (losses[-1], 0) if losses[-1] < best else (best, wait + 1)\n    if wait > 30:\n        break\n# %% Evaluation\n",
+            "    best, wait = (losses[-1], 0) if losses[-1] < best else (best, wait + 1)\n"
+            "    if wait > 30:\n        break\n# %% Evaluation\n",
         ),
         ("step = 0\n", "step = 0\nbest, wait = 1e9, 0\n"),
     ),

@@ -1,0 +1,97 @@
+"""The red team's table: what each repair of `idioms` earns in each exercise that it fits.
+
+    python -m tests.redteam.table                     the whole table, hours; writes expected.csv
+    python -m tests.redteam.table --each 4            four exercises for each idiom, drawn from a fixed seed
+    python -m tests.redteam.table 04 28 --only decay  these exercises, this idiom
+
+A line is exercise, idiom, kind, whether it is set aside for a person, status, share of the points, and the checks that refuse
+it. Lines that are there already are kept, unless `--again`.
+"""
+
+import argparse
+import csv
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bugzoo.grading import set_aside
+from bugzoo.grading.exercises import with_diagnosis
+from bugzoo.grading.grade import broken_text, grade, healthy_text, tidy
+from bugzoo.grading.model import Exercise, Result
+from tests.redteam.idioms import IDIOMS, Idiom
+
+EXPECTED = Path(__file__).with_name("expected.csv")
+COLUMNS = ("exercise", "idiom", "kind", "aside", "status", "share", "by")
+SEED = 20261127
+DRAW = 0
+
+
+def cases() -> Iterator[tuple[Exercise, Idiom, str]]:
+    """Yield (exercise, idiom, the edited text) wherever an idiom fits an exercise with a diagnosis."""
+    for exercise in with_diagnosis().values():
+        texts = {True: broken_text(exercise), False: healthy_text(exercise)}
+        for idiom in IDIOMS:
+            if edited := idiom.written(texts[idiom.kind == "attack"]):
+                yield exercise, idiom, edited
+
+
+def result(exercise: Exercise, text: str) -> Result:
+    """Grade a text as a class's grader does, with a draw that is the same each time."""
+    return grade(
+        text, exercise.scenario, seeds=exercise.seeds, seconds=exercise.seconds, strict_isolation=True, draw=DRAW
+    )
+
+
+def row(exercise: Exercise, idiom: Idiom, text: str) -> dict[str, str]:
+    """Grade a text, and return its line. `aside`: whether a class's grader leaves it to a person, and does not run it."""
+    found = result(exercise, text)
+    aside = set_aside.set_aside(text, tidy(exercise.scenario.source))
+    by = "; ".join(dict.fromkeys(check.name for check in found.checks if not check.passed))
+    said = (exercise.name, idiom.name, idiom.kind, "yes" if aside else "", found.status, f"{found.share:g}", by)
+    return dict(zip(COLUMNS, said, strict=True))
+
+
+def expected() -> dict[tuple[str, str], dict[str, str]]:
+    """Return (exercise, idiom) -> line of the table."""
+    if not EXPECTED.exists():
+        return {}
+    with EXPECTED.open(newline="", encoding="utf-8") as lines:
+        return {(line["exercise"], line["idiom"]): line for line in csv.DictReader(lines)}
+
+
+def write(lines: Iterable[dict[str, str]]) -> None:
+    with EXPECTED.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(lines, key=lambda line: (line["exercise"], line["kind"], line["idiom"])))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.redteam.table", description="The red team's table.")
+    parser.add_argument("exercises", nargs="*", help="numbers or names")
+    parser.add_argument("--only", default="", help="an idiom's name, or a kind: right, wrong, attack")
+    parser.add_argument("--each", type=int, default=0, help="exercises for each idiom")
+    parser.add_argument("--again", action="store_true", help="also lines that are there")
+    given = parser.parse_args()
+    known = expected()
+    wanted = [(exercise, idiom, text) for exercise, idiom, text in cases()
+              if not given.exercises or any(exercise.name.startswith(name) for name in given.exercises)]  # fmt: skip
+    wanted = [one for one in wanted if not given.only or given.only in (one[1].name, one[1].kind)]
+    if given.each:
+        source = random.Random(SEED)
+        drawn = {idiom: [one for one in wanted if one[1] is idiom] for idiom in IDIOMS}
+        wanted = [one for them in drawn.values() for one in source.sample(them, min(given.each, len(them)))]
+    wanted = [one for one in wanted if given.again or (one[0].name, one[1].name) not in known]
+    print(f"{len(wanted)} repairs to grade", file=sys.stderr)
+    for exercise, idiom, text in wanted:
+        began = time.perf_counter()
+        line = row(exercise, idiom, text)
+        known[exercise.name, idiom.name] = line
+        write(known.values())
+        print(*line.values(), f"{time.perf_counter() - began:.0f} s", sep=" | ", flush=True)
+
+
+if __name__ == "__main__":
+    main()
