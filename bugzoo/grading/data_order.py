@@ -62,7 +62,8 @@ def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | Non
     done = f"The examples of {len(ours)} drawn batches were looked up in the training data, and so were those of healthy ones. "
     wanted = "They should be drawn, mixed and augmented as in the program handed out."
     if abs(off[worst]) > SURE:
-        saw = f"{done}{ours.mean(0)[worst]:.0%} of them come from one {BLOCKS}th of it (healthy: {usual.mean(0)[worst]:.0%})."
+        saw = f"{done}{ours.mean(0)[worst]:.0%} of them come from one of {BLOCKS} equal parts of it "
+        saw += f"(healthy: {usual.mean(0)[worst]:.0%})."
         return Check("order", "wrong", saw, wanted, float(abs(off[worst])), group="unchanged")
     saw = f"{done}They are mixed in the same way."
     if mixed > MIXED:

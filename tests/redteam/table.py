@@ -23,7 +23,7 @@ from bugzoo.grading.model import Exercise, Result
 from tests.redteam.idioms import IDIOMS, Idiom
 
 EXPECTED = Path(__file__).with_name("expected.csv")
-COLUMNS = ("exercise", "idiom", "kind", "aside", "status", "share", "by")
+COLUMNS = ["exercise", "idiom", "kind", "aside", "status", "share", "by"]
 SEED = 20261127
 DRAW = 0
 
@@ -63,7 +63,7 @@ def expected() -> dict[tuple[str, str], dict[str, str]]:
 
 def write(lines: Iterable[dict[str, str]]) -> None:
     with EXPECTED.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(sorted(lines, key=lambda line: (line["exercise"], line["kind"], line["idiom"])))
 
