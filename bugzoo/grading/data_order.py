@@ -1,8 +1,8 @@
 """Are the batches of drawn steps as the healthy program's: from all of the training data, mixed and augmented as there?
 
 The training data is cut into blocks by place. Augmented copies lie in blocks of their own (a program's facts list them one
-kind after another), so a missing augmentation leaves blocks empty, as does data that was left out. Batches that are not
-shuffled lie in one block each.
+kind after another), so a missing augmentation leaves blocks empty. Then all copies of a sample are taken together, and the
+samples are cut into blocks: data that was left out leaves some empty, and batches that are not shuffled lie in one each.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ from bugzoo.scenario import Scenario
 
 BLOCKS = 9
 """As many as there are shifts by a pixel."""
-BATCHES = 32
+BATCHES = 128
 """Healthy batches to compare with."""
-SURE = 6.0
+SURE = 5.5
 """Standard errors by which the share of a block may differ."""
 MIXED = 3.0
 """Times the healthy variance of the shares, from batch to batch, that a shuffled training stays below."""
@@ -37,14 +37,18 @@ def looked_up(inputs: Tensor, targets: Tensor, members: Members) -> list[int]:
     return places(rows, targets.reshape(-1).tolist(), members)
 
 
-def shares(batches: Sequence[Sequence[int]], count: int) -> np.ndarray:
-    """Return (batches, BLOCKS) the share of each batch's known samples that lies in each block of `count` places."""
+def shares(batches: Sequence[Sequence[int]], count: int, samples: int) -> np.ndarray:
+    """Return (2, batches, BLOCKS) the share of each batch's known samples in each block of `count` places.
+
+    The second is that of the `samples` whose copies these are.
+    """
     found = []
     for batch in batches:
         known = np.asarray([place for place in batch if place >= 0])
         if len(known):
-            found.append(np.bincount(known * BLOCKS // count, minlength=BLOCKS) / len(known))
-    return np.asarray(found).reshape(-1, BLOCKS)
+            parts = (known * BLOCKS // count, known % samples * BLOCKS // samples)
+            found.append([np.bincount(part, minlength=BLOCKS) / len(known) for part in parts])
+    return np.asarray(found).reshape(-1, 2, BLOCKS).swapaxes(0, 1)
 
 
 def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | None:
@@ -52,9 +56,14 @@ def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | Non
     usual = _healthy(reference.healthy_text(scenario), scenario)
     if usual is None:
         return None
-    ours = shares(list(found.values()), reference.membership(scenario).count)
-    if len(ours) < FEWEST or len(usual) < FEWEST:
+    ours = shares(list(found.values()), *_counts(scenario))
+    if ours.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
+    checks = [_compared(mine, healthy) for mine, healthy in zip(ours, usual, strict=True)]
+    return next((check for check in checks if not check.passed), checks[0])
+
+
+def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:
     spread = np.maximum(usual.var(0, ddof=1), 1 / BLOCKS / 1000)
     off = (ours.mean(0) - usual.mean(0)) / np.sqrt(spread * (1 / len(ours) + 1 / len(usual)))
     worst = int(np.abs(off).argmax())
@@ -79,5 +88,12 @@ def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
         batches = healthy_step.batches(scenario, BATCHES)
         members = reference.membership(scenario)
         found = None if batches is None else [looked_up(*batch, members) for batch in batches]
-        _known[text] = None if found is None else shares(found, members.count)
+        _known[text] = None if found is None else shares(found, *_counts(scenario))
     return _known[text]
+
+
+def _counts(scenario: Scenario) -> tuple[int, int]:
+    """Return the number of places, and of the samples whose copies they are."""
+    places = reference.membership(scenario).count
+    samples = healthy_step.samples(scenario) or places
+    return places, samples if places % samples == 0 else places

@@ -182,6 +182,12 @@ def batches(scenario: Scenario, count: int) -> list[tuple[Tensor, Tensor]] | Non
     return found
 
 
+def samples(scenario: Scenario) -> int | None:
+    """Return the number of samples of the training data; None for a program that cuts its batches from a text."""
+    loader = reference.space(reference.healthy_text(scenario), scenario.program).get("train_loader")
+    return None if loader is None else len(loader.dataset)
+
+
 def _finite(values: Tensors) -> bool:
     return all(bool(torch.isfinite(value).all()) for value in values.values())
 
@@ -213,16 +219,26 @@ def updated(step: Step, settings: Settings) -> Tensors | None:
             known = inspect.signature(made_by).parameters
             allowed = {k: tuple(v) if isinstance(v, list) else v for k, v in numbers.items() if k in known}
             optimizer = made_by(list(made.values()), **allowed)
+            needed = _slots(made_by, allowed)
             for name, parameter in made.items():
                 parameter.grad = step.gradients[name].clone()
                 slots = {k.rpartition("/")[2]: v.clone() for k, v in step.slots.items() if k.rpartition("/")[0] == name}
-                if slots:
+                if slots and needed <= set(slots):  # those of another optimizer are none for this one
                     optimizer.state[parameter] = slots
             optimizer.step()
             if any(optimizer.state.values()) and step.number > 1 and not step.slots:
                 return None
             result |= {name: parameter.detach() for name, parameter in made.items()}
     return result
+
+
+def _slots(made_by: Callable[..., torch.optim.Optimizer], settings: dict[str, Any]) -> set[str]:
+    """Return the names of the tensors that an optimizer keeps for a parameter."""
+    parameter = nn.Parameter(torch.zeros(1))
+    parameter.grad = torch.zeros(1)
+    optimizer = made_by([parameter], **settings)
+    optimizer.step()
+    return {name for name, value in optimizer.state[parameter].items() if isinstance(value, Tensor)}
 
 
 @lru_cache(maxsize=32)

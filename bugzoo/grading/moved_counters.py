@@ -9,7 +9,7 @@ compared with the healthy program's, and the fault should still not show. A run 
 from collections.abc import Callable
 from dataclasses import replace
 
-from bugzoo.grading import drawing, each_step
+from bugzoo.grading import drawing, each_step, speed
 from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.own_decisions import rewritten
@@ -34,7 +34,7 @@ def checks(job: Job, case: Scenario, twin: Baseline, draw: int, run: Callable[[J
 
     Raises RuntimeError if the machine fails.
     """
-    if tolerances(case).healthy or case.ranks > 1:
+    if tolerances(case).healthy or case.ranks > 1 or speed.about_time(case):  # now and then is fast enough there
         return []
     whole = "gradient" in each_step.free(case)
     ended = ""

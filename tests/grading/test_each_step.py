@@ -184,8 +184,14 @@ def test_what_is_wrong_once_an_epoch_is_seen_on_the_drawn_seed():
 
 
 def test_shares_by_block():
-    found = shares([[0, 1, 2], [8, -1, 8]], 9)
-    assert found.shape == (2, 9) and found[0, :3].tolist() == pytest.approx([1 / 3] * 3) and found[1, 8] == 1.0
+    places, samples = shares([[0, 1, 2], [8, -1, 8]], 9, 9)
+    assert places.shape == (2, 9) and places[0, :3].tolist() == pytest.approx([1 / 3] * 3) and places[1, 8] == 1.0
+    assert (places == samples).all()
+
+
+def test_copies_of_a_sample_are_one_sample():
+    [places], [samples] = shares([[0, 9, 18]], 27, 9)
+    assert samples[0] == 1.0 and places[[0, 3, 6]].tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_kept_steps_come_back_as_they_were():

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from scipy.spatial import KDTree
 
 from bugzoo.grading.rows import sketch
 
@@ -41,13 +42,17 @@ def windows(text: torch.Tensor) -> Members:
 class _Sketched:
     def __init__(self, known: np.ndarray, labels: np.ndarray) -> None:
         self.known, self.labels, self.count = known, labels, len(known)
+        self.tree = KDTree(known)
         self.room, self.of_labels = NEAR * known.std(), NEAR * max(labels.std(), 1e-9)
 
     def find(self, row: Any, label: Any) -> int:
-        near = np.abs(self.known - np.asarray(row, dtype=np.float64)).max(1) <= self.room
+        row = np.asarray(row, dtype=np.float64)
+        if not np.isfinite(row).all():
+            return -1
+        near = sorted(self.tree.query_ball_point(row, self.room, p=np.inf))
         if label is not None:
-            near &= np.abs(self.labels - float(label or 0)) <= self.of_labels
-        return int(near.argmax()) if near.any() else -1
+            near = [place for place in near if abs(self.labels[place] - float(label or 0)) <= self.of_labels]
+        return near[0] if near else -1
 
 
 class _Tokens:
