@@ -25,6 +25,8 @@ SURE = 5.5
 """Standard errors by which the share of a block may differ."""
 MIXED = 3.0
 """Times the healthy variance of the shares, from batch to batch, that a shuffled training stays below."""
+SMALLER = 0.1
+"""Share by which a step's samples may be fewer or more: the last batch of an epoch has fewer."""
 FEWEST = 8
 """Drawn steps below which nothing is said."""
 
@@ -53,12 +55,17 @@ def shares(batches: Sequence[Sequence[int]], count: int, samples: int) -> np.nda
 
 def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | None:
     """Check the batches of drawn steps: step -> the places of its samples. None if too few can be compared."""
-    usual = _healthy(reference.healthy_text(scenario), scenario)
+    text = reference.healthy_text(scenario)
+    usual = _healthy(text, scenario)
     if usual is None:
         return None
     ours = shares(list(found.values()), *_counts(scenario))
     if ours.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
+    rows, wanted = (float(np.mean(sizes)) for sizes in ([len(batch) for batch in found.values()], _sizes[text]))
+    if abs(rows - wanted) > SMALLER * wanted:
+        saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows:.1f} on average (healthy: {wanted:.1f})."
+        return Check("order", "wrong", saw, "A step should use its whole batch.", rows, group="unchanged")
     checks = [_compared(mine, healthy) for mine, healthy in zip(ours, usual, strict=True)]
     return next((check for check in checks if not check.passed), checks[0])
 
@@ -81,6 +88,7 @@ def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:
 
 
 _known: dict[str, np.ndarray | None] = {}
+_sizes: dict[str, list[int]] = {}
 
 
 def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
@@ -88,6 +96,7 @@ def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
         batches = healthy_step.batches(scenario, BATCHES)
         members = reference.membership(scenario)
         found = None if batches is None else [looked_up(*batch, members) for batch in batches]
+        _sizes[text] = [len(batch) for batch in found or ()]
         _known[text] = None if found is None else shares(found, *_counts(scenario))
     return _known[text]
 

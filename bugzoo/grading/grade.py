@@ -21,6 +21,7 @@ from bugzoo.grading import (
     integrity,
     lines,
     moved_counters,
+    own_model,
     reference,
     second_run,
     speed,
@@ -111,6 +112,8 @@ def grade(
                 judged.append(speed.beside(job, case))
             if seed == seeds[0] and all(check.passed for check in judged):
                 judged += delayed_fault.put_off(job, case, run_of)
+            if seed == seeds[0] and all(check.passed for check in judged):
+                judged += own_model.checks(job, run, case, twin(case), run_of)
             if seed == seeds[0] and all(check.passed for check in judged):
                 judged += moved_counters.checks(job, case, twin(case), draw, run_of)
         except (Unreadable, RecursionError) as error:

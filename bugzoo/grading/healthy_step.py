@@ -55,16 +55,15 @@ class _Idle:
 
 
 class HealthyStep:
-    """The healthy program of a scenario, or another right `text` of it, one step at a time."""
+    """A healthy program's text, or another right one, one step at a time."""
 
-    def __init__(self, scenario: Scenario, settings: Settings, text: str = "") -> None:
+    def __init__(self, text: str, program: str, settings: Settings, names: dict[str, Any] | None = None) -> None:
         self.settings = settings
-        text = text or reference.healthy_text(scenario)
-        self.names = dict(reference.space(text, scenario.program))
+        self.names = dict(names or reference.space(text, program))
         self.model = copy.deepcopy(self.names["model"])
         every = list(self.model.named_parameters(remove_duplicate=False))
         self.aliases = {name: [a for a, q in every if q is p] for name, p in self.model.named_parameters()}
-        _, self.code = body(text, scenario.program)
+        _, self.code = body(text, program)
         self.fits = _target(self.names)
 
     def named(self, step: Step) -> Step:
@@ -95,7 +94,7 @@ class HealthyStep:
         return self._repeated(step, call, targets, seed)
 
     def _repeated(self, step: Step, call: Call, targets: Tensor, seed: int | None) -> Tensors:
-        self.model.train()
+        self.mode(call.training, call.evaluating)
         collector = _Collector(self.model)
         names = self.names | {
             "model": self.model, "optimizer": collector, "scheduler": _Idle(), "step": step.number - 1, "losses": [],
@@ -118,6 +117,14 @@ class HealthyStep:
             self.scale /= 16
             return self._repeated(step, call, targets, seed)
         return found
+
+    def mode(self, training: bool, evaluating: list[str]) -> None:
+        """The healthy program trains in train mode, whatever a submission does."""
+        self.model.train()
+
+    def learning(self, step: Step) -> set[str]:
+        """Return the names of the parameters that the twin trains at this step."""
+        return {name for _, _, groups, _ in at(self.settings, step.number) for names, _ in groups for name in names}
 
     def mean(self, step: Step, targets: Sequence[Tensor], seed: int | None = None) -> Tensors:
         """Return the gradient over all forward passes of a step, each with the weight of its rows."""
@@ -145,9 +152,8 @@ class HealthyStep:
         """Put the state before the step into the model, also parameters of another shape, as of a new head. Those require
         gradients that do in the twin at this step. Raises CannotRepeat."""
         known = dict(self.model.named_parameters())
-        used = at(self.settings, step.number)
-        learn = {name for _, _, groups, _ in used for names, _ in groups for name in names}
-        self.scale = max((scale for *_, scale in used), default=1.0)
+        learn = self.learning(step)
+        self.scale = max((scale for *_, scale in at(self.settings, step.number)), default=1.0)
         if set(known) != set(step.parameters):
             raise CannotRepeat("the model's parameters are others")
         for name, value in step.parameters.items():

@@ -28,11 +28,15 @@ def space(source: str, program: str) -> dict[str, Any]:
 
     A program with several ranks is alone in its process group here, and `model` is the module that DDP wraps.
     """
+    return executed(source, program, several=int(programs.load(program).facts.get("ranks", 1)) > 1)
+
+
+def executed(source: str, program: str, several: bool = False) -> dict[str, Any]:
+    """The same where the catalogue of programs is not at hand, as in a sandbox; `several`: for a program with several ranks."""
     from bugzoo.running.torch_state import preserved
 
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}
-    several = int(programs.load(program).facts.get("ranks", 1)) > 1
     with preserved(), one_thread(), _alone() if several else contextlib.nullcontext():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
     names["model"] = getattr(names["model"], "module", names["model"]) if several else names["model"]

@@ -69,7 +69,8 @@ def compared(run: Run, case: Scenario, twin: Baseline, thorough: bool = True, te
     found.skipped |= dict.fromkeys(lost, "its forward pass was not seen")
     kind = task(case.program)
     with trusted, one_thread():
-        healthy, member = HealthyStep(case, twin.settings, text), reference.membership(case)
+        healthy = HealthyStep(text or reference.healthy_text(case), case.program, twin.settings)
+        member = reference.membership(case)
         for step in steps:
             try:
                 step = healthy.named(step)
@@ -105,7 +106,7 @@ def _otherwise_right(case: Scenario, twin: Baseline, found: Found) -> bool:
     [(fault, params)] = case.specs
     for text in repairs(case.source, fault, params).values():
         try:
-            other = HealthyStep(case, twin.settings, text)
+            other = HealthyStep(text, case.program, twin.settings)
             gaps = {}
             for step, targets in found.open:
                 gaps[step.number] = _gap(step, other.mean(step, targets), found)
@@ -130,7 +131,7 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
     if "gradient" in found.free or healthy.skipped(step):
         chosen = next(iter(_candidates(healthy, step)), [])
     else:
-        gap, chosen = _nearest(healthy, step, found)
+        gap, chosen, _ = nearest(healthy, step, found)
         found.gradient[step.number] = gap
         if gap > found.room:
             found.open.append((step, chosen))
@@ -152,19 +153,20 @@ def _candidates(healthy: HealthyStep, step: Step) -> list[list[Tensor]]:
     return [list(targets) for targets in zip(*each, strict=False)]
 
 
-def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:
-    """Return the smallest difference to a healthy gradient, and the targets that give it."""
-    best, chosen = float("inf"), []
+def nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor], Tensors]:
+    """Return the smallest difference to a healthy gradient, the targets that give it, and that gradient."""
+    best, chosen, nearest = float("inf"), [], {}
     for targets in _candidates(healthy, step):
         try:
-            gap = _gap(step, healthy.mean(step, targets), found)
+            made = healthy.mean(step, targets)
         except CannotRepeat:  # numbers of another kind, as the rows of a table
             continue
+        gap = _gap(step, made, found)
         if gap < best or not chosen:
-            best, chosen = gap, targets
+            best, chosen, nearest = gap, targets, made
     if not chosen:
         raise CannotRepeat("no tensor beside the batch can be its targets")
-    return best, chosen
+    return best, chosen, nearest
 
 
 def _unit(one: Tensors) -> Tensors:

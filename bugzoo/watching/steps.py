@@ -43,6 +43,8 @@ class Call:
     beside: list[Tensor]
     rng: Tensor
     training: bool
+    evaluating: list[str] = field(default_factory=list)
+    """Modules in eval mode, where the model itself is in train mode."""
 
 
 @dataclass
@@ -114,7 +116,13 @@ class Steps:
                     if not value.requires_grad and value.numel() <= BATCH and not any(value is one for one in args):
                         beside[id(value)] = value
         self._open.calls.append(
-            Call(inputs, [_copy(one) for one in beside.values()], torch.get_rng_state(), module.training)
+            Call(
+                inputs,
+                [_copy(one) for one in beside.values()],
+                torch.get_rng_state(),
+                module.training,
+                _evaluating(module),
+            )
         )
 
     def at_step(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
@@ -164,7 +172,7 @@ class Steps:
             answers = _answers(step.model, step.calls[-1].inputs)
             parts += [(["answers", ""], answers)] if answers is not None else []
             about["steps"].append({
-                "number": step.number, "training": [call.training for call in step.calls],
+                "number": step.number, "modes": [[call.training, call.evaluating] for call in step.calls],
                 "parts": [[*which, list(value.shape), str(value.dtype)] for which, value in parts],
             })  # fmt: skip
             found[f"steps.{step.number}"] = np.concatenate(
@@ -239,6 +247,10 @@ def _answers(model: nn.Module | None, inputs: list[Tensor]) -> Tensor | None:
         return None
 
 
+def _evaluating(model: nn.Module) -> list[str]:
+    return [name for name, part in model.named_modules() if not part.training] if model.training else []
+
+
 def _own(model: nn.Module) -> nn.Module | None:
     """Return a copy of the model, None if it cannot be copied."""
     try:
@@ -272,7 +284,10 @@ def _step(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Step:
     number = int(about["number"])
     flat, rng = torch.from_numpy(arrays[f"steps.{number}"]), torch.from_numpy(arrays[f"steps.{number}.rng"])
     # copies: torch's set_rng_state reads a view from the wrong place
-    calls = [Call([], [], state.clone(), bool(mode)) for state, mode in zip(rng, about["training"], strict=True)]
+    calls = [
+        Call([], [], state.clone(), bool(training), [str(name) for name in evaluating])
+        for state, (training, evaluating) in zip(rng, about["modes"], strict=True)
+    ]
     step = Step(number, {}, {}, {}, calls)
     at = 0
     for kind, which, shape, dtype in about["parts"]:

@@ -1,0 +1,105 @@
+"""Compare a submission's steps with the healthy loss in its own model, where a correct repair may build another model.
+
+The healthy model cannot repeat such steps. So the submission's text up to its training runs once more, in a second sandbox, and
+the healthy program's loop body makes the kept steps in the model that it builds (`own_step`). This shows another loss,
+gradients that were changed after it, modes that change from step to step, and dropout that was taken out.
+"""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from bugzoo.grading import own_step, reference
+from bugzoo.grading.baseline import Baseline, trusted
+from bugzoo.grading.each_step import OTHERS
+from bugzoo.grading.healthy_step import HealthyStep
+from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.repeated_steps import SAME, difference
+from bugzoo.grading.tolerances import tolerances
+from bugzoo.running import Job, Run
+from bugzoo.scenario import Scenario
+from bugzoo.watching.steps import Step, read
+
+HEADER = "# %% Training"
+ROOM_MIB = 192
+"""Size of the folder in which the kept steps lie."""
+DONE = "{} drawn steps were repeated in the submission's own model, with the healthy loss."
+
+
+def checks(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[Job], Run]) -> list[Check]:
+    """Check the steps that a `run` of this `job` kept; nothing if the healthy model can repeat them, or none is built.
+
+    Raises RuntimeError if the machine fails.
+    """
+    if not tolerances(case).own_forward or case.ranks > 1 or HEADER not in job.source:
+        return []
+    steps, *_ = read(run.arrays)
+    if not steps:
+        return []
+    modes = {(call.training, tuple(call.evaluating)) for step in steps for call in step.calls}
+    if len(modes) > 1:
+        saw = f"The modes of the model and its layers were noted at {len(steps)} drawn steps. They are not always the same."
+        return [
+            Check("modes at steps", "wrong", saw, "A training step runs in one mode.", float(len(modes)), group="gone")
+        ]
+    kept = io.BytesIO()
+    np.savez(kept, **{name: value for name, value in run.arrays.items() if name.partition(".")[0] == "steps"})
+    about = {"text": reference.healthy_text(case), "program": case.program, "settings": list(twin.settings)}
+    found = again(
+        replace(
+            job, source=job.source.split(HEADER)[0], keep_steps=b"", export=(own_step.NAME,), predict=(),
+            after="bugzoo.grading.own_step:repeat", after_args=about, files={own_step.FILE: kept.getvalue()}, bring_mib=ROOM_MIB,
+        )
+    )  # fmt: skip
+    result = [_gradients(steps, found)] if any(name.startswith(own_step.NAME) for name in found.arrays) else []
+    return [*result, *_dropout(steps, found, case, twin)]
+
+
+def _gradients(steps: list[Step], found: Run) -> Check:
+    gaps = {}
+    for step in steps:
+        head = f"{own_step.NAME}.{step.number}/"
+        made = {
+            name.removeprefix(head): torch.from_numpy(value)
+            for name, value in found.arrays.items()
+            if name.startswith(head)
+        }
+        if made:
+            gaps[step.number] = difference(step.gradients, made)
+    wrong = {number: gap for number, gap in gaps.items() if gap > SAME}
+    done = DONE.format(len(gaps))
+    wanted = f"At most {SAME:.0%} passes, as sums in another order differ by less."
+    if len(wrong) <= OTHERS * len(gaps):
+        return Check("gradient", "passed", f"{done} The gradients are equal.", wanted, max(gaps.values()), group="gone")
+    worst = max(wrong, key=lambda at: wrong[at])
+    saw = f"{done} At {len(wrong)} of them the gradient is another one. "
+    saw += f"At step {worst} the gradient differs by {wrong[worst]:.0%}."
+    return Check("gradient", "wrong", saw, wanted, wrong[worst], group="gone")
+
+
+def _dropout(steps: list[Step], found: Run, case: Scenario, twin: Baseline) -> list[Check]:
+    noise = found.readings["own"].numbers.get("noise") if "own" in found.readings else None
+    if noise is None:
+        return []
+    with trusted:
+        healthy = HealthyStep(reference.healthy_text(case), case.program, twin.settings)
+        healthy.model.train()
+        inputs = steps[-1].calls[-1].inputs
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            usual = not torch.equal(*(own_step.output(healthy.model, inputs, seed) for seed in (0, 1)))
+    if not usual:
+        return []
+    saw = "The model was called in train mode with other random numbers. "
+    saw += (
+        "Its output changes, as dropout drops other values."
+        if noise
+        else "Its output stays the same: nothing is dropped."
+    )
+    return [
+        Check(
+            "dropout", state_of(bool(noise)), saw, "Dropout should stay in the model.", float(noise), group="unchanged"
+        )
+    ]

@@ -1,0 +1,79 @@
+"""Repeat kept steps with a submission's own model and the healthy program's loop body, in a sandbox of its own.
+
+Where a correct repair may build another model, its gradients are not the healthy model's. But they are those that the
+healthy loss gives in this model. `repeat` runs in a second process, after the submission's text up to its training.
+"""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from bugzoo.grading import reference
+from bugzoo.grading.healthy_step import CannotRepeat, HealthyStep
+from bugzoo.grading.repeated_steps import Found, nearest
+from bugzoo.running.reading import Reading
+from bugzoo.watching import npz
+from bugzoo.watching.steps import Step, read
+
+FILE = "steps.npz"
+"""Name of the file with the kept steps, in the working folder."""
+NAME = "repeated"
+"""Name under which the gradients are left: STEP/PARAMETER."""
+
+
+class OwnStep(HealthyStep):
+    """The healthy program's loop body around another model."""
+
+    def __init__(self, text: str, program: str, settings: Any, model: nn.Module) -> None:
+        super().__init__(text, program, settings, reference.executed(text, program))
+        self.model = copy.deepcopy(model)
+        self.learns: set[str] = set()
+        every = list(self.model.named_parameters(remove_duplicate=False))
+        self.aliases = {name: [a for a, q in every if q is p] for name, p in self.model.named_parameters()}
+
+    def learning(self, step: Step) -> set[str]:
+        """Those that got a gradient at any step: the twin's names need not be this model's."""
+        return self.learns or set(step.gradients)
+
+    def mode(self, training: bool, evaluating: list[str]) -> None:
+        self.model.train(training)
+        for name in evaluating:
+            self.model.get_submodule(name).eval()
+
+
+def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Reading]:
+    """Leave the gradients of all steps in the run's namespace; `noise` is 1 where dropout moves the output, else 0.
+
+    `text` is the healthy program, `settings` what its optimizers do (`Baseline.settings`).
+    """
+    found: dict[str, Any] = {}
+    run.namespace[NAME] = found
+    own = OwnStep(text, program, settings, run.namespace["model"])
+    noise, steps = 0.0, read(npz.read(Path(FILE)))[0]
+    own.learns = {name for step in steps for name in step.gradients}
+    for step in steps:
+        try:
+            gradients = nearest(own, step, Found(frozenset()))[2]
+            noise = max(noise, float(noisy(own, step)))
+        except CannotRepeat:
+            continue
+        found |= {f"{step.number}/{name}": value for name, value in gradients.items()}
+    return {"own": Reading({"noise": noise})}
+
+
+def noisy(own: HealthyStep, step: Step) -> bool:
+    """Return whether the model's output in training depends on the generator's state."""
+    own.load(step)
+    own.mode(step.calls[-1].training, step.calls[-1].evaluating)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        one, other = (output(own.model, step.calls[-1].inputs, seed) for seed in (0, 1))
+    return not torch.equal(one, other)
+
+
+def output(model: nn.Module, inputs: list[torch.Tensor], seed: int) -> torch.Tensor:
+    """Return what a copy of the model gives with this seed, so that its running averages stay."""
+    torch.manual_seed(seed)
+    return copy.deepcopy(model)(*inputs)

@@ -1,0 +1,74 @@
+"""Where a correct repair may build another model, its steps are repeated in that model, with the healthy loss."""
+
+from dataclasses import replace
+
+import pytest
+
+from bugzoo.grading import drawing, own_model
+from bugzoo.grading.baseline import twin
+from bugzoo.grading.grade import job_of, seeded
+from bugzoo.running import run_worker
+from bugzoo.scenario import Scenario
+from tests.sampling import only_in_prove
+
+CASE = seeded(Scenario("digits_cnn", ("modes/batch_norm_tiny_batches",), {"epochs": 3}), 0)
+HEALTHY = CASE.healthy().source
+LOSS = "loss = F.cross_entropy(logits, targets)\n"
+BACK, MODE = "        loss.backward()\n", "    model.train()\n"
+FORWARD = "hidden = self.norm2(self.layer2(hidden))"
+GROUPS = [("nn.BatchNorm2d(16)", "nn.GroupNorm(4, 16)"), ("nn.BatchNorm2d(32)", "nn.GroupNorm(4, 32)")]
+FROZEN = (MODE, f"{MODE}    model.norm1.eval()\n    model.norm2.eval()\n")
+
+RIGHT = {
+    "healthy": [],
+    "another model": GROUPS,
+    "averages kept": [FROZEN],
+    "pieces": [
+        (f"        logits = model(inputs)\n        {LOSS}{BACK}",
+         "        for part, answers in zip(inputs.split(16), targets.split(16)):\n"
+         "            loss = F.cross_entropy(model(part), answers) * len(part) / len(inputs)\n            loss.backward()\n"),
+    ],
+}  # fmt: skip
+WRONG = {
+    "another loss at times": (
+        [*GROUPS, (LOSS, f"{LOSS}        loss = loss * (1 + 3 * (step % 7 == 2))\n")],
+        "gradient",
+    ),
+    "some let go": (
+        [*GROUPS, (BACK, f"{BACK}        model.layer1.weight.grad = [model.layer1.weight.grad, None][step // 60]\n")],
+        "gradient",
+    ),
+    "now and then evaluating": ([*GROUPS, (BACK, f"{BACK}        model.train(step % 5 > 0)\n")], "modes at steps"),
+    "nothing dropped": ([*GROUPS, ("\ndropout = 0.4", "\ndropout = 0.0")], "dropout"),
+}
+
+
+def failed(edits) -> set[str]:
+    text = HEALTHY
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    usual = twin(CASE)
+    job = replace(job_of(text, CASE, 60, True), keep_steps=drawing.draw(0, 0, usual.steps), after=None, after_args={})
+    found = own_model.checks(job, run_worker(job), CASE, usual, run_worker)
+    assert found
+    return {check.name for check in found if not check.passed}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name if name == "another model" else only_in_prove(name) for name in RIGHT])
+def test_a_right_repair_with_another_model_makes_the_same_steps(sandboxed, name):
+    assert not failed(RIGHT[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name if name.startswith("another") else only_in_prove(name) for name in WRONG])
+def test_what_is_wrong_beside_the_model_is_seen(sandboxed, name):
+    edits, check = WRONG[name]
+    assert failed(edits) == {check}
+
+
+def test_nothing_runs_where_the_healthy_model_can_repeat_the_steps():
+    case = seeded(Scenario("mlp", ("loss/double_softmax",)), 0)
+    job = job_of(case.healthy().source, case, 60, True)
+    assert own_model.checks(job, run_worker(replace(job, source="x = 1")), case, twin(case), run_worker) == []
