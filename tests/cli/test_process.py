@@ -99,7 +99,7 @@ def typed(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(16)
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
 @pytest.mark.parametrize(("line", "code", "out", "err"), TYPED, ids=[case[0][:70] for case in TYPED])
 def test_the_process_around_a_command(tmp_path, line, code, out, err):

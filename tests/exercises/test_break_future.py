@@ -203,6 +203,7 @@ def test_there_is_no_number_where_no_later_token_is_the_target() -> None:
         both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_leak_in_eval_mode_alone_passes_every_other_check() -> None:
     lazy = all_made(TEXT, asked_of(NAME).lazy, {})

@@ -15,7 +15,7 @@ OPENED = sorted(name for name in ANSWERS if int(name[1:]) % 2 and name not in MI
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OPENED)
 def test_an_opened_script_gets_its_cause_or_is_left_in_peace(name):
     answer, found = ANSWERS[name], checkup(FOLDER / f"{name}.py", most_reruns=0)

@@ -45,6 +45,7 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     assert sorted(path.name for path in tmp_path.iterdir()) == ["class.csv", "full"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     """A measured refusal: which one hides which, in numbers; the JSON says it as well; nothing is written."""

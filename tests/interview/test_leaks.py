@@ -78,7 +78,7 @@ def in_notebook(case: Case, evidence: Evidence, monkeypatch, capsys) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(10))
 def test_nothing_names_the_fault_before_the_end(seed, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))

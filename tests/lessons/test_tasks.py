@@ -279,7 +279,7 @@ def test_a_version_is_the_same_in_every_process() -> None:
             [sys.executable, "-c", text], capture_output=True, text=True, check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }  # fmt: skip
     assert len(said) == 1
 

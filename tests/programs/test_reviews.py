@@ -52,6 +52,7 @@ def test_a_folder_of_texts(tmp_path, below):
     assert metrics_of(done)["accuracy"] > 0.9
 
 
+@pytest.mark.sampled(0)
 def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
     with open(tmp_path / "mine.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)

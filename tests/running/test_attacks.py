@@ -9,6 +9,7 @@ from bugzoo.running import Job, Limits, run_worker, worker
 from bugzoo.running.account import Account
 from bugzoo.running.intake import MOST, Intake
 from bugzoo.running.result import Run
+from tests.sampling import only_in_prove
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 OWN_MIB = 128
@@ -56,7 +57,7 @@ print("all said")
 """
 
 
-@pytest.mark.parametrize("relay", [False, True])
+@pytest.mark.parametrize("relay", [only_in_prove(False), True])
 def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
     """With ranks that the job does not have; each list of three numbers once took 170 bytes."""
     told = []

@@ -19,7 +19,7 @@ from bugzoo.views.table import views_of
 from tests.sampling import only_in_prove
 from tests.views.conftest import Seen
 
-CASES = (("mlp", ""), ("mlp", "loop/stale_gradients"))
+CASES = (only_in_prove("mlp", ""), ("mlp", "loop/stale_gradients"))
 PAGES = ("#ffffff", "#111111")
 LEAST = 2.5
 """Contrast of text with either page. WCAG asks 3 for large text; gray that serves both pages cannot have much more."""
