@@ -63,7 +63,9 @@ def copy(tmp_path_factory) -> Path:
     assert not [path for path in ADDED.values() if (place / path).exists()]
     (place / ADDED["fault"]).write_text(FAULT, encoding="utf-8")
     # the others as `bugzoo new` writes them, which have to work as they are
-    others = [["new", kind, Path(path).stem.removeprefix("e"), "--json"] for kind, path in ADDED.items() if kind != "fault"]
+    others = [
+        ["new", kind, Path(path).stem.removeprefix("e"), "--json"] for kind, path in ADDED.items() if kind != "fault"
+    ]
     made = [json.loads(said)["file"] for said in commands(place, *others)]
     assert made == [str(place / path) for kind, path in ADDED.items() if kind != "fault"]
     return place

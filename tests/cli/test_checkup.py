@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 import psutil
 import pytest
@@ -17,6 +18,7 @@ from bugzoo.diagnostics._rank import Ranked
 from bugzoo.diagnostics.checkup import Report
 from bugzoo.proving.next_test import next_test
 from bugzoo.running import overlay
+from tests.grading.attempt import left_behind
 
 TRAIN = """\
 import torch
@@ -96,12 +98,13 @@ def write(folder, text, name="train.py"):
     return name
 
 
-def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
-    """A child that lives on is ended with the script: `start` looks what is left."""
-    process = start("--json", write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
-    out, error = process.communicate(timeout=120)
-    found = json.loads(out)
-    assert process.returncode == 0, error
+def test_the_report_has_the_shape_that_machines_rely_on(checkup, tmp_path, monkeypatch):
+    """A child that lives on is ended with the script."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    code, found, error = checkup(write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
+    assert left_behind() == []
+    assert code == 0, error
     assert found["outcome"] == "found"
     assert set(found["suspects"][0]) == {
         "cause", "score", "reason", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
@@ -256,6 +259,7 @@ def test_ctrl_c_judges_what_was_seen(start, tmp_path):
     assert found["run"]["outcome"] == "stopped" and found["suspects"][0]["cause"] == "loop/stale_gradients"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
     code, found, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))

@@ -89,6 +89,7 @@ def test_a_closed_pipe_is_silence():
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", ["list", "list --json", "source mlp"])
 def test_a_full_disk_behind_stdout_is_one_message(words):
     shell = f"{sys.executable} -m bugzoo {words} > /dev/full"

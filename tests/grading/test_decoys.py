@@ -14,7 +14,7 @@ from bugzoo.grading.against import answer
 from bugzoo.grading.answers import accepted, causes, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade_exercise, handed_out, healthy_text, same_program, try_exercise
+from bugzoo.grading.grade import grade, grade_exercise, handed_out, healthy_text, same_program, tidy, try_exercise
 from bugzoo.grading.model import Check, Result
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
@@ -186,6 +186,20 @@ def test_the_proof_tries_it() -> None:
     assert kinds["only the odd thing taken away"] == "degenerate"
 
 
+@pytest.mark.slow
+def test_graded_for_real_it_costs_a_fifth_and_gains_nothing_by_itself() -> None:
+    case = Scenario("mlp", ("loop/stale_gradients",), decoy="traps/log_softmax_first", size="tiny")
+    plain = case.undecoyed()
+    texts = {"mended": tidy(plain.healthy().source), "alone": tidy(plain.source)}
+    told = {
+        name: decoys.priced(text, case, lambda one, text=text: grade(text, one, seeds=(0,)))
+        for name, text in texts.items()
+    }
+    assert told["mended"].passed and told["mended"].share == 0.8, str(told["mended"])
+    assert (told["alone"].status, told["alone"].share) == ("wrong", 0.0), str(told["alone"])
+
+
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_real_submission_pays_for_it_and_gains_nothing_by_it_alone() -> None:
     exercise = load(NAME)

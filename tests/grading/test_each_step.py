@@ -69,6 +69,7 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
     assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("edit", "name"),
     [

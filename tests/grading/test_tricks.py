@@ -63,14 +63,14 @@ def test_a_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in LAZY if name not in QUICK])
 def test_every_lazy_repair_fails(name):
     must_fail(LAZY[name](BROKEN))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SINGLE)
 def test_each_rule_has_its_check(name):

@@ -24,7 +24,7 @@ def inside(scenario: Scenario, source: str, **more) -> Run:
     return run
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", GRADED)
 def test_a_healthy_program_does_the_same_in_the_sandbox(name, sandboxed):
     scenario = Scenario(name)

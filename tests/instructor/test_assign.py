@@ -131,7 +131,7 @@ def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.serial
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 @pytest.mark.parametrize("least", [0, 8])
 def test_stopped(tmp_path: Path, least: int) -> None:

@@ -19,6 +19,7 @@ from bugzoo.instructor import grade_class, tasks
 from bugzoo.proving.attacks import attacks
 from tests.cli.conftest import bugzoo  # noqa: F401
 from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, plain_loss, text
+from tests.sampling import only_in_prove
 
 NAME = "week_3"
 sandboxed = pytest.mark.usefixtures("sandboxed")
@@ -151,7 +152,14 @@ def check_csv(path: Path) -> None:
 
 @sandboxed
 @pytest.mark.slow
-def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("a report written by hand", "a result file of its own"),
+        only_in_prove(("instruments replaced", "os._exit before the end")),
+    ],
+)
+def test_an_exercise_is_graded_alike(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     """`--assignment 04_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
@@ -163,7 +171,6 @@ def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
     exercise = load("04_flat_loss")
     hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
     tried = attacks(handed_out(exercise))
-    chosen = ("a report written by hand", "a result file of its own", "instruments replaced", "os._exit before the end")
     for number, name in enumerate(chosen):
         student, parts = json.loads(build(exercise, "student")), split(tried[name])
         for section in SECTIONS:
