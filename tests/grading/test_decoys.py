@@ -20,6 +20,7 @@ from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
 from bugzoo.proving.trials import trials
 from bugzoo.scenario import Scenario
+from tests.sampling import only_in_prove
 
 NAME = "27_small_parts"
 CASE = load(NAME).scenario
@@ -187,16 +188,13 @@ def test_the_proof_tries_it() -> None:
 
 
 @pytest.mark.slow
-def test_graded_for_real_it_costs_a_fifth_and_gains_nothing_by_itself() -> None:
+@pytest.mark.parametrize(("text", "status", "share"), [("mended", "passed", 0.8), only_in_prove("alone", "wrong", 0.0)])
+def test_graded_for_real_it_costs_a_fifth_and_gains_nothing_by_itself(text: str, status: str, share: float) -> None:
     case = Scenario("mlp", ("loop/stale_gradients",), decoy="traps/log_softmax_first", size="tiny")
     plain = case.undecoyed()
-    texts = {"mended": tidy(plain.healthy().source), "alone": tidy(plain.source)}
-    told = {
-        name: decoys.priced(text, case, lambda one, text=text: grade(text, one, seeds=(0,)))
-        for name, text in texts.items()
-    }
-    assert told["mended"].passed and told["mended"].share == 0.8, str(told["mended"])
-    assert (told["alone"].status, told["alone"].share) == ("wrong", 0.0), str(told["alone"])
+    source = tidy((plain.healthy() if text == "mended" else plain).source)
+    told = decoys.priced(source, case, lambda one: grade(source, one, seeds=(0,)))
+    assert (told.status, told.share) == (status, share), str(told)
 
 
 @pytest.mark.sampled(0)

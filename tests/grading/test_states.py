@@ -73,6 +73,8 @@ def test_numbers_that_are_not_finite_become_text():
     assert made["checks"][0]["number"] == "NaN"
 
 
+@pytest.mark.sampled(0)
+@pytest.mark.slow
 def test_one_bad_seed_is_enough():
     worse = MENDED.replace("learning_rate, eps=1e-8", "learning_rate").replace(
         "step = 0\n", "step = 0\nlearning = 1e-5 if seed == 1 else learning_rate\n", 1

@@ -178,7 +178,8 @@ def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name if name == "mlp" else only_in_prove(name) for name in programs.names()])
+@pytest.mark.sampled(0)
+@pytest.mark.parametrize("name", programs.names())
 def test_each_runs_as_a_module_and_ends_in_its_band(name):
     """Full size and seed 0, as `python -m` finds it; data_parallel starts its two ranks and leaves cleanly."""
     env = dict(os.environ, OMP_NUM_THREADS="1")
