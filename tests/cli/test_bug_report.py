@@ -89,6 +89,7 @@ def test_a_crash_is_kept_with_its_message(tmp_path):
     assert "32x64 and 48x128" in ran.stderr and "optimizer" not in minimal.read_text()
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path, monkeypatch, capsys):
     (tmp_path / "train.py").write_text(BROKEN)
     (tmp_path / "report").mkdir()
@@ -101,6 +102,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(tmp_path, monkeypatch, capsys)
     assert [file.name for file in (tmp_path / "report").iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_where_nothing_is_wrong_there_is_nothing_to_report(tmp_path):
     healthy = BROKEN.replace("F.softmax(self.head(self.body(x)), dim=1)", "self.head(self.body(x))")
     (tmp_path / "train.py").write_text(healthy)

@@ -98,6 +98,7 @@ def write(folder, text, name="train.py"):
     return name
 
 
+@pytest.mark.slow
 def test_the_report_has_the_shape_that_machines_rely_on(checkup, tmp_path, monkeypatch):
     """A child that lives on is ended with the script."""
     (tmp_path / "temporary").mkdir()
@@ -149,6 +150,7 @@ def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
 CODES = {"nothing": (TRAIN, 0), "found": (STALE, 1), "unjudged": ("print('hello')\n", 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", CODES)
 def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
     text, code = CODES[outcome]
@@ -190,6 +192,7 @@ VERDICTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", VERDICTS)
 def test_a_verdict_is_what_git_bisect_takes(bugzoo, tmp_path, kind):
     text, words, code = VERDICTS[kind]

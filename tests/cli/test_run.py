@@ -134,6 +134,7 @@ for i in range(120):
 """
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_checkup_of_a_script_of_ones_own(bugzoo, tmp_path):
     script = tmp_path / "own.py"

@@ -38,6 +38,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
     assert json.loads(json.dumps(found)) == found
 
 
+@pytest.mark.slow
 def test_a_script_that_never_ends_is_judged_on_what_was_seen(tmp_path):
     report = run(tmp_path, head="while True:", zero="pass", seconds=3)
     assert report.run_outcome == "timed_out"

@@ -45,6 +45,7 @@ def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
     assert report.outcome == "nothing", str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 2))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)

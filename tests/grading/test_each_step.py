@@ -87,6 +87,7 @@ def test_what_is_wrong_at_some_steps_is_seen(edit, name):
     assert name in failed(healthy(SOFTMAX, edit), SOFTMAX)
 
 
+@pytest.mark.slow
 def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     case = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
     assert "dropout" in case.settings or "dropout = " in case.source
@@ -105,6 +106,7 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     assert "less random" in said["gradient"]
 
 
+@pytest.mark.slow
 def test_a_layer_without_a_gradient_is_seen_among_dropout():
     case = Scenario("digits_cnn", ("freezing/frozen_layers",))
     said = failed(handed_out_text(case), case)
@@ -124,6 +126,7 @@ def test_the_draws_judge_by_distance_length_and_spread():
     assert Drawn().judged() is None
 
 
+@pytest.mark.slow
 def test_augmentation_that_was_taken_out_is_seen():
     case = Scenario("digits_cnn", ("freezing/frozen_layers",))
     assert set(failed(healthy(case, ("normalise(augment(inputs))", "normalise(inputs)")), case)) == {"order"}
@@ -137,6 +140,7 @@ def test_a_run_that_leaves_no_step_is_wrong():
     assert only.name == "steps" and only.status == "wrong"
 
 
+@pytest.mark.slow
 def test_renamed_layers_are_told_by_their_order_and_another_model_is_not_graded():
     assert not failed(healthy(SOFTMAX).replace("layer2", "middle"), SOFTMAX)
     wider = healthy(SOFTMAX, ("self.head = nn.Linear(", "self.more = nn.Linear(3, 3)\n        self.head = nn.Linear("))

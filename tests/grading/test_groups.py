@@ -74,12 +74,14 @@ def test_a_right_repair_passes_every_group(seeds, last):
     assert states(must_pass(MENDED, seeds=seeds)) == ["passed"] * 4 + [last]
 
 
+@pytest.mark.slow
 def test_a_crash_reaches_no_further_group():
     result = must_fail(SINGLE["an error at the end"][1](BROKEN))
     assert states(result) == ["failed", *["not reached"] * 4]
     assert "program.numbers() prints the error" in sealed(result).message and "line" not in sealed(result).message
 
 
+@pytest.mark.slow
 def test_the_broken_program_fails_where_it_is_broken_and_not_elsewhere():
     result = must_fail(LAZY["as it was"](BROKEN))
     assert states(result) == ["failed", "failed", "failed", "passed", "not reached"] and not result.message

@@ -73,6 +73,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_more_than_is_read_is_wrong_and_for_a_person(sandboxed):
     result = attempt(MENDED + BOMB)
     assert result.status == "wrong" and result.share == 0 and result.message.endswith(A_PERSON)

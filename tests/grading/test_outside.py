@@ -65,6 +65,7 @@ def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[i
     return room.grade_exercise(name, text, {"cause": filled(exercise)["cause"]}, seeds=seeds)
 
 
+@pytest.mark.sampled(0)
 def test_gradients_that_are_asked_for_and_assigned_are_a_repair():
     must_pass(BROKEN.replace(BACK, f"{ASKED}            parameter.grad = gradient\n"))
 
@@ -190,6 +191,8 @@ LOOKING = """        losses.append(loss.item())
 """
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_to_look_at_the_validation_data_changes_no_behaviour():
     name, line = "17_second_opinion", "        losses.append(loss.item())\n"
     assert hand_in(name, (line, LOOKING)).passed
@@ -214,6 +217,8 @@ def test_a_helper_outside_the_program_is_found_missing_with_the_reason():
     assert result.status == "your code raised" and "%%program" in result.checks[0].expected
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_a_model_in_double_precision_is_asked_in_it():
     double = MENDED.replace("Net().to(device)", "Net().to(device).double()").replace(
         "model(inputs)", "model(inputs.double())"

@@ -42,6 +42,7 @@ def test_cannot_be_graded_says_why(source, said):
     assert result.status == "cannot be graded" and said in result.message and result.share == 0
 
 
+@pytest.mark.slow
 def test_passed_on_every_seed_and_as_json():
     result = must_pass(MENDED, seeds=(0, 1, 2))
     found = json.loads(json.dumps(result.to_json(), allow_nan=False))

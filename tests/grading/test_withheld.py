@@ -25,6 +25,7 @@ def inside(scenario: Scenario, source: str, **more) -> Run:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [one if one in SHARE else only_in_prove(one) for one in GRADED])
 def test_a_healthy_program_does_the_same_in_the_sandbox(name, sandboxed):

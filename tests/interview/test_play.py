@@ -181,6 +181,7 @@ def test_mistakes_start_nothing(tmp_path, arguments, said):
     assert not rows(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_history_that_is_none(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "record.sqlite").write_text(

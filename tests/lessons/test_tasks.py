@@ -268,6 +268,7 @@ def test_changed_code_in_a_helper_is_another_version() -> None:
     assert version("half = None") != version("def half(x): return None")
 
 
+@pytest.mark.slow
 def test_a_version_is_the_same_in_every_process() -> None:
     text = (
         "from bugzoo.lab.versions import version\n"

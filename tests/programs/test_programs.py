@@ -168,6 +168,7 @@ def test_full_runs_end_in_their_band(name, seed, tmp_path):
     assert low <= metrics_of(run_text(text_of(name, seed, "full"), tmp_path))[facts["metric"]] <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlp", only_in_prove("sentiment_lstm")])
 def test_a_tiny_run_is_healthy_and_the_same_twice(name, tmp_path):
     source = text_of(name).replace("print(metrics)", "print([loss.hex() for loss in losses])\nprint(metrics)")

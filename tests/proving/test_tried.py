@@ -13,6 +13,7 @@ from bugzoo.proving import code, completeness, ledger, tried
 from bugzoo.proving.trials import MUST_PASS
 from bugzoo.proving.verify import verify
 from bugzoo.scenario import Scenario, fits, plainest
+from tests.sampling import only_in_prove
 
 FAULT = "loss/double_softmax"
 
@@ -38,6 +39,7 @@ def test_what_is_tried() -> None:
     assert "attack" not in usual and whole["attack"] == tried.ATTACKS and whole["degenerate"] >= own + 4
 
 
+@pytest.mark.slow
 def test_together_the_faults_meet_many_attacks() -> None:
     met: set[str] = set()
     for fault in faults.catalogue().values():
@@ -190,7 +192,7 @@ def test_three_seeds_where_one_leaves_it_open(monkeypatch, failed: tuple[str, ..
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["solution", "as handed out"])
+@pytest.mark.parametrize("name", ["solution", only_in_prove("as handed out")])
 def test_a_real_grading(name: str) -> None:
     trial = next(one for one in tried.of_cell(Scenario("mlp", (FAULT,))) if one.name == name)
     assert (tried.grade_one((FAULT, "mlp", trial))["status"] == "passed") == (trial.kind in MUST_PASS)

@@ -39,6 +39,7 @@ def test_two_ranks_finish_each_with_its_own_trace():
     assert "rank 0\n" in run.stdout and "rank 1\n" in run.stdout
 
 
+@pytest.mark.slow
 def test_a_skipped_batch_hangs_and_the_stacks_say_where():
     source = DDP.replace("TWIST", "continue")
     run = run_worker(Job(source, file="ddp.py", ranks=2, limits=Limits(seconds=60, quiet_seconds=2)))

@@ -276,6 +276,7 @@ print(ours.recv(2**20).decode())
 """
 
 
+@pytest.mark.slow
 def test_a_stop_that_arrives_inside_the_fork_is_kept_for_the_child(tmp_path):
     Job("print('it ran')").save(tmp_path)
     command = [sys.executable, "-c", STOPPED_IN_THE_FORK, str(tmp_path)]

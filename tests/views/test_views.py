@@ -184,6 +184,7 @@ def test_every_fault_shows_in_a_view(fault: str, seen: Seen) -> None:
         assert any(outside[name] for name in telling(one)), outside
 
 
+@pytest.mark.slow
 def test_to_measure_a_view_loads_no_matplotlib() -> None:
     """It happens in a thread, while a cell may draw: of two imports at once, one sees half of the package."""
     names = ", ".join(f"bugzoo.views.{name}" for name in views.names())
