@@ -114,6 +114,7 @@ def test_the_report_has_the_shape_that_machines_rely_on(checkup, tmp_path, monke
     assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
 
 
+@pytest.mark.slow
 def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, tmp_path):
     if why := overlay.impossible():
         pytest.skip(why)
@@ -130,6 +131,7 @@ def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, 
     assert again.code == 2 and "Name a new folder" in again.err
 
 
+@pytest.mark.slow
 def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
     out = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE))).out
     for part in (
@@ -159,6 +161,7 @@ def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
     assert bugzoo("checkup", str(tmp_path / "train.py")).code == 0
 
 
+@pytest.mark.slow
 def test_the_page_is_written_beside_the_words(bugzoo, tmp_path):
     called = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE)), "--html", str(tmp_path / "report.html"))
     assert called.code == 0 and called.out.endswith(f"written: {tmp_path / 'report.html'}\n")

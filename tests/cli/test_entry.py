@@ -123,6 +123,7 @@ def test_json_through_a_link_writes_what_it_points_to(bugzoo, tmp_path):
     assert called.code == 2 and "is a folder" in called.err
 
 
+@pytest.mark.slow
 def test_listing_loads_no_torch():
     code = (
         "import sys; from bugzoo.cli import main\n"

@@ -115,6 +115,7 @@ def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
     assert called.code == 2 and "07_sudden_nan" in called.err
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.serial
 @pytest.mark.slow
 def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:

@@ -176,6 +176,7 @@ def at_terminal(code: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_shows_the_time_left_and_ctrl_c_leaves_the_terminal_whole():
     code = (
         "import time; from bugzoo.cli.output import progress\n"

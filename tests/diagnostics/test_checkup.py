@@ -30,6 +30,7 @@ def run(tmp_path, head="for i in range(60):", zero="opt.zero_grad()", tail="", *
     return checkup(path, **({"most_reruns": 0, "seconds": 30} | extra))
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
     report = run(tmp_path, most_reruns=1)
     found = report.to_json()

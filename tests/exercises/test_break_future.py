@@ -130,6 +130,7 @@ def test_the_line_that_is_told_is_the_one_that_was_written() -> None:
     assert "`hidden = mask`" in changed("mask", edited, TEXT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_edits_that_count_touch_neither_and_lazy_ones_what_they_say(name: str) -> None:
     case, asked = load(name), asked_of(name)

@@ -32,6 +32,7 @@ def look(tmp_path, case):
     return checkup(path, seconds=60, most_reruns=int(case.cause.startswith("reproducibility")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", some(healthy(), str, 1))
 def test_a_healthy_script_in_another_style_is_left_in_peace(script):
     report = checkup(SCRIPTS / f"{script}.py", seconds=60)

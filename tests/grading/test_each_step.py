@@ -60,6 +60,7 @@ def test_every_program_has_a_step_that_can_be_repeated(program):
     assert "backward" in rest.co_names and "backward" not in fetching.co_names
 
 
+@pytest.mark.slow
 def test_right_repairs_in_other_words_are_equal_step_by_step():
     by_hand = "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"
     run = kept(healthy(SOFTMAX, (LOSS, by_hand)), SOFTMAX)
@@ -164,6 +165,7 @@ def test_a_forward_pass_that_calls_no_hook_hides_no_step(epochs):
     assert check.status == "cannot be graded" and "was not seen" in check.saw
 
 
+@pytest.mark.slow
 def test_a_model_that_is_wrong_in_eval_mode_alone_is_seen_during_the_training():
     edit = ("return self.head(hidden)", "return self.head(hidden) if self.training else -self.head(hidden)")
     assert set(failed(healthy(SOFTMAX, edit), SOFTMAX)) == {"answers at steps"}

@@ -72,6 +72,7 @@ def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
     assert "<- first non-finite" in summary.text_table(points, None)
 
 
+@pytest.mark.slow
 def test_panel_moves_parameters_and_settings(front_end) -> None:
     panel = lab.break_it(BROKEN, ranges={"step": (0, 250)}, pace=0)
     step, eps = panel.params[0]["step"], panel.params[0]["eps"]

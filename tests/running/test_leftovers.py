@@ -53,7 +53,7 @@ def running(folder: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, only_in_prove(signal.SIGTERM), signal.SIGKILL])
+@pytest.mark.parametrize("number", [*map(only_in_prove, (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL])
 def test_an_interrupted_or_killed_caller_leaves_nothing(number, tmp_path):
     caller, folder = start(tmp_path, ENDLESS)
     with caller:
