@@ -42,15 +42,16 @@ def split(items: Sequence[pytest.Item], named: Sequence[str] = ()) -> tuple[list
     """(tests to run, cases left out). `named`: the beginnings of node ids that the user asked for.
 
     Each case has a rank of its own, so that a new case changes the draw by one case at most. Cases of one test that are
-    marked with different numbers are drawn apart: `pytest.param(..., marks=pytest.mark.sampled(0))` leaves out a slow one.
+    marked with different numbers are drawn apart: `pytest.param(..., marks=pytest.mark.sampled(0))` leaves out a slow one. Of
+    a case's number and that of its test the smaller one counts.
     """
     if os.environ.get(ALL) == "all":
         return list(items), []
     groups: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark and not any(item.nodeid.startswith(name) for name in named):
-            groups.setdefault((item.nodeid.split("[")[0], mark.args[0]), []).append(item)
+        counts = [mark.args[0] for mark in item.iter_markers("sampled")]  # a case's own, then its test's, in any order
+        if counts and not any(item.nodeid.startswith(name) for name in named):
+            groups.setdefault((item.nodeid.split("[")[0], min(counts)), []).append(item)
     out: set[pytest.Item] = set()
     for (_, count), group in groups.items():
         ranked = sorted(group, key=lambda item: hashlib.sha256(f"{seed()} {item.nodeid}".encode()).digest())

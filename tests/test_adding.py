@@ -38,6 +38,21 @@ print(json.dumps({
 """
 
 
+COMMANDS = """
+import contextlib, io, json, sys
+from bugzoo.cli import main
+printed = []
+for line in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main(line)
+        except SystemExit as end:
+            assert not end.code, line
+    printed.append(out.getvalue())
+print(json.dumps(printed))
+"""
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
     """The repository as it would be committed, with one file of each kind more."""
@@ -45,14 +60,20 @@ def copy(tmp_path_factory) -> Path:
     for folder in ("bugzoo", "notebooks", "exercises", "solutions"):
         shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     shutil.copy(ROOT / "pyproject.toml", place)
-    for kind, path in ADDED.items():
-        assert not (place / path).exists()
-        if kind == "fault":
-            (place / path).write_text(FAULT, encoding="utf-8")
-        else:  # as `bugzoo new` writes it, which has to work as it is
-            made = json.loads(called(place, "-m", "bugzoo", "new", kind, Path(path).stem.removeprefix("e"), "--json"))
-            assert Path(made["file"]) == place / path
+    assert not [path for path in ADDED.values() if (place / path).exists()]
+    (place / ADDED["fault"]).write_text(FAULT, encoding="utf-8")
+    # the others as `bugzoo new` writes them, which have to work as they are
+    others = [
+        ["new", kind, Path(path).stem.removeprefix("e"), "--json"] for kind, path in ADDED.items() if kind != "fault"
+    ]
+    made = [json.loads(said)["file"] for said in commands(place, *others)]
+    assert made == [str(place / path) for kind, path in ADDED.items() if kind != "fault"]
     return place
+
+
+def commands(copy: Path, *lines: list[str]) -> list[str]:
+    """What each command of `bugzoo` prints, one after the other in one process of the copy."""
+    return json.loads(called(copy, "-c", COMMANDS, json.dumps(lines)).splitlines()[-1])
 
 
 def called(copy: Path, *arguments: str) -> str:
@@ -78,12 +99,14 @@ def test_everything_that_is_drawn_from_a_file_is_there_once_the_file_is(copy):
     assert found["old fault on the new program"] and found["fired"]
     assert found["lessons"] == ["notebooks/98_one_and_one.ipynb"]
     assert sorted(found["exercises"]) == ["exercises/98_standing_still.ipynb", "solutions/98_standing_still.ipynb"]
-    rows = json.loads(called(copy, "-m", "bugzoo", "list", "--json"))
+    everything, lessons = commands(copy, ["list", "--json"], ["lessons", "list"])
+    rows = json.loads(everything)
     listed = {row["id"] for row in (rows if isinstance(rows, list) else rows["rows"])}
     assert {"loop/cleared_too_late", "small_mlp", "gain", "98_standing_still"} <= listed
-    assert "98_one_and_one" in called(copy, "-m", "bugzoo", "lessons", "list")
+    assert "98_one_and_one" in lessons
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_new_fault_costs_its_own_runs_and_writes_its_own_entry(copy):
     arguments = ("-m", "bugzoo", "verify", "loop/cleared_too_late", "--program", "small_mlp", "--json")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import bugzoo  # noqa: F401
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
@@ -25,19 +27,15 @@ def test_it_fits_on_a_screen_and_has_its_picture():
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_readme_run(tmp_path):
+def test_the_commands_of_the_readme_run(bugzoo, tmp_path, monkeypatch):  # noqa: F811
     """Those that end by themselves, in an empty folder, with a script of one's own beside them."""
     wanted = [one for one in INLINE if one.startswith(("bugzoo list", "bugzoo run", "bugzoo show", "bugzoo break"))]
     assert len(wanted) >= 4, INLINE
     (tmp_path / "train.py").write_text((ROOT / "bugzoo" / "programs" / "mlp.py").read_text(encoding="utf-8"))
-    environment = os.environ | {"BUGZOO_DATA": str(tmp_path / "data"), "OMP_NUM_THREADS": "1"}
+    monkeypatch.chdir(tmp_path)
     for command in wanted:
-        arguments = command.removeprefix("bugzoo ").split()
-        done = subprocess.run(
-            [sys.executable, "-m", "bugzoo", *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        done = bugzoo(*command.removeprefix("bugzoo ").split())
+        assert done.code == 0, f"{command}\n{done.err}"
     assert (tmp_path / "broken.py").is_file()
 
 

@@ -58,6 +58,7 @@ def test_importing_bugzoo_is_light():
     assert int(done.stdout.split()[-1]) <= 12
 
 
+@pytest.mark.slow
 def test_every_public_name_is_there():
     code = (
         "import bugzoo\nfor name in bugzoo.__all__: getattr(bugzoo, name)\nprint('all there', callable(bugzoo.checkup))"

@@ -127,6 +127,7 @@ def test_an_interview_is_open_until_it_ends():
     assert (row["ticket"], row["points"], row["possible"]) == ("X-1", 60, 100) and row["status"] in record.STATUS
 
 
+@pytest.mark.slow
 def test_eight_processes_at_once_lose_nothing(data, tmp_path):
     """All of them find a file without tables at the same moment, and want to make them."""
     code = """if True:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from bugzoo.cli import main
 from bugzoo.diagnostics.bug_report import Symptom
 from bugzoo.diagnostics.checkup import checkup
 from bugzoo.errors import UserError
@@ -88,15 +89,20 @@ def test_a_crash_is_kept_with_its_message(tmp_path):
     assert "32x64 and 48x128" in ran.stderr and "optimizer" not in minimal.read_text()
 
 
-def test_a_folder_that_is_not_empty_is_left_alone(tmp_path):
+@pytest.mark.slow
+def test_a_folder_that_is_not_empty_is_left_alone(tmp_path, monkeypatch, capsys):
     (tmp_path / "train.py").write_text(BROKEN)
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "notes.txt").write_text("mine")
-    done = bugzoo("train.py", "-o", "report", cwd=tmp_path)
-    assert done.returncode == 2 and "not empty" in done.stderr and "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(["bug-report", "train.py", "-o", "report"])
+    said = capsys.readouterr().err
+    assert end.value.code == 2 and "not empty" in said and "Traceback" not in said
     assert [file.name for file in (tmp_path / "report").iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_where_nothing_is_wrong_there_is_nothing_to_report(tmp_path):
     healthy = BROKEN.replace("F.softmax(self.head(self.body(x)), dim=1)", "self.head(self.body(x))")
     (tmp_path / "train.py").write_text(healthy)

@@ -61,6 +61,7 @@ def test_show_says_which_look_alikes_cannot_be_shown(bugzoo, monkeypatch):
     assert f"{planned} (not in" in said and known in said and f"{known} (not in" not in said
 
 
+@pytest.mark.slow
 def test_show_everything_there_is(bugzoo):
     rows = json.loads(bugzoo("list", "--json").out)
     for row in rows if os.environ.get(ALL) == "all" else rows[::6]:

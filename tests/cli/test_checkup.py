@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 import psutil
 import pytest
@@ -17,6 +18,7 @@ from bugzoo.diagnostics._rank import Ranked
 from bugzoo.diagnostics.checkup import Report
 from bugzoo.proving.next_test import next_test
 from bugzoo.running import overlay
+from tests.grading.attempt import left_behind
 
 TRAIN = """\
 import torch
@@ -96,12 +98,14 @@ def write(folder, text, name="train.py"):
     return name
 
 
-def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
-    """A child that lives on is ended with the script: `start` looks what is left."""
-    process = start("--json", write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
-    out, error = process.communicate(timeout=120)
-    found = json.loads(out)
-    assert process.returncode == 0, error
+@pytest.mark.slow
+def test_the_report_has_the_shape_that_machines_rely_on(checkup, tmp_path, monkeypatch):
+    """A child that lives on is ended with the script."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    code, found, error = checkup(write(tmp_path, STALE + "import os, time\nif os.fork() == 0:\n    time.sleep(300)\n"))
+    assert left_behind() == []
+    assert code == 0, error
     assert found["outcome"] == "found"
     assert set(found["suspects"][0]) == {
         "cause", "score", "reason", "file", "line", "instruments", "explained_by", "instead_of", "next_test",
@@ -110,6 +114,7 @@ def test_the_report_has_the_shape_that_machines_rely_on(start, tmp_path):
     assert all(set(item) == {"instrument", "why"} for item in found["not_checked"])
 
 
+@pytest.mark.slow
 def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, tmp_path):
     if why := overlay.impossible():
         pytest.skip(why)
@@ -126,6 +131,7 @@ def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, 
     assert again.code == 2 and "Name a new folder" in again.err
 
 
+@pytest.mark.slow
 def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
     out = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE))).out
     for part in (
@@ -146,6 +152,7 @@ def test_words_for_a_person_say_where_why_and_what_next(bugzoo, tmp_path):
 CODES = {"nothing": (TRAIN, 0), "found": (STALE, 1), "unjudged": ("print('hello')\n", 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", CODES)
 def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
     text, code = CODES[outcome]
@@ -154,6 +161,7 @@ def test_a_script_can_go_by_the_exit_code(bugzoo, tmp_path, outcome):
     assert bugzoo("checkup", str(tmp_path / "train.py")).code == 0
 
 
+@pytest.mark.slow
 def test_the_page_is_written_beside_the_words(bugzoo, tmp_path):
     called = bugzoo("checkup", str(tmp_path / write(tmp_path, STALE)), "--html", str(tmp_path / "report.html"))
     assert called.code == 0 and called.out.endswith(f"written: {tmp_path / 'report.html'}\n")
@@ -187,6 +195,7 @@ VERDICTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", VERDICTS)
 def test_a_verdict_is_what_git_bisect_takes(bugzoo, tmp_path, kind):
     text, words, code = VERDICTS[kind]
@@ -256,6 +265,7 @@ def test_ctrl_c_judges_what_was_seen(start, tmp_path):
     assert found["run"]["outcome"] == "stopped" and found["suspects"][0]["cause"] == "loop/stale_gradients"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_an_endless_loop_is_judged_on_what_was_seen(checkup, tmp_path):
     code, found, _ = checkup("--seconds", "4", write(tmp_path, ENDLESS))

@@ -81,6 +81,7 @@ def test_version(bugzoo):
     assert bugzoo("--version").out.startswith("bugzoo ")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_silence():
     shell = f"{sys.executable} -m bugzoo list --json | head -c 1"
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
@@ -88,7 +89,9 @@ def test_a_closed_pipe_is_silence():
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", ["list", "list --json", "source mlp"])
 def test_a_full_disk_behind_stdout_is_one_message(words):
     shell = f"{sys.executable} -m bugzoo {words} > /dev/full"
@@ -120,6 +123,7 @@ def test_json_through_a_link_writes_what_it_points_to(bugzoo, tmp_path):
     assert called.code == 2 and "is a folder" in called.err
 
 
+@pytest.mark.slow
 def test_listing_loads_no_torch():
     code = (
         "import sys; from bugzoo.cli import main\n"

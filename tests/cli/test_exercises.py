@@ -73,6 +73,7 @@ def test_mistakes(bugzoo: Bugzoo, tmp_path: Path, monkeypatch: Any, words: tuple
     assert called.code == 2 and said in called.err and "Traceback" not in called.err
 
 
+@pytest.mark.slow
 def test_build_and_its_check(bugzoo: Bugzoo, tmp_path: Path) -> None:
     assert bugzoo("exercises", "build", "--check", "--folder", str(tmp_path)).code == 1
     assert f"{2 * len(exercises())} notebooks written" in bugzoo("exercises", "build", "--folder", str(tmp_path)).out
@@ -114,6 +115,7 @@ def test_check_of_nothing_known(bugzoo: Bugzoo) -> None:
     assert called.code == 2 and "07_sudden_nan" in called.err
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.serial
 @pytest.mark.slow
 def test_ctrl_c_ends_a_check_and_leaves_nothing(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def typed(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(16)
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
 @pytest.mark.parametrize(("line", "code", "out", "err"), TYPED, ids=[case[0][:70] for case in TYPED])
 def test_the_process_around_a_command(tmp_path, line, code, out, err):
@@ -114,7 +114,8 @@ def test_the_process_around_a_command(tmp_path, line, code, out, err):
     assert not list(folder.iterdir()), "something was left behind"
 
 
-def test_forty_columns_are_enough_to_read(tmp_path):
+def test_forty_columns_are_enough_to_read(bugzoo, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
     commands = [
         "list",
         "list programs",
@@ -125,7 +126,7 @@ def test_forty_columns_are_enough_to_read(tmp_path):
         "assign --help",
     ]
     for command in commands:
-        lines = typed(f"bugzoo {command}", tmp_path, COLUMNS="40").stdout.splitlines()
+        lines = bugzoo(*command.split()).out.splitlines()
         assert max(len(line) for line in lines) <= 40, command
         words = [re.sub(r"[^\w]", "", line) for line in lines if line.strip()]
         slivers = sum(0 < len(word) <= 2 for word in words)
@@ -136,6 +137,7 @@ AT = ["typer", "bugzoo.errors", "bugzoo.cli.command", "bugzoo.cli", "bugzoo.cli.
 AT += ["bugzoo.cli.catalogue", "bugzoo.cli.runs", "bugzoo.proving.listing", "rich.console"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("module", AT)
 def test_ctrl_c_while_it_starts_is_one_line(module, tmp_path):
     """Python tells on stderr what it has imported: so Ctrl-C comes when it is to come, on a busy machine as well."""
@@ -174,6 +176,7 @@ def at_terminal(code: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_shows_the_time_left_and_ctrl_c_leaves_the_terminal_whole():
     code = (
         "import time; from bugzoo.cli.output import progress\n"

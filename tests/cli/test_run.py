@@ -78,6 +78,7 @@ def test_a_device_fault_has_a_form_for_the_cpu(bugzoo):
     assert called.code == 0 and "inputs on cpu (line" in called.out and "on meta" in called.out
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.serial
 @pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_writes_nothing(tmp_path):
@@ -134,6 +135,7 @@ for i in range(120):
 """
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_checkup_of_a_script_of_ones_own(bugzoo, tmp_path):
     script = tmp_path / "own.py"

@@ -30,6 +30,7 @@ def run(tmp_path, head="for i in range(60):", zero="opt.zero_grad()", tail="", *
     return checkup(path, **({"most_reruns": 0, "seconds": 30} | extra))
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
     report = run(tmp_path, most_reruns=1)
     found = report.to_json()
@@ -38,6 +39,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
     assert json.loads(json.dumps(found)) == found
 
 
+@pytest.mark.slow
 def test_a_script_that_never_ends_is_judged_on_what_was_seen(tmp_path):
     report = run(tmp_path, head="while True:", zero="pass", seconds=3)
     assert report.run_outcome == "timed_out"

@@ -9,6 +9,7 @@ from bugzoo.running import run_here
 pytestmark = pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")
 
 
+@pytest.mark.slow
 def test_what_is_compiled_after_a_run_is_not_counted_as_its():
     quiet, busy = run_here(compiled_graphs.HEALTHY.source), run_here(compiled_graphs.SICK.source)
     found = [diagnostics.read("compiled_graphs", run).numbers["versions"] for run in (quiet, busy)]

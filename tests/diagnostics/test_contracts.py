@@ -40,6 +40,7 @@ def fired(run, name):
     return instrument(name).judge(run.readings[name].numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
     [
@@ -55,6 +56,7 @@ def test_a_loss_that_is_summed_over_the_batch_is_told_by_its_size(loss):
     assert "loss/sum_reduction" in [suspect.cause for suspect in report(run).suspects]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [MEAN, MEAN.replace("y[rows])", "y[rows], reduction='sum') / len(rows)")])
 def test_a_mean_is_no_sum(loss):
     assert not fired(ran(LOSS=loss), "initial_loss").fired
@@ -66,6 +68,7 @@ def test_a_mean_over_few_rows_that_happens_to_be_as_large_as_their_sum_is_none_e
     assert "loss/sum_reduction" not in [suspect.cause for suspect in fired(confident, "initial_loss").suspects]
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_keeps_its_graph_is_no_training():
     """One step an epoch, and an evaluation with eval() but without no_grad() after each: all as it should be."""
     run = ran(SIZE=256, EPOCHS=20, EVALUATION="net.eval(); net(x)")
@@ -76,6 +79,7 @@ def test_an_evaluation_that_keeps_its_graph_is_no_training():
     assert counts == {(True, True): 20, (False, False): 20}
 
 
+@pytest.mark.slow
 def test_training_that_goes_on_in_eval_mode_is_still_seen():
     run = ran(SIZE=64, EPOCHS=6, EVALUATION="net.eval(); net.train = lambda mode=True: net")
     verdict = fired(run, "mode_watch")

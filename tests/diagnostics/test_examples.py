@@ -46,7 +46,7 @@ def of_example(name: str, chosen: Example) -> Run:
     return run_worker(Job(chosen.source, file=f"{name}.py", ranks=chosen.ranks))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", diagnostics.names())
 def test_it_is_quiet_on_its_healthy_example(name):
     run = ran(name, "HEALTHY")
@@ -57,7 +57,7 @@ def test_it_is_quiet_on_its_healthy_example(name):
     assert not [verdict for verdict in verdicts if verdict.fired]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [in_gate(name) for name in diagnostics.names() if accuses(name)])
 def test_it_fires_on_its_sick_example(name):
     reading = diagnostics.read(name, ran(name, "SICK"))

@@ -104,6 +104,7 @@ def test_each_is_written_beside_the_last_and_reset_as_it_was(tmp_path: Path, mon
         files.draw_another("04", tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_both_ends_are_proved_by_submissions_without_attacks() -> None:
     for one in ALL:
         kinds = [trial.kind for trial in check.of_an_end(one)]

@@ -172,6 +172,7 @@ def test_unchanged_is_no_attempt_and_costs_no_run(monkeypatch: pytest.MonkeyPatc
     assert no_seed.status == "cannot be graded" and "`seed`" in no_seed.message
 
 
+@pytest.mark.slow
 def test_there_is_no_diagnosis(capsys: pytest.CaptureFixture) -> None:
     assert NAME in exercises() and NAME not in with_diagnosis()
     with pytest.raises(UserError, match=r"has no diagnosis. Hand in your edit with cell.edit"):

@@ -130,6 +130,7 @@ def test_the_line_that_is_told_is_the_one_that_was_written() -> None:
     assert "`hidden = mask`" in changed("mask", edited, TEXT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_edits_that_count_touch_neither_and_lazy_ones_what_they_say(name: str) -> None:
     case, asked = load(name), asked_of(name)
@@ -203,6 +204,7 @@ def test_there_is_no_number_where_no_later_token_is_the_target() -> None:
         both_modes.measure(run_here(SCRIPT.replace("tokens[rows, 1:]", "tokens[rows, :-1]")))
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_leak_in_eval_mode_alone_passes_every_other_check() -> None:
     lazy = all_made(TEXT, asked_of(NAME).lazy, {})

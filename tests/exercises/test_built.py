@@ -25,6 +25,7 @@ def test_committed_are_built_ones() -> None:
     assert files.stray(ROOT) == []
 
 
+@pytest.mark.slow
 def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
     assert len(files.build(tmp_path)) == 2 * len(exercises())
     assert files.build(tmp_path) == files.stray(tmp_path) == []

@@ -117,6 +117,7 @@ def test_before_the_diagnosis_a_wrong_repair_is_told_by_groups(kernel: Kernel) -
     assert [(one["status"], one["passed"], one["points"]) for one in notes] == [("wrong", False, 0.0)]
 
 
+@pytest.mark.sampled(0)
 def test_before_the_diagnosis_a_right_repair_is_told_by_groups_and_earns_nothing(kernel: Kernel) -> None:
     ticket = load(NAME).scenario.ticket
     kernel.run("setup")

@@ -32,20 +32,22 @@ def look(tmp_path, case):
     return checkup(path, seconds=60, most_reruns=int(case.cause.startswith("reproducibility")))
 
 
-@pytest.mark.parametrize("script", some(healthy(), str, 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("script", some(healthy(), str, 1))
 def test_a_healthy_script_in_another_style_is_left_in_peace(script):
     report = checkup(SCRIPTS / f"{script}.py", seconds=60)
     assert report.outcome == "nothing", str(report)
     assert report.steps > 0
 
 
-@pytest.mark.parametrize("case", some(TRAPS, lambda case: case.name, 2))
+@pytest.mark.parametrize("case", some(TRAPS, lambda case: case.name, 1))
 def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "nothing", str(report)
 
 
-@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 2))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "found", str(report)
@@ -63,7 +65,7 @@ PEACE = [case for case in unseen() if case.cause is None or case.name in MENDED]
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", PEACE, ids=lambda case: case.name)
 def test_what_was_unseen_is_left_in_peace_or_mended(case):
     # one of them takes 43 s alone on two cores; no time of the clock decides, and nothing is repeated

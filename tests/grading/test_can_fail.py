@@ -27,12 +27,14 @@ def deaf(monkeypatch, names):
 GOOD = Check("nothing", "passed", "")
 
 
+@pytest.mark.slow
 def test_a_grader_that_always_passes_is_noticed(monkeypatch):
     monkeypatch.setattr(room, "status_of", lambda found: "passed")
     with pytest.raises(AssertionError):
         must_fail(LAZY["as it was"](BROKEN))
 
 
+@pytest.mark.slow
 def test_a_grader_that_never_passes_is_noticed(monkeypatch):
     monkeypatch.setattr(room, "_judge", lambda *args: [Check("run", "wrong", "something", "nothing")])
     with pytest.raises(AssertionError):

@@ -14,12 +14,13 @@ from bugzoo.grading.against import answer
 from bugzoo.grading.answers import accepted, causes, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade_exercise, handed_out, healthy_text, same_program, try_exercise
+from bugzoo.grading.grade import grade, grade_exercise, handed_out, healthy_text, same_program, tidy, try_exercise
 from bugzoo.grading.model import Check, Result
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
 from bugzoo.proving.trials import trials
 from bugzoo.scenario import Scenario
+from tests.sampling import only_in_prove
 
 NAME = "27_small_parts"
 CASE = load(NAME).scenario
@@ -186,6 +187,17 @@ def test_the_proof_tries_it() -> None:
     assert kinds["only the odd thing taken away"] == "degenerate"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "status", "share"), [("mended", "passed", 0.8), only_in_prove("alone", "wrong", 0.0)])
+def test_graded_for_real_it_costs_a_fifth_and_gains_nothing_by_itself(text: str, status: str, share: float) -> None:
+    case = Scenario("mlp", ("loop/stale_gradients",), decoy="traps/log_softmax_first", size="tiny")
+    plain = case.undecoyed()
+    source = tidy((plain.healthy() if text == "mended" else plain).source)
+    told = decoys.priced(source, case, lambda one: grade(source, one, seeds=(0,)))
+    assert (told.status, told.share) == (status, share), str(told)
+
+
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_real_submission_pays_for_it_and_gains_nothing_by_it_alone() -> None:
     exercise = load(NAME)

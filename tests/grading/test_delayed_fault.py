@@ -33,6 +33,7 @@ def test_numbers_of_its_own_are_those_that_were_not_handed_out():
     )
 
 
+@pytest.mark.slow
 def test_what_is_put_off_does_not_pass():
     must_be_seen("if step >= 4400:")
 
@@ -65,6 +66,7 @@ def test_a_window_and_a_condition_on_the_length_are_met(after, behind):
     must_be_seen(after, behind)
 
 
+@pytest.mark.slow
 def test_a_repair_passes_and_is_told_so():
     result = graded(CASE.healthy().source)
     assert result.passed and "later steps" in [check.name for check in result.checks], str(result)

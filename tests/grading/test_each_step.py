@@ -60,6 +60,7 @@ def test_every_program_has_a_step_that_can_be_repeated(program):
     assert "backward" in rest.co_names and "backward" not in fetching.co_names
 
 
+@pytest.mark.slow
 def test_right_repairs_in_other_words_are_equal_step_by_step():
     by_hand = "loss = (torch.logsumexp(logits, 1) - logits.gather(1, targets[:, None]).squeeze(1)).mean()"
     run = kept(healthy(SOFTMAX, (LOSS, by_hand)), SOFTMAX)
@@ -69,6 +70,7 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
     assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("edit", "name"),
     [
@@ -86,6 +88,7 @@ def test_what_is_wrong_at_some_steps_is_seen(edit, name):
     assert name in failed(healthy(SOFTMAX, edit), SOFTMAX)
 
 
+@pytest.mark.slow
 def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     case = Scenario("checkpointed_mlp", ("loop/stale_gradients",))
     assert "dropout" in case.settings or "dropout = " in case.source
@@ -104,6 +107,7 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     assert "less random" in said["gradient"]
 
 
+@pytest.mark.slow
 def test_a_layer_without_a_gradient_is_seen_among_dropout():
     case = Scenario("digits_cnn", ("freezing/frozen_layers",))
     said = failed(handed_out_text(case), case)
@@ -123,6 +127,7 @@ def test_the_draws_judge_by_distance_length_and_spread():
     assert Drawn().judged() is None
 
 
+@pytest.mark.slow
 def test_augmentation_that_was_taken_out_is_seen():
     case = Scenario("digits_cnn", ("freezing/frozen_layers",))
     assert set(failed(healthy(case, ("normalise(augment(inputs))", "normalise(inputs)")), case)) == {"order"}
@@ -136,6 +141,7 @@ def test_a_run_that_leaves_no_step_is_wrong():
     assert only.name == "steps" and only.status == "wrong"
 
 
+@pytest.mark.slow
 def test_renamed_layers_are_told_by_their_order_and_another_model_is_not_graded():
     assert not failed(healthy(SOFTMAX).replace("layer2", "middle"), SOFTMAX)
     wider = healthy(SOFTMAX, ("self.head = nn.Linear(", "self.more = nn.Linear(3, 3)\n        self.head = nn.Linear("))
@@ -159,6 +165,7 @@ def test_a_forward_pass_that_calls_no_hook_hides_no_step(epochs):
     assert check.status == "cannot be graded" and "was not seen" in check.saw
 
 
+@pytest.mark.slow
 def test_a_model_that_is_wrong_in_eval_mode_alone_is_seen_during_the_training():
     edit = ("return self.head(hidden)", "return self.head(hidden) if self.training else -self.head(hidden)")
     assert set(failed(healthy(SOFTMAX, edit), SOFTMAX)) == {"answers at steps"}

@@ -46,6 +46,7 @@ def within_backward(clear: str) -> str:
     return apply(BROKEN, ((MADE, EACH.replace("CLEAR", clear)), (STEP, "")))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
@@ -61,6 +62,7 @@ def test_a_right_repair_passes_in_any_form(source):
     must_pass(source)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source",

@@ -38,6 +38,7 @@ def test_a_submission_cannot_leave_the_sandbox_by_saying_that_there_is_none(tric
     assert [job.isolated for job in jobs] == [True]
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_a_class_is_not_graded_and_a_self_check_is_plain_from_the_start(monkeypatch, jobs):
     monkeypatch.setattr(sandbox, "missing", lambda: "The sandbox cannot be set up here: unshare failed.")
     strict = attempt(MENDED, strict_isolation=True)
@@ -73,6 +74,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_more_than_is_read_is_wrong_and_for_a_person(sandboxed):
     result = attempt(MENDED + BOMB)
     assert result.status == "wrong" and result.share == 0 and result.message.endswith(A_PERSON)

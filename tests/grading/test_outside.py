@@ -65,10 +65,12 @@ def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[i
     return room.grade_exercise(name, text, {"cause": filled(exercise)["cause"]}, seeds=seeds)
 
 
+@pytest.mark.sampled(0)
 def test_gradients_that_are_asked_for_and_assigned_are_a_repair():
     must_pass(BROKEN.replace(BACK, f"{ASKED}            parameter.grad = gradient\n"))
 
 
+@pytest.mark.slow
 def test_and_no_repair_where_they_are_added_to_the_old_ones():
     added = "            parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient\n"
     assert "fresh_gradient" in failed(must_fail(BROKEN.replace(BACK, ASKED + added)))
@@ -89,23 +91,26 @@ def test_what_the_grader_cannot_see_is_not_called_wrong(source, said):
     assert said in result.checks[0].saw and result.checks[0].expected
 
 
+@pytest.mark.slow
 def test_who_takes_the_watch_away_is_wrong_all_the_same():
     result = must_fail(after("Settings", DEAF)(MENDED))
     assert result.status == "wrong" and {"tools", "steps"} & failed(result)
 
 
+@pytest.mark.slow
 def test_the_seed_may_have_a_type_but_no_other_name():
     must_pass(MENDED.replace("seed = 0\n", "seed: int = 0\n"))
     renamed = attempt(MENDED.replace("seed = 0\n", "number = 0\n").replace("manual_seed(seed)", "manual_seed(number)"))
     assert renamed.status == "cannot be graded" and "`seed = 0`" in renamed.message and "bugzoo" not in renamed.message
 
 
+@pytest.mark.slow
 def test_a_softmax_in_other_words_is_still_one():
     result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert failed(result) == {"training loss", "overfit_one_batch", "gradient"} and result.points == 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
@@ -152,11 +157,13 @@ model = Other()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "seen_by"), [(LOOKED_UP, "answers"), (NEIGHBOURS, "weights")])
 def test_a_model_speaks_for_itself(more, seen_by):
     assert seen_by in failed(must_fail(after("Evaluation", more)(MENDED)))
 
 
+@pytest.mark.slow
 def test_layers_may_have_other_names():
     named = MENDED.replace("layer1", "first").replace("layer2", "second").replace("self.head", "self.last")
     must_pass(named)
@@ -190,6 +197,8 @@ LOOKING = """        losses.append(loss.item())
 """
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_to_look_at_the_validation_data_changes_no_behaviour():
     name, line = "17_second_opinion", "        losses.append(loss.item())\n"
     assert hand_in(name, (line, LOOKING)).passed
@@ -197,6 +206,7 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
     assert failed(hand_in(name, (line, LOOKING), (STEP, clip + STEP))) == {"agreement", "gradient"}
 
 
+@pytest.mark.slow
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     monkeypatch.setattr(room.checks, "FALL", 100.0)
     monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
@@ -205,6 +215,7 @@ def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
     assert result.passed and replace(result, checks=[]).points == 5
 
 
+@pytest.mark.slow
 def test_zero_grad_stays_a_repair_beside_all_this():
     must_pass(BROKEN.replace(BACK, ZERO + BACK))
 
@@ -214,6 +225,8 @@ def test_a_helper_outside_the_program_is_found_missing_with_the_reason():
     assert result.status == "your code raised" and "%%program" in result.checks[0].expected
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(0)
 def test_a_model_in_double_precision_is_asked_in_it():
     double = MENDED.replace("Net().to(device)", "Net().to(device).double()").replace(
         "model(inputs)", "model(inputs.double())"

@@ -76,6 +76,14 @@ def test_two_runs_are_judged_as_a_pair():
     broken = grade(tidy(case.source), case, seeds=(0,))
     assert broken.share == 0 and {"determinism", "symptom"} <= failed(broken), str(broken)
     repaired = tidy(case.source).replace("torch.seed()", "torch.manual_seed(seed)\nnumbers = torch.get_rng_state()")
+    assert grade(repaired, case, seeds=(0,)).passed
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.slow
+def test_two_runs_that_draw_a_seed_of_their_own_are_told_apart():
+    case = Scenario("mlp", ("reproducibility/unseeded",))
+    repaired = tidy(case.source).replace("torch.seed()", "torch.manual_seed(seed)\nnumbers = torch.get_rng_state()")
     assert grade(repaired, case, seeds=(0, 1)).passed
     lucky = repaired.replace("step = 0\n", "import os\nstep = 0\ntorch.manual_seed(int.from_bytes(os.urandom(4)))\n", 1)
     assert {"determinism", "symptom"} <= failed(grade(lucky, case, seeds=(0,)))

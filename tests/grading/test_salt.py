@@ -48,6 +48,7 @@ def test_each_salt_draws_other_examples_and_none_draws_those_of_the_proofs(scena
     assert not equal(drawn(other, "one"), drawn(scenario, "one"))
 
 
+@pytest.mark.slow
 def test_the_healthy_twin_is_measured_on_the_same_draw(sandboxed, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
     found = {}
@@ -58,6 +59,7 @@ def test_the_healthy_twin_is_measured_on_the_same_draw(sandboxed, tmp_path, monk
     assert first == again and first.losses == salted.losses and first.loss != salted.loss
 
 
+@pytest.mark.slow
 def test_a_repair_passes_and_the_fault_fails_under_a_salt(sandboxed):
     with salt.used("one"):
         must_pass(MENDED)
@@ -109,6 +111,7 @@ def test_it_holds_within_its_block_and_its_thread(sandboxed):
     assert [*seen, salt.current()] == ["two", "", "one", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["repair", "try"])
 def test_a_cell_is_graded_with_the_salt_of_its_machine(kind, place, monkeypatch, sandboxed):
     seen = []

@@ -18,6 +18,7 @@ def test_not_attempted_runs_nothing(monkeypatch):
     assert result.status == "not attempted" and result.share == 0 and not result.checks
 
 
+@pytest.mark.slow
 def test_wrong_names_what_was_seen_what_was_expected_and_the_number():
     result = must_fail(LAZY["as it was"](BROKEN))
     assert result.status == "wrong" and {"fresh_gradient", "symptom", "accuracy", "loss"} <= failed(result)
@@ -25,6 +26,7 @@ def test_wrong_names_what_was_seen_what_was_expected_and_the_number():
     assert f"{accuracy.number:.3f}" in accuracy.saw and "At least 0." in accuracy.expected and accuracy.number < 0.8
 
 
+@pytest.mark.slow
 def test_your_code_raised_names_error_and_line():
     result = must_fail(SINGLE["an error at the end"][1](BROKEN))
     assert result.status == "your code raised"
@@ -42,6 +44,7 @@ def test_cannot_be_graded_says_why(source, said):
     assert result.status == "cannot be graded" and said in result.message and result.share == 0
 
 
+@pytest.mark.slow
 def test_passed_on_every_seed_and_as_json():
     result = must_pass(MENDED, seeds=(0, 1, 2))
     found = json.loads(json.dumps(result.to_json(), allow_nan=False))
@@ -73,6 +76,8 @@ def test_numbers_that_are_not_finite_become_text():
     assert made["checks"][0]["number"] == "NaN"
 
 
+@pytest.mark.sampled(0)
+@pytest.mark.slow
 def test_one_bad_seed_is_enough():
     worse = MENDED.replace("learning_rate, eps=1e-8", "learning_rate").replace(
         "step = 0\n", "step = 0\nlearning = 1e-5 if seed == 1 else learning_rate\n", 1
@@ -82,6 +87,7 @@ def test_one_bad_seed_is_enough():
     assert all(check.saw.startswith("With seed 1: ") for check in result.checks if not check.passed)
 
 
+@pytest.mark.slow
 def test_a_healthy_case_needs_the_right_verdict():
     name = "17_second_opinion"
     text = room.handed_out(room.load(name))
@@ -117,6 +123,7 @@ print("LOOK" + json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_a_submission_reaches_nothing_outside_its_folder(sandboxed, tmp_path):
     import bugzoo
 

@@ -1,11 +1,11 @@
 """A real assignment, proved once for all test processes, and a class of submissions to it."""
 
-import fcntl
 from pathlib import Path
 
 import pytest
 
-from bugzoo.instructor import Assignment, prove, write
+from bugzoo.instructor import Assignment, write
+from tests.instructor.class_of import written_proof
 
 FAULTS = ("loop/stale_gradients", "loss/double_softmax")
 TITLE = "Week 3"
@@ -23,12 +23,6 @@ def small() -> Assignment:
 
 
 @pytest.fixture(scope="session")
-def week(small: Assignment, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The folder of `small`, proved by real runs; the processes of one test session share it and only read it."""
-    base = tmp_path_factory.getbasetemp()
-    base = base if worker_id == "master" else base.parent  # the session's own folder, above those of its processes
-    with (base / "week.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (base / "week_3").exists():
-            write(prove(small), base / "week_3")
-    return base / "week_3"
+def week(small: Assignment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `small`. Its proof is written down: `test_assign.py` proves an assignment by real runs."""
+    return write(written_proof(small), tmp_path_factory.mktemp("week") / "week_3")

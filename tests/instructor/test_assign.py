@@ -45,6 +45,7 @@ def test_refused_at_once(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     assert sorted(path.name for path in tmp_path.iterdir()) == ["class.csv", "full"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_one_hides_the_other(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     """A measured refusal: which one hides which, in numbers; the JSON says it as well; nothing is written."""
@@ -130,7 +131,7 @@ def test_variants_by_command(bugzoo: Any, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.serial
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 @pytest.mark.parametrize("least", [0, 8])
 def test_stopped(tmp_path: Path, least: int) -> None:

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ import pytest
 from bugzoo.errors import UserError
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.proving.attacks import attacks
+from tests.cli.conftest import bugzoo  # noqa: F401
 from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, plain_loss, text
+from tests.sampling import only_in_prove
 
 NAME = "week_3"
 sandboxed = pytest.mark.usefixtures("sandboxed")
@@ -64,16 +68,15 @@ def grade(*arguments: object, **own: Any) -> subprocess.Popen:
 
 @sandboxed
 @pytest.mark.slow
-def test_class(week: Path, tmp_path: Path) -> None:
+def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     folder, temporary = tmp_path / "submitted", tmp_path / "temporary"
     temporary.mkdir()
     hand_in_class(week, folder)
     (tmp_path / "class.csv").write_text("student_id,last_name,first_name,email\nada,Love,Ada,a@b.c\nzed,Zed,,\n")
     given = [folder, "--assignment", week, "--csv", tmp_path / "book.csv", "--students", tmp_path / "class.csv"]
     given += ["--json", tmp_path / "all.json", "--results", tmp_path / "kept"]
-    missed = grade(*given)  # the list has only Ada of them; Gus has a folder and a file; Zed handed in nothing
-    _, said = missed.communicate(timeout=120)
-    assert missed.returncode == 2 and "9 hand-ins without a student, 1 student without a hand-in" in said
+    missed = bugzoo("grade", *map(str, given))  # the list has only Ada; Gus has a folder and a file; Zed nothing
+    assert missed.code == 2 and "9 hand-ins without a student, 1 student without a hand-in" in missed.err
     assert not (tmp_path / "book.csv").exists() and not (tmp_path / "kept").exists()
     given += ["--unmatched", "ok"]
     env = {"TMPDIR": str(temporary)}
@@ -88,13 +91,15 @@ def test_class(week: Path, tmp_path: Path) -> None:
     _, said = first.communicate(timeout=120)
     done = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
     if first.returncode != 1:  # a very quick machine may have come to the end
-        assert first.returncode == 130 and "The same command continues from there" in said and "Traceback" not in said
+        assert first.returncode == 130 and "The same command continues from there" in said, said
+        assert "Traceback" not in said
         assert not (tmp_path / "book.csv").exists() and done
     assert not list(kept.glob(".*")) and not list(temporary.glob("bugzoo-*"))
 
-    second = grade(*given, env=env)
-    out, said = second.communicate(timeout=600)
-    assert second.returncode == 1 and "2 of 10 could not be graded: dot, gus" in said, said
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    second = bugzoo("grade", *map(str, given))
+    out, said = second.out, second.err
+    assert second.code == 1 and "2 of 10 could not be graded: dot, gus" in said, said
     assert "1 of 10 used more than plain PyTorch; `--allow NAME` grades them: eve" in said, said
     assert "graded: 9 of 9" in said
     # what could be graded before was not graded again
@@ -147,7 +152,14 @@ def check_csv(path: Path) -> None:
 
 @sandboxed
 @pytest.mark.slow
-def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("a report written by hand", "a result file of its own"),
+        only_in_prove(("instruments replaced", "os._exit before the end")),
+    ],
+)
+def test_an_exercise_is_graded_alike(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     """`--assignment 04_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
     from bugzoo.grading.exercises import load
     from bugzoo.grading.grade import handed_out
@@ -159,7 +171,6 @@ def test_an_exercise_is_graded_alike(tmp_path: Path) -> None:
     exercise = load("04_flat_loss")
     hand_in(tmp_path / "in", "ada", build(exercise, "solution"), task.name)
     tried = attacks(handed_out(exercise))
-    chosen = ("a report written by hand", "a result file of its own", "instruments replaced", "os._exit before the end")
     for number, name in enumerate(chosen):
         student, parts = json.loads(build(exercise, "student")), split(tried[name])
         for section in SECTIONS:

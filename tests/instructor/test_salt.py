@@ -69,6 +69,7 @@ def test_a_class_is_graded_with_the_salt_of_its_key(folder, salts, sandboxed):
     assert salts == [secret(folder)] * 2
 
 
+@pytest.mark.slow
 def test_without_a_key_and_without_an_assignment_with_that_of_the_machine(tmp_path, salts, monkeypatch, sandboxed):
     monkeypatch.setenv(salt.VARIABLE, "of this machine")
     answer("week_3", {"kind": "repair", "source": ENDS, "program": "mlp"}, tmp_path)

@@ -50,6 +50,7 @@ def test_nothing_that_the_candidate_gets_names_the_fault(fault):
             assert secret not in shown, (program, secret)
 
 
+@pytest.mark.slow
 def test_what_can_be_drawn_is_what_is_proved():
     """Beside its seed a case is a cell of the ledger, whose repairs and pretences were put to the same grader."""
     for fault in faults.catalogue().values():

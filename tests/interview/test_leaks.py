@@ -16,6 +16,7 @@ from bugzoo.interview.lines import Lines
 from bugzoo.interview.play import Talk
 from bugzoo.interview.requests import listed
 from bugzoo.interview.session import Session, brief, open_folder
+from tests.sampling import only_in_prove
 
 THINGS = {"learning rate", "attention", "padding"}
 """Causes of the form that only name a thing."""
@@ -78,8 +79,8 @@ def in_notebook(case: Case, evidence: Evidence, monkeypatch, capsys) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("seed", [3, *(only_in_prove(seed) for seed in range(10) if seed != 3)])  # 3: a regression
 def test_nothing_names_the_fault_before_the_end(seed, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(module, "BUDGET", 10**6)

@@ -160,6 +160,7 @@ def test_long_lines_are_broken_between_words():
     assert " ".join(" ".join(lines[:-1]).split()) == " ".join(row.split()) and lines[-1] == "+    code stays as it is"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_real_visit(capsys):
     """Nothing replaced: a drawn case, its evidence, a half-hearted and then a real repair, graded."""

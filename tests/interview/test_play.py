@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from bugzoo.interview import rubric
 from bugzoo.interview.deck import draw
 from bugzoo.interview.requests import find
 from bugzoo.scenario import fits
+from tests.cli.conftest import bugzoo  # noqa: F401
 from tests.interview.seeds import first_seed
 
 SEED = first_seed("loop/stale_gradients", "mlp")
@@ -40,16 +43,43 @@ def cause_number(session_case) -> int:
 
 
 @pytest.mark.slow
-def test_a_whole_session_from_a_file(tmp_path):
+def test_a_whole_session_from_a_file(bugzoo, tmp_path, monkeypatch):  # noqa: F811
+    """In this process, which has a warm one; the others of this file start one of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EDITOR", raising=False)
+
+    def talk(answers: str) -> tuple[int, str, str]:
+        (tmp_path / "answers.txt").write_text(answers)
+        with open(tmp_path / "answers.txt") as file:
+            monkeypatch.setattr(sys, "stdin", file)
+            said = bugzoo("interview", "--seed", str(SEED), "--folder", "case", "--minutes", "5", "--json")
+        return said.code, said.out, said.err
+
+    whole_session(tmp_path, talk)
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.slow
+def test_a_whole_session_from_a_pipe(tmp_path):
+    whole_session(tmp_path, partial(by_pipe, tmp_path))
+
+
+def by_pipe(folder: Path, answers: str) -> tuple[int, str, str]:
+    talk = start(folder, "--minutes", "5", "--json")
+    out, err = talk.communicate(answers, timeout=200)
+    return talk.returncode, out, err
+
+
+def whole_session(tmp_path: Path, talk: Callable[[str], tuple[int, str, str]]) -> None:
+    """`talk` plays the answers, and returns exit code, stdout and stderr."""
     case = draw(SEED)
     (tmp_path / "repaired.py").write_text(case.scenario.base)
     line = rubric.lines(case)[0][0]
     answers = ["gradients", "nonsense", "999", "fresh_gradient", "look batch fifty", "look gradints", "more gradients"]
     answers += ["diagnose", str(cause_number(case)), str(line), str(find("gradients").number), "1"]
     answers += ["submit nowhere.py", "submit repaired.py", "done"]
-    talk = start(tmp_path, "--minutes", "5", "--json")
-    out, err = talk.communicate("\n".join(answers) + "\n", timeout=200)
-    assert talk.returncode == 0, err
+    code, out, err = talk("\n".join(answers) + "\n")
+    assert code == 0, err
     result = json.loads(out)
     got = {row["name"]: row["points"] for row in result["rows"]}
     assert result["status"] == "finished"
@@ -151,6 +181,7 @@ def test_mistakes_start_nothing(tmp_path, arguments, said):
     assert not rows(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_history_that_is_none(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "record.sqlite").write_text(

@@ -57,6 +57,7 @@ def test_a_case_its_twin_and_its_panel_are_on_the_device(gpu, front_end, capsys:
     assert lab.case("03/incident").source == before.source
 
 
+@pytest.mark.slow
 def test_the_running_script_has_the_device_and_the_legend_says_so(front_end, monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[Any] = []
     drawn = summary.picture

@@ -152,6 +152,7 @@ def test_a_run_behind_a_paused_one_says_so_instead_of_waiting_for_ever(kernel: K
     assert kernel.run("one.stop(); print(two.result.outcome)").strip() == "non_finite"
 
 
+@pytest.mark.sampled(0)
 def test_a_run_behind_one_that_the_cell_holds_gets_its_turn(kernel: Kernel) -> None:
     # a learner who skips the cell between: the first run stands still while a cell computes, and this cell waits for it
     kernel.run("one = lab.LiveView(SICK, show_twin=False, pace=100).start()")
@@ -167,6 +168,7 @@ def test_a_clock_that_nobody_holds_stops_ticking(kernel: Kernel) -> None:
     kernel.run("del clock")  # `nothing_left` looks whether its thread ends
 
 
+@pytest.mark.sampled(0)
 def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path) -> None:
     """In a fresh kernel, whose first run begins between two cells: nothing else has heard of cells by then."""
     manager = KernelManager(kernel_name="python3")

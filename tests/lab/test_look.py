@@ -46,6 +46,7 @@ def test_a_step_of_the_batch_view(run, capsys: pytest.CaptureFixture) -> None:
     assert "nothing to see" in capsys.readouterr().out, "a step that the run does not have"
 
 
+@pytest.mark.slow
 def test_its_picture_is_shown_if_there_is_a_front_end(run, front_end, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list = []
     monkeypatch.setattr(lab, "kernel", lambda: "one")

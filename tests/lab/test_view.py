@@ -154,6 +154,7 @@ def test_a_view_that_never_ran_says_what_to_do() -> None:
         lab.LiveView(42)
 
 
+@pytest.mark.slow
 def test_twin_is_run_once(front_end) -> None:
     healthy_twin._KEPT.clear()
     first = started()
@@ -194,6 +195,7 @@ def test_several_ranks_are_watched_and_stopped_from_here(front_end) -> None:
     assert view.wait(30) and view.result.outcome == "stopped"
 
 
+@pytest.mark.slow
 def test_a_recorded_curve_is_the_twin_and_a_job_gives_a_process_of_its_own(front_end) -> None:
     curve = lab.Curve([1, 2, 3], [2.0, 1.5, 1.0], [1.0, 1.0, 0.5], {"accuracy": 0.97})
     source = "import os\nprint(os.getpid())\n" + BROKEN.source

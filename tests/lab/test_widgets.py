@@ -72,6 +72,7 @@ def test_first_bad_step_is_marked_and_thinning_keeps_the_last_point() -> None:
     assert "<- first non-finite" in summary.text_table(points, None)
 
 
+@pytest.mark.slow
 def test_panel_moves_parameters_and_settings(front_end) -> None:
     panel = lab.break_it(BROKEN, ranges={"step": (0, 250)}, pace=0)
     step, eps = panel.params[0]["step"], panel.params[0]["eps"]
@@ -312,6 +313,7 @@ def test_both_runs_are_smoothed_alike_and_the_legend_says_so(front_end) -> None:
     assert {curve.name for curve in drawn.figure.data[2:4]} == {"this run"}, "twenty steps are drawn as they are"
 
 
+@pytest.mark.slow
 def test_a_view_waits_to_be_seen_and_for_no_cell(front_end) -> None:
     view = lab.live(BROKEN, pace=0, show_twin=False)
     assert "starts when you scroll here" in view.widgets.status.value
@@ -332,6 +334,7 @@ def test_a_view_waits_to_be_seen_and_for_no_cell(front_end) -> None:
     assert pressed.result.outcome == "non_finite"
 
 
+@pytest.mark.slow
 def test_a_repair_and_what_a_lesson_marks_are_seen_in_plot_and_picture(front_end) -> None:
     view = lab.LiveView(BROKEN, pace=0, show_twin=False, pause_at=40).show().start()
     assert view.wait_pause()

@@ -268,6 +268,7 @@ def test_changed_code_in_a_helper_is_another_version() -> None:
     assert version("half = None") != version("def half(x): return None")
 
 
+@pytest.mark.slow
 def test_a_version_is_the_same_in_every_process() -> None:
     text = (
         "from bugzoo.lab.versions import version\n"
@@ -279,7 +280,7 @@ def test_a_version_is_the_same_in_every_process() -> None:
             [sys.executable, "-c", text], capture_output=True, text=True, check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }  # fmt: skip
     assert len(said) == 1
 

@@ -24,6 +24,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_everything_has_a_page(pages: dict[str, str]) -> None:
     for fault in catalogue.catalogue().values():
         page = pages[text.fault_page(fault.id)]

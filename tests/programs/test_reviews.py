@@ -45,6 +45,7 @@ def write_folder(root, below=""):
             (root / below / kind / f"{number}_7.txt").write_text(f"{text} <br /> number {number}", encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", [only_in_prove(""), "train"])
 def test_a_folder_of_texts(tmp_path, below):
     write_folder(tmp_path / "mine", below)
@@ -52,6 +53,7 @@ def test_a_folder_of_texts(tmp_path, below):
     assert metrics_of(done)["accuracy"] > 0.9
 
 
+@pytest.mark.sampled(0)
 def test_a_csv_with_other_names_and_words_for_labels(tmp_path):
     with open(tmp_path / "mine.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -88,6 +90,7 @@ def test_a_folder_without_texts(tmp_path):
         read_reviews(tmp_path / "mine")
 
 
+@pytest.mark.slow
 def test_too_few_reviews_end_the_script_without_a_traceback(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\nfine,1\n", encoding="utf-8")
     done = run_text(text_of("sentiment_lstm"), tmp_path, "--data", str(tmp_path / "mine.csv"))

@@ -48,6 +48,7 @@ def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
     return Result("passed", 1.0) if good and not blamed else Result("wrong", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NAME, "06_knows_nothing", "17_second_opinion"])
 def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     grader(_right)
@@ -62,6 +63,7 @@ def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     assert check([name], fresh=True).cached == 0
 
 
+@pytest.mark.slow
 def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: Any, monkeypatch: Any) -> None:
     grader(_right)
     first = check([NAME])

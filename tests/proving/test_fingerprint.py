@@ -160,6 +160,7 @@ REWORDED = (
 """File, what stands in a text that it says, and what might."""
 
 
+@pytest.mark.slow
 def test_rewording_moves_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "bugzoo"
     shutil.copytree(Path(bugzoo.__file__).parent, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))

@@ -99,6 +99,7 @@ for i in range(80):
 """
 
 
+@pytest.mark.slow
 def test_checkup_tries_them_where_there_is_a_budget_and_says_what_each_showed(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(TOO_FAST)
@@ -109,6 +110,7 @@ def test_checkup_tries_them_where_there_is_a_budget_and_says_what_each_showed(tm
     assert report.to_json()["tried"] == report.tried
 
 
+@pytest.mark.slow
 def test_without_a_budget_none_is_run_and_it_says_so(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(TOO_FAST)

@@ -54,6 +54,7 @@ def test_every_part_of_a_script_asks_first(refused):
     assert not read("overfit_one_batch", refused).applies
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_data_set_are_not_fetched_again_either():
     run = run_here(instrument("worker_noise").HEALTHY.source, file="rows.py")
     assert read("worker_noise", run).applies

@@ -9,6 +9,7 @@ from bugzoo.running import Job, Limits, run_worker, worker
 from bugzoo.running.account import Account
 from bugzoo.running.intake import MOST, Intake
 from bugzoo.running.result import Run
+from tests.sampling import only_in_prove
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 OWN_MIB = 128
@@ -56,7 +57,8 @@ print("all said")
 """
 
 
-@pytest.mark.parametrize("relay", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize("relay", [only_in_prove(False), True])
 def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
     """With ranks that the job does not have; each list of three numbers once took 170 bytes."""
     told = []
@@ -68,6 +70,7 @@ def test_a_flood_of_steps_is_taken_in_up_to_a_number(judged, relay):
     assert account.supervisor_mib < OWN_MIB
 
 
+@pytest.mark.slow
 def test_who_never_stops_writing_is_stopped_by_the_clock(judged):
     """The supervisor once read the pipe until it was empty, and looked at no limit meanwhile."""
     run, account = judged(PIPES + "for _ in range(2**17): say(b'x' * 2**16)", seconds=2)
@@ -112,6 +115,7 @@ while True: pass
 """
 
 
+@pytest.mark.slow
 def test_a_stack_that_the_script_wrote_is_read_in_part(judged):
     run, account = judged(STACKS, seconds=1)
     assert run.outcome == "timed_out" and account.supervisor_mib < OWN_MIB
@@ -206,6 +210,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_a_bomb_as_its_result_is_the_scripts_own_doing(judged):
     run, account = judged(BOMB, result_mib=64)
     assert run.outcome == "crashed" and run.spoilt and "left behind" in run.trouble

@@ -122,6 +122,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_limits_hold_inside():
     run = run_worker(Job("while True: pass", file="s.py", isolated=True, limits=Limits(seconds=0.5)))
     assert run.outcome == "timed_out" and run.trace.error["stacks"]["0"] == ['File "s.py", line 1 in <module>']

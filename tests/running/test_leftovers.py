@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampling import only_in_prove
+
 ENDLESS = "import time\\nfor i in range(10_000):\\n    time.sleep(0.01)\\n"
 RANKS = "import torch.distributed as d\\nd.init_process_group('gloo')\\nd.barrier()\\nd.destroy_process_group()\\n"
 CALLER = """
@@ -51,7 +53,7 @@ def running(folder: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [*map(only_in_prove, (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL])
 def test_an_interrupted_or_killed_caller_leaves_nothing(number, tmp_path):
     caller, folder = start(tmp_path, ENDLESS)
     with caller:

@@ -71,9 +71,9 @@ def portable(tmp_path):
 
 
 RUNS = """
-import json, threading, time
+import json
 from bugzoo import Scenario
-from bugzoo.running import Job, Limits, run_worker, stop_all
+from bugzoo.running import Job, Limits, run_worker
 from bugzoo.watching import StopRun
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.memory import resident_mib
@@ -86,8 +86,6 @@ run = run_worker(Job("def wait():\\n    while True:\\n        pass\\nwait()", li
 found["endless"] = [run.outcome, run.trace.error["line"] in (2, 3)]
 run = run_worker(Job("import torch, time\\nheld = torch.ones(2**28)\\ntime.sleep(60)", limits=Limits(seconds=60, memory_mib=400)))
 found["large"] = [run.outcome]
-run = run_worker(Job("print('said'); raise ValueError('no')"))
-found["crash"] = [run.outcome, run.trace.error["line"], run.stdout.strip()]
 
 
 def stop(info):
@@ -97,11 +95,21 @@ def stop(info):
 
 run = run_worker(Scenario("mlp", size="tiny").job(), on_step=stop)
 found["stopped"] = [run.outcome, 20 <= len(run.trace.loss) < 216]
+found["machine"] = [resident_mib() > 50, Waits().seconds(), 0 <= machine.idle() <= 1]
+print(json.dumps(found))
+"""
+ENDINGS = """
+import json, threading
+from bugzoo import Scenario
+from bugzoo.running import Job, run_worker, stop_all
+
+found = {}
 run = run_worker(Scenario("data_parallel", size="tiny").job())
 found["ranks"] = [run.outcome, [len(rank.trace.loss) for rank in run.ranks]]
+run = run_worker(Job("print('said'); raise ValueError('no')"))
+found["crash"] = [run.outcome, run.trace.error["line"], run.stdout.strip()]
 threading.Timer(3, stop_all).start()
 found["ended"] = [run_worker(Job("import time; time.sleep(60)")).outcome]
-found["machine"] = [resident_mib() > 50, Waits().seconds(), 0 <= machine.idle() <= 1]
 print(json.dumps(found))
 """
 
@@ -115,11 +123,21 @@ def test_a_run_has_its_limits_without_linux(portable):
         "plain": ["finished", 216, 216, True, True],
         "endless": ["timed_out", True],
         "large": ["out_of_memory"],
-        "crash": ["crashed", 1, "said"],
         "stopped": ["stopped", True],
-        "ranks": ["finished", [216, 216]],
-        "ended": ["stopped"],
         "machine": [True, 0.0, True],
+    }
+
+
+@pytest.mark.sampled(0)
+@pytest.mark.slow
+def test_ranks_a_crash_and_a_stop_from_another_thread_end_without_linux(portable):
+    run, _ = portable
+    done = run("-c", ENDINGS)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "ranks": ["finished", [216, 216]],
+        "crash": ["crashed", 1, "said"],
+        "ended": ["stopped"],
     }
 
 
@@ -187,7 +205,7 @@ def test_lesson_03_holds_without_linux(portable, tmp_path):
 def test_an_interview_is_played_without_linux(portable, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_PORTABLE", "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(ROOT)]))
-    test_play.test_a_whole_session_from_a_file(tmp_path)
+    test_play.test_a_whole_session_from_a_pipe(tmp_path)
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_two_ranks_finish_each_with_its_own_trace():
     run = run_worker(Job(DDP.replace("TWIST", "pass"), ranks=2))
     assert run.outcome == "finished", (run.trace.error, run.stdout)
@@ -39,6 +40,7 @@ def test_two_ranks_finish_each_with_its_own_trace():
     assert "rank 0\n" in run.stdout and "rank 1\n" in run.stdout
 
 
+@pytest.mark.slow
 def test_a_skipped_batch_hangs_and_the_stacks_say_where():
     source = DDP.replace("TWIST", "continue")
     run = run_worker(Job(source, file="ddp.py", ranks=2, limits=Limits(seconds=60, quiet_seconds=2)))
@@ -51,6 +53,7 @@ def test_a_skipped_batch_hangs_and_the_stacks_say_where():
     assert run.trace.error["line"] == backward
 
 
+@pytest.mark.slow
 def test_a_failing_rank_is_named_as_the_cause():
     run = run_worker(Job(DDP.replace("TWIST", "raise ValueError('rank 1 is ill')"), ranks=2))
     assert (run.outcome, run.trace.error["message"]) == ("crashed", "rank 1 is ill")

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from bugzoo.running import Job, Limits, run_worker
+from tests.sampling import only_in_prove
 
 WORK = """
 import os, time
@@ -43,7 +44,7 @@ def core():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="this system does not say who waited")
-@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("isolated", [only_in_prove(False), True])
 def test_a_busy_machine_costs_no_script_its_result(core, isolated, request):
     if isolated:
         request.getfixturevalue("sandboxed")

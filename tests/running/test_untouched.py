@@ -123,7 +123,7 @@ def test_a_script_that_goes_on_where_it_ended_is_no_unseeded_one(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["rows of a table", "best and last", "sqlite", "a program", "memmap"])
 def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The folder is then as after a bare run, and what was left out says why."""

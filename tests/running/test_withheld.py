@@ -108,6 +108,7 @@ print(json.dumps([[in_memory(text), in_files(text)] for text in TEXTS]))
 """
 
 
+@pytest.mark.slow
 def test_no_held_out_help_text_is_in_memory_or_in_another_file(sandboxed):
     """The compiled file, another Python's texts and a module that the warm process has imported would all hold it."""
     text = printable("".join(topics[name] for name in sorted(topics)))

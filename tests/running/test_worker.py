@@ -276,6 +276,7 @@ print(ours.recv(2**20).decode())
 """
 
 
+@pytest.mark.slow
 def test_a_stop_that_arrives_inside_the_fork_is_kept_for_the_child(tmp_path):
     Job("print('it ran')").save(tmp_path)
     command = [sys.executable, "-c", STOPPED_IN_THE_FORK, str(tmp_path)]
@@ -285,6 +286,7 @@ def test_a_stop_that_arrives_inside_the_fork_is_kept_for_the_child(tmp_path):
     assert account["exit_code"] == 130 and "it ran" not in account["stdout"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.serial
 @pytest.mark.slow
 def test_killed_parent_leaves_nothing():

@@ -19,7 +19,7 @@ from bugzoo.views.table import views_of
 from tests.sampling import only_in_prove
 from tests.views.conftest import Seen
 
-CASES = (("mlp", ""), ("mlp", "loop/stale_gradients"))
+CASES = (only_in_prove("mlp", ""), ("mlp", "loop/stale_gradients"))
 PAGES = ("#ffffff", "#111111")
 LEAST = 2.5
 """Contrast of text with either page. WCAG asks 3 for large text; gray that serves both pages cannot have much more."""
@@ -184,6 +184,7 @@ def test_every_fault_shows_in_a_view(fault: str, seen: Seen) -> None:
         assert any(outside[name] for name in telling(one)), outside
 
 
+@pytest.mark.slow
 def test_to_measure_a_view_loads_no_matplotlib() -> None:
     """It happens in a thread, while a cell may draw: of two imports at once, one sees half of the package."""
     names = ", ".join(f"bugzoo.views.{name}" for name in views.names())

@@ -124,6 +124,8 @@ def test_a_watcher_that_draws_one_number_is_noticed(monkeypatch):
         same_with_and_without(STYLES["accumulation"], "drawn.py")
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("generator", ["np.random.rand()", "random.random()"])
 def test_drawing_from_other_generators_is_noticed(generator, monkeypatch):
     kept = Recorder.after_step
