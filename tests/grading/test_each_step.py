@@ -183,7 +183,9 @@ def test_one_more_seed_is_drawn_and_two_whole_epochs_of_it():
 
 @pytest.mark.slow
 def test_what_is_wrong_once_an_epoch_is_seen_on_the_drawn_seed():
-    chosen = "(logits, F.softmax(logits, dim=-1))[([0] * 5 + [1] + [0] * 30)[step % 36]],"  # no decision to run again for
+    chosen = (
+        "(logits, F.softmax(logits, dim=-1))[([0] * 5 + [1] + [0] * 30)[step % 36]],"  # no decision to run again for
+    )
     edit = (LOSS, LOSS.replace("logits,", chosen))
     result = grade(healthy(SOFTMAX, edit), SOFTMAX, draw=6)
     assert result.status == "wrong" and result.draw == 6
