@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from bugzoo.grading import reference
-from bugzoo.grading.healthy_step import CannotRepeat, HealthyStep
+from bugzoo.grading.healthy_step import HealthyStep
 from bugzoo.grading.repeated_steps import Found, nearest
 from bugzoo.running.reading import Reading
 from bugzoo.watching import npz
@@ -45,23 +45,26 @@ class OwnStep(HealthyStep):
 
 
 def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Reading]:
-    """Leave the gradients of all steps in the run's namespace; `noise` is 1 where dropout moves the output, else 0.
+    """Leave the gradients of all steps in the run's namespace, and return `noise`: 1 where dropout moves the output, else 0.
 
-    `text` is the healthy program, `settings` what its optimizers do (`Baseline.settings`).
+    Without a step that can be repeated it returns nothing. `text` is the healthy program, `settings` what its optimizers do (`Baseline.settings`).
     """
     found: dict[str, Any] = {}
     run.namespace[NAME] = found
     own = OwnStep(text, program, settings, run.namespace["model"])
-    noise, steps = 0.0, read(npz.read(Path(FILE)))[0]
+    noise, steps = [], read(npz.read(Path(FILE)))[0]
     own.learns = {name for step in steps for name in step.gradients}
     for step in steps:
+        # what a forward pass may read of the training loop
+        run.namespace.update(step=step.number - 1, epoch=0, losses=[0.0] * (step.number - 1))
         try:
             gradients = nearest(own, step, Found(frozenset()))[2]
-            noise = max(noise, float(noisy(own, step)))
-        except CannotRepeat:
+            noise.append(float(noisy(own, step)))
+        except Exception as why:  # the model may be anything
+            run.trace.error.setdefault("own step", str(why)[:200])
             continue
         found |= {f"{step.number}/{name}": value for name, value in gradients.items()}
-    return {"own": Reading({"noise": noise})}
+    return {"own": Reading({"noise": max(noise)})} if noise else {}
 
 
 def noisy(own: HealthyStep, step: Step) -> bool:
