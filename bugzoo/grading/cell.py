@@ -69,7 +69,7 @@ def form(name: str, number: int = 1) -> Any:
     """
     from bugzoo.grading.answers import NO_DIAGNOSIS, causes, pairs
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import handed_out
+    from bugzoo.grading.texts import handed_out
     from bugzoo.lab import DiagnosisForm
 
     exercise = load(name)
@@ -254,7 +254,7 @@ def _mention(name: str, question: dict[str, Any]) -> None:
     """Say on one's own machine what a graded class would set aside."""
     from bugzoo.grading import set_aside
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import handed_out
+    from bugzoo.grading.texts import handed_out
 
     if question["kind"] == "repair" and not set_aside.graded_class():
         if told := set_aside.mention(question["source"], handed_out(load(name))):

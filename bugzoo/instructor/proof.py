@@ -15,11 +15,11 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
 from bugzoo.grading import salt
-from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.lines import title
 from bugzoo.grading.model import Result
 from bugzoo.grading.partial_credit import without
 from bugzoo.grading.repairs import pretences, repairs
+from bugzoo.grading.texts import same_program, tidy
 from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
