@@ -31,8 +31,10 @@ def _two_runs(one: Submission, name: str) -> Check:
 def illness(one: Submission) -> list[Check]:
     """Check that the original faults are gone, by their own evidence."""
     still = one.showing
-    named = {parse(text).instrument for fault in still for text in fault.evidence}
-    seen = [symptom(name, one.readings[name].numbers) for name in sorted(named) if name in one.readings]
+    named: dict[str, list[str]] = {}
+    for claim in (parse(text) for fault in still for text in fault.evidence):
+        named.setdefault(claim.instrument, []).append(claim.left.partition(".")[2])
+    seen = [symptom(name, one.readings[name].numbers, named[name]) for name in sorted(named) if name in one.readings]
     told = " ".join(seen) or f"The run ended as {one.run.outcome}."
     if not still:
         told = "The numbers that showed a fault were measured again. They show none."

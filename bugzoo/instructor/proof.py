@@ -18,6 +18,7 @@ from bugzoo.grading import salt
 from bugzoo.grading.lines import title
 from bugzoo.grading.model import Result
 from bugzoo.grading.partial_credit import without
+from bugzoo.grading.reasons import by_telling
 from bugzoo.grading.repairs import pretences, repairs
 from bugzoo.grading.texts import same_program, tidy
 from bugzoo.instructor import combinations, handout, visible
@@ -227,7 +228,7 @@ def problems(steps: Sequence[Step]) -> list[str]:
 
 
 def _failed(result: Result) -> str:
-    said = [f"{title(check.name)}: {check.saw}" for check in result.checks if not check.passed]
+    said = [f"{title(check.name)}: {check.saw}" for check in by_telling(result.checks) if not check.passed]
     return " ".join(said)[:400] or result.message or "no check failed"
 
 
