@@ -13,7 +13,7 @@ from bugzoo.grading.exercises import load
 from bugzoo.grading.judge import judge
 from bugzoo.grading.model import UNCHANGED, Check, Result
 from bugzoo.grading.partial_credit import repaired
-from bugzoo.grading.runs import Asked, ahead, first_run, on_another_seed, run_of
+from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of
 from bugzoo.grading.seeds_together import status_of, together, with_seed
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.texts import same_program, tidy
@@ -105,14 +105,14 @@ def _on_the_seeds(asked: Asked, all_seeds: bool) -> _Seen:
     wide = tolerances(case).room * (bands.WIDE if len(asked.seeds) > 1 else 1.0)
     seen = _Seen(frozenset(fault.id for fault, _ in case.specs))
     for seed in asked.seeds:
-        job, case = asked.job(seed)
-        one = Submission(first_run(job, case), case, wide)
+        job, case, run = asked.run(seed)
+        one = Submission(run, case, wide)
         judged = judge(one)
         if not seen.each:
             _run_again(job, case, judged)
         seen.checks = with_seed(seen.checks, judged, seed) if seen.each else judged
         seen.each.append((one.twin, judged))
-        seen.parts &= repaired(case, one.run, judged) if len(case.specs) > 1 else frozenset()
+        seen.parts &= repaired(case, run, judged) if len(case.specs) > 1 else frozenset()
         seen.honest &= not any(check.name in HONEST and not check.passed for check in judged)
         if not all(check.passed for check in judged) and not all_seeds and not seen.parts:
             break

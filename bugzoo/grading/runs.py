@@ -2,10 +2,12 @@
 
 import contextlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 from bugzoo.errors import UserError
-from bugzoo.grading import baseline, drawing, each_step, reference, second_run
+from bugzoo.grading import baseline, drawing, each_step, reference, second_run, speed
 from bugzoo.grading.baseline import trusted
 from bugzoo.grading.model import Check
 from bugzoo.grading.readings import measured, spared
@@ -32,14 +34,36 @@ class Asked:
     isolated: bool
     draw: int
 
-    def job(self, seed: int) -> tuple[Job, Scenario]:
-        """Return the job of the run on one seed, with the steps to keep, and its case. Raises NoSeed."""
+    def run(self, seed: int) -> tuple[Job, Scenario, Run]:
+        """Run the submission on one seed; return its job, with the steps to keep, its case, and the run.
+
+        Where the healthy twin's results are not known yet, the twin runs meanwhile. The draw needs its number of steps:
+        the reference program's settings say it beforehand. Raises NoSeed, and the errors of `run_of`.
+        """
         case = seeded(self.scenario, seed)
         text = text_with(self.source, seed)
-        job = job_of(text, case, self.seconds, self.isolated, spared(case, seed == self.seeds[0]))
-        if case.ranks == 1:
-            job = replace(job, keep_steps=drawing.draw(self.draw, seed, baseline.twin(case).steps))
-        return job, case
+        bare = job_of(text, case, self.seconds, self.isolated, spared(case, seed == self.seeds[0]))
+        if case.ranks > 1:
+            return bare, case, _whole_run(bare, case)
+
+        def drawn(steps: int) -> Job:
+            return replace(bare, keep_steps=drawing.draw(self.draw, seed, steps))
+
+        with trusted:
+            expected = reference.steps(case)
+        # a program that is judged by its time gets the machine alone
+        if expected is None or speed.about_time(case) or baseline.known(case):
+            job = drawn(baseline.twin(case).steps)
+            return job, case, _whole_run(job, case)
+        with ThreadPoolExecutor(1) as beside:
+            twin = beside.submit(copy_context().run, baseline.twin, case)
+            job = drawn(expected)
+            run = _whole_run(job, case)
+            known = twin.result().steps
+        if known != expected:
+            job = drawn(known)
+            run = _whole_run(job, case)
+        return job, case, run
 
 
 def text_with(source: str, seed: int) -> str:
@@ -91,7 +115,7 @@ def run_of(job: Job) -> Run:
     return run
 
 
-def first_run(job: Job, case: Scenario) -> Run:
+def _whole_run(job: Job, case: Scenario) -> Run:
     """Run a job, and again where one run of this case is not enough (`second_run`). Raises as `run_of`."""
     run = run_of(job)
     run.readings = {**run.readings, **second_run.measure(job, run, case)}

@@ -232,3 +232,13 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         if module not in modules if top.startswith("<") else (module, top) not in known:
             missing.add((module, name))
     assert len(seen) > 100 and not missing
+
+
+def test_the_hash_of_the_files_changes_with_each_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprint, "_ROOT", tmp_path)
+    (tmp_path / "one.py").write_text("LIMIT = 3\n")
+    before = fingerprint.of_files()
+    (tmp_path / "one.py").write_text("LIMIT = 4\n")
+    changed = fingerprint.of_files()
+    (tmp_path / "one.py").rename(tmp_path / "two.py")
+    assert len({before, changed, fingerprint.of_files()}) == 3
