@@ -21,6 +21,7 @@ from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, stat
 from bugzoo.grading.readings import spared, timed
 from bugzoo.grading.recovery import SAME
 from bugzoo.grading.seeds_together import crashed, status_of, with_seed
+from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.symptoms import passes, symptom
 from bugzoo.grading.texts import handed_out, same_program
@@ -74,6 +75,7 @@ def grade_break(
         case = runs.seeded(exercise.scenario, seed)
         try:
             text = runs.text_with(source, seed)
+            stage(f"training with seed {seed}")
             left_out = [one for one in spared(case, seed == seeds[0]) if one not in asked.groups]
             isolated = sandbox.needed(strict_isolation)
             job = runs.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)

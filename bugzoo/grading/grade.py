@@ -15,6 +15,7 @@ from bugzoo.grading.model import UNCHANGED, Check, Result
 from bugzoo.grading.partial_credit import repaired
 from bugzoo.grading.runs import Asked, ahead, on_another_seed, run_of
 from bugzoo.grading.seeds_together import status_of, together, with_seed
+from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.texts import same_program, tidy
 from bugzoo.grading.tolerances import tolerances
@@ -122,6 +123,7 @@ def _on_the_seeds(asked: Asked, all_seeds: bool) -> _Seen:
 def _run_again(job: Job, case: Scenario, judged: list[Check]) -> None:
     """Add the checks that need more runs of the program to those of the first seed, as long as all have passed."""
     if speed.about_time(case) and all(check.passed for check in judged):
+        stage("measuring the time beside the healthy program")
         judged.append(speed.beside(job, case))
     if all(check.passed for check in judged):
         judged += delayed_fault.put_off(job, case, run_of)

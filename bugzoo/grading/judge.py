@@ -8,9 +8,11 @@ What needs another run of the program comes last, and only if all of this passed
 from collections.abc import Callable
 
 from bugzoo.grading import checks, each_step, integrity, recovery
+from bugzoo.grading.drawing import DRAWN
 from bugzoo.grading.model import Check
 from bugzoo.grading.readings import timed
 from bugzoo.grading.seeds_together import crashed
+from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
 from bugzoo.grading.vital import vital
 
@@ -42,6 +44,8 @@ def judge(one: Submission) -> list[Check]:
         return found
     if hidden := integrity.out_of_sight(one):
         return [hidden]
+    stage("testing the trained model")
     found += [made for each in CHEAP for made in each(one)]
+    stage(f"comparing {DRAWN} steps with the healthy program")
     found += each_step.checks(one.run, one.case, one.twin, thorough=all(check.passed for check in found))
     return found + [made for each in KEPT for made in each(one)]

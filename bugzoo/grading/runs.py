@@ -12,6 +12,7 @@ from bugzoo.grading.baseline import trusted
 from bugzoo.grading.model import Check
 from bugzoo.grading.readings import measured, spared
 from bugzoo.grading.seeds_together import with_seed
+from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.grading.unreadable import NoSeed, settings_problem, usable
 from bugzoo.grading.vital import finished
@@ -42,6 +43,7 @@ class Asked:
         """
         case = seeded(self.scenario, seed)
         text = text_with(self.source, seed)
+        stage(f"training with seed {seed}")
         bare = job_of(text, case, self.seconds, self.isolated, spared(case, seed == self.seeds[0]))
         if case.ranks > 1:
             return bare, case, _whole_run(bare, case)
@@ -81,6 +83,7 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
 
 def ahead(scenario: Scenario, seed: int) -> None:
     """Import and compute what the first run's checks need, while the run's process imports torch."""
+    stage("preparing the data")
     with contextlib.suppress(Exception):  # reported when it is needed
         warm_up(clean=True)
         with trusted:
@@ -131,6 +134,7 @@ def on_another_seed(asked: Asked, found: list[Check]) -> list[Check]:
     case, known = seeded(asked.scenario, seed), baseline.twin(seeded(asked.scenario, asked.seeds[0]))
     if case.ranks > 1:
         return found
+    stage(f"training with seed {seed}, which is drawn now")
     with trusted:
         epoch = reference.epoch(case)
     job = job_of(text_with(asked.source, seed), case, asked.seconds, asked.isolated)
