@@ -243,6 +243,7 @@ def grade(
         check_place(csv)
     kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     check_folder(kept)
+    print(f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True)  # imports take seconds
     from bugzoo.instructor import hand_in_map, roster
 
     known = roster.read(students) if students else []

@@ -22,7 +22,7 @@ def answer(name: str, question: dict[str, Any]) -> Result:
 
         return against.answered(name, question["diagnosis"], grade_diagnosis(name, question["diagnosis"]))
     if question["kind"] == "repair" and set_aside.graded_class():
-        from bugzoo.grading.grade import handed_out
+        from bugzoo.grading.texts import handed_out
 
         if found := set_aside.set_aside(question["source"], handed_out(exercise), set_aside.allowed()):
             return replace(found, max_points=exercise.points[0])

@@ -12,9 +12,9 @@ from bugzoo.faults.model import LookAlike
 from bugzoo.grading import parse_answers
 from bugzoo.grading.diagnosis import known_cause, seen_in
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.looks import measured
 from bugzoo.grading.model import Exercise, Result
+from bugzoo.grading.texts import handed_out
 from bugzoo.views.row import Row, number
 from bugzoo.views.table import views_of
 

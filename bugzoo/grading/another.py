@@ -110,7 +110,7 @@ def told(exercise: Exercise, progress: Callable[[int, int], None] = lambda done,
     if not parted(exercise.name)[1] or exercise.five:  # the story of a five quotes no number
         return exercise
     from bugzoo.grading import healthy
-    from bugzoo.grading.grade import handed_out, healthy_text
+    from bugzoo.grading.texts import handed_out, healthy_text
 
     made: dict[str, Any] = {}
     texts = {"run": handed_out(exercise), "healthy": healthy_text(exercise)}

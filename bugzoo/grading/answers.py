@@ -9,11 +9,11 @@ from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis as judging
 from bugzoo.grading import fives
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.halves import both, half, halves
 from bugzoo.grading.model import Check, Exercise, Result, state_of
 from bugzoo.grading.onset import onset
 from bugzoo.grading.repairs import all_made, repairs
+from bugzoo.grading.texts import broken_text, handed_out, healthy_text
 from bugzoo.grading.tolerances import tolerances
 
 NO_DIAGNOSIS = "This exercise asks for an edit and has no diagnosis. Hand in your edit with cell.edit(...)."

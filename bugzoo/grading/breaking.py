@@ -14,18 +14,21 @@ import numpy as np
 
 from bugzoo import device
 from bugzoo.diagnostics import instrument
-from bugzoo.errors import UserError
 from bugzoo.faults.evidence import Claim, number, parse
-from bugzoo.grading import both_modes, checks, grade, integrity, reference
-from bugzoo.grading.baseline import trusted, twin, weights
-from bugzoo.grading.evaluation import task
+from bugzoo.grading import both_modes, checks, integrity, reference, runs
+from bugzoo.grading.baseline import trusted
 from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, state_of
+from bugzoo.grading.readings import spared, timed
+from bugzoo.grading.recovery import SAME
 from bugzoo.grading.seeds_together import crashed, status_of, with_seed
+from bugzoo.grading.stages import stage
+from bugzoo.grading.submission import Submission
 from bugzoo.grading.symptoms import passes, symptom
+from bugzoo.grading.texts import handed_out, same_program
 from bugzoo.grading.unchanged_parts import PARTS, changed
-from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, left
+from bugzoo.grading.unreadable import Unreadable, check_text, for_a_person, of_error
+from bugzoo.grading.vital import vital
 from bugzoo.running import Run, sandbox
-from bugzoo.scenario import Scenario, with_settings
 from bugzoo.views.table import views_of
 
 OWN, MODES = "grader", "both_modes"
@@ -57,41 +60,33 @@ def grade_break(
         spent = time.perf_counter() - started
         return Result(status, share, list(found), message[:300], spent, round(share * most, 4), most)
 
-    def spoilt(why: object) -> Result:
-        return ended("wrong", message=for_a_person(why).message)
-
     try:
         check_text(source)
     except Unreadable as why:
-        return spoilt(why)
+        return ended("wrong", message=for_a_person(why).message)
     source = device.on_cpu(source)
-    if not attempted and grade.same_program(source, grade.handed_out(exercise)):
+    given = handed_out(exercise)
+    if not attempted and same_program(source, given):
         return ended("not attempted", message=UNCHANGED)
-    grade.ahead(exercise.scenario, seeds[0])
+    runs.ahead(exercise.scenario, seeds[0])
     found: list[Check] = []
     each: list[Numbers] = []
     for seed in seeds:
-        case = grade.seeded(exercise.scenario, seed)
+        case = runs.seeded(exercise.scenario, seed)
         try:
-            text = with_settings(source, {"seed": seed}, "the program")
-        except (UserError, SyntaxError) as error:
-            return ended("cannot be graded", message=grade.settings_problem(error))
-        try:
-            left_out = [one for one in checks.spared(case, seed == seeds[0]) if one not in asked.groups]
+            text = runs.text_with(source, seed)
+            stage(f"training with seed {seed}")
+            left_out = [one for one in spared(case, seed == seeds[0]) if one not in asked.groups]
             isolated = sandbox.needed(strict_isolation)
-            job = grade.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
+            job = runs.job_of(text, case, exercise.seconds if seconds is None else seconds, isolated, left_out)
             if MODES in asked.groups:
                 job = replace(job, after_args={**job.after_args, "modes": True})
-            run = grade.run_of(job)
-            judged, numbers = _judge(run, case, asked)
+            judged, numbers = _judge(Submission(runs.run_of(job), case), asked)
             if seed == seeds[0] and not crashed(judged):
-                judged += unchanged(asked, source, grade.handed_out(exercise))
-        except (Unreadable, RecursionError) as error:
-            return spoilt(error)
-        except (OSError, RuntimeError, MemoryError) as error:
-            return ended("cannot be graded", message=str(error) or grade.NO_MEMORY)
+                judged += unchanged(asked, source, given)
         except Exception as error:  # a submission's process can leave anything behind; that earns nothing
-            return spoilt(left(error))
+            said = of_error(error)
+            return ended(said.status, message=said.message)
         found = judged if seed == seeds[0] else with_seed(found, judged, seed)
         each.append(numbers)
         if not all(check.passed for check in judged) and not all_seeds:
@@ -101,38 +96,34 @@ def grade_break(
     return ended(status_of(found), found)
 
 
-def _judge(run: Run, case: Scenario, asked: Break) -> tuple[list[Check], Numbers]:
+def _judge(one: Submission, asked: Break) -> tuple[list[Check], Numbers]:
     """Return the checks of one seed and the numbers that they judge."""
-    vital = checks.vital(run, (*asked.alarms, *checks.timed()))
-    if crashed(vital):
-        return vital, {}
-    if hidden := integrity.out_of_sight(run, case):
+    signs = vital(one.run, (*asked.alarms, *timed()))
+    if crashed(signs):
+        return signs, {}
+    if hidden := integrity.out_of_sight(one):
         return [hidden], {}
-    numbers = measured(run, case)
-    other = twin(case)
-    kept = [check for check in integrity.integrity(run, case, other) if check.name in KEPT]
+    numbers = measured(one)
+    kept = [check for check in integrity.integrity(one) if check.name in KEPT]
     model = [_no_model()] if OWN in asked.groups and OWN not in numbers["numbers"] else []
-    runs = [check for check in vital if check.group == "runs"]
-    others = alarms([check for check in vital if check not in runs], run)
-    return [*runs, checks.trained(run, case, other), *claims(asked, numbers), *others, *model, *kept], numbers
+    first = [check for check in signs if check.group == "runs"]
+    others = alarms([check for check in signs if check not in first], one.run)
+    return [*first, *checks.trained(one), *claims(asked, numbers), *others, *model, *kept], numbers
 
 
-def measured(run: Run, case: Scenario) -> dict[str, Any]:
+def measured(one: Submission) -> dict[str, Any]:
     """Return a run's numbers as claims read them; without the grader's own where the weights fit no healthy model.
 
     These also need a model that answers the grader's inputs as its weights do in the healthy model.
     """
-    found = {name: dict(reading.numbers) for name, reading in run.readings.items() if reading.applies}
+    found = {name: dict(reading.numbers) for name, reading in one.readings.items() if reading.applies}
     found[MODES] = dict(found.get("integrity", {}).get(MODES) or {})
-    state, said = weights(run.arrays), run.arrays.get("predictions")
-    kind = task(case.program)
-    with trusted:
-        if state and said is not None and reference.fits(case, state):
-            usual = reference.answer(case, state, reference.questions(case)[0])
-            if kind.difference(usual, said) < checks.SAME:
-                score = reference.own_validation(case, state)
-                found[OWN] = {kind.metric: score.value, "loss": score.loss}
-    return {"metrics": dict(run.trace.metrics), "numbers": found, "outcome": run.outcome}
+    usual, said = one.usual_answers, one.said
+    if usual is not None and said is not None and one.kind.difference(usual, said) < SAME:
+        with trusted:
+            score = reference.own_validation(one.case, one.weights)
+        found[OWN] = {one.kind.metric: score.value, "loss": score.loss}
+    return {"metrics": dict(one.run.trace.metrics), "numbers": found, "outcome": one.run.outcome}
 
 
 def _no_model() -> Check:

@@ -10,18 +10,15 @@ cells and never runs them in a kernel; use it when points matter.
 
 import contextlib
 import hashlib
-import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.frontend import fit, headless
-from bugzoo.grading import handed_in
+from bugzoo.grading import handed_in, stages
+from bugzoo.grading.asking import ask
 from bugzoo.grading.groups import in_groups, sealed
 from bugzoo.grading.model import UNCHANGED, Result
 from bugzoo.grading.workbench import Program, diagnosed
@@ -69,7 +66,7 @@ def form(name: str, number: int = 1) -> Any:
     """
     from bugzoo.grading.answers import NO_DIAGNOSIS, causes, pairs
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import handed_out
+    from bugzoo.grading.texts import handed_out
     from bugzoo.lab import DiagnosisForm
 
     exercise = load(name)
@@ -254,7 +251,7 @@ def _mention(name: str, question: dict[str, Any]) -> None:
     """Say on one's own machine what a graded class would set aside."""
     from bugzoo.grading import set_aside
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import handed_out
+    from bugzoo.grading.texts import handed_out
 
     if question["kind"] == "repair" and not set_aside.graded_class():
         if told := set_aside.mention(question["source"], handed_out(load(name))):
@@ -284,7 +281,7 @@ def say(result: Result, details: bool = True) -> None:
 
 @contextlib.contextmanager
 def at_work(kind: str) -> Iterator[None]:
-    """Show a line while the grader works, only for people; the answer replaces it."""
+    """Show what the grader does while it works, only to people; the answer replaces it."""
     if kind != "repair" or headless():
         yield
         return
@@ -292,36 +289,7 @@ def at_work(kind: str) -> Iterator[None]:
 
     print("Grading: running your program on several seeds. This takes up to a minute on a slow machine ...", flush=True)
     try:
-        yield
+        with stages.told(lambda text: print(f"  {text}", flush=True)):
+            yield
     finally:  # also after an interrupt
         clear_output(wait=True)
-
-
-def ask(name: str, question: dict[str, Any], module: str = "bugzoo.grading") -> Result:
-    """Ask a fresh grading process (`python -m module`) and return its result. Raises UserError without an answer."""
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-m", module, name], text=True, **pipes) as grader:
-        try:
-            said, complained = grader.communicate(json.dumps(question, default=str), timeout=600)
-        except BaseException as stopped:  # a timeout, or the learner's stop button
-            _end(grader)
-            if isinstance(stopped, subprocess.TimeoutExpired):
-                raise UserError("The grader did not answer within ten minutes. Run this cell again.") from None
-            raise
-    try:
-        found = json.loads(said.strip().splitlines()[-1])
-    except (IndexError, ValueError):
-        last = (complained.strip().splitlines() or ["no message"])[-1]
-        raise UserError(f"The grader failed: {last}") from None
-    if "error" in found:
-        raise UserError(found["error"])
-    return Result.from_json(found)
-
-
-def _end(grader: subprocess.Popen) -> None:
-    """Stop the grading process so that it ends its workers and deletes its files; kill it if it does not stop."""
-    for ask_it in (lambda: grader.send_signal(signal.SIGINT), grader.kill):
-        ask_it()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            grader.wait(10)
-            return

@@ -13,9 +13,9 @@ from bugzoo.grading.another import parted
 from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import broken_text, handed_out, healthy_text
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import repairs
+from bugzoo.grading.texts import broken_text, handed_out, healthy_text
 from bugzoo.syntax import source_lines
 
 OF_EACH = "What is said of this run holds once the other fault is repaired."

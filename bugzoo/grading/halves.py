@@ -1,9 +1,9 @@
 """The texts of a *two* exercise: with one fault repaired, and with both repaired in every way that counts."""
 
-from bugzoo.grading.grade import broken_text, healthy_text, same_program, told
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.partial_credit import without
 from bugzoo.grading.repairs import made, repairs
+from bugzoo.grading.texts import broken_text, healthy_text, same_program, told
 
 PLAIN = "as in the solution"
 """Name of the repair that restores the healthy lines."""

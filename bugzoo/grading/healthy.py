@@ -50,7 +50,7 @@ def job(source: str, ranks: int = 1, **more: Any) -> Job:
 def _text(twin: Twin) -> tuple[str, int]:
     """Return (text, ranks)."""
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import healthy_text, tidy
+    from bugzoo.grading.texts import healthy_text, tidy
     from bugzoo.scenario import Scenario, with_settings
 
     if twin.exercise:

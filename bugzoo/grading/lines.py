@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from bugzoo.grading import symptoms
+from bugzoo.grading import reasons, symptoms
 from bugzoo.grading.groups import GROUPS
 
 if TYPE_CHECKING:
@@ -84,11 +84,16 @@ def of_check(check: "Check") -> str:
 
 
 def of_result(result: "Result") -> str:
-    """Return the lines of a result: its status, points and message, the checks, and what is not among them."""
+    """Return the lines of a result: its status, points and message, the checks, and what is not among them.
+
+    The checks of a repair come as `reasons` orders them; the parts of a diagnosis keep their order.
+    """
     first = result.status
     if result.max_points:
         first += f": {result.points:g} of {result.max_points:g} points"
-    lines = [first + (f". {result.message}" if result.message else ""), *map(of_check, result.checks)]
+    of_repair = any(check.group for check in result.checks)
+    checks = reasons.by_telling(result.checks) if of_repair else result.checks
+    lines = [first + (f". {result.message}" if result.message else ""), *map(of_check, checks)]
     if result.status == "your code raised":
         lines.append(STOPPED)
     elif any(not check.passed and symptoms.title(check.name) for check in result.checks):
@@ -108,9 +113,11 @@ def hidden(found: "Sequence[Check]", scenario: "Scenario") -> str:
     gone = "No NaN or infinity is left" if named & NON_FINITE else "The symptom is gone"
     if wrong := [*failed["new_data"], *failed["runs"], *failed["gone"]]:
         still = "the program still computes something else than the healthy one"
-        return f"{gone}, but the cause is not: {still}. {_outcome(wrong[0])}"
+        return f"{gone}, but the cause is not: {still}. {_outcome(min(wrong, key=reasons.rank))}"
     if wrong := failed["unchanged"]:
-        return f"{gone}, but the repair also changed what has to stay as it was. {_outcome(wrong[0])}"
+        return (
+            f"{gone}, but the repair also changed what has to stay as it was. {_outcome(min(wrong, key=reasons.rank))}"
+        )
     return "The fault is gone in the first run, but the repair does not pass in every run."
 
 

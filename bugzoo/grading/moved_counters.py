@@ -14,6 +14,7 @@ from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.own_decisions import rewritten
 from bugzoo.grading.partial_credit import shows
+from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
@@ -42,6 +43,7 @@ def checks(job: Job, case: Scenario, twin: Baseline, draw: int, run: Callable[[J
         text = rewritten(job.source, (case.healthy().source, case.source), twin.steps, ALL if whole else 1, turn)
         if text is None:
             return []
+        stage("training with counters that have grown further")
         kept = drawing.draw(draw, case.seed + 1000 * (turn + 1), twin.steps, KEPT)
         found = run(replace(job, source=text, keep_steps=kept))
         if wrong := _wrong(found, case, twin):

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from bugzoo.device import ABOUT, LINE
 from bugzoo.grading import notebook_break, notebook_five, notebook_two
 from bugzoo.grading.answers import accepted, filled
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.program import cell_heads, split
+from bugzoo.grading.texts import handed_out
 from bugzoo.notebooks import code, markdown, to_text
 from bugzoo.notebooks import notebook as of_cells
 

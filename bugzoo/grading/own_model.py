@@ -18,6 +18,7 @@ from bugzoo.grading.each_step import OTHERS
 from bugzoo.grading.healthy_step import HealthyStep
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.repeated_steps import SAME, difference
+from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Run
 from bugzoo.scenario import Scenario
@@ -45,6 +46,7 @@ def checks(job: Job, run: Run, case: Scenario, twin: Baseline, again: Callable[[
         return [
             Check("modes at steps", "wrong", saw, "A training step runs in one mode.", float(len(modes)), group="gone")
         ]
+    stage(f"repeating {len(steps)} steps in your own model")
     kept = io.BytesIO()
     np.savez(kept, **{name: value for name, value in run.arrays.items() if name.partition(".")[0] == "steps"})
     about = {"text": reference.healthy_text(case), "program": case.program, "settings": list(twin.settings)}

@@ -47,7 +47,8 @@ class OwnStep(HealthyStep):
 def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Reading]:
     """Leave the gradients of all steps in the run's namespace, and return `noise`: 1 where dropout moves the output, else 0.
 
-    Without a step that can be repeated it returns nothing. `text` is the healthy program, `settings` what its optimizers do (`Baseline.settings`).
+    Without a step that can be repeated it returns nothing. `text` is the healthy program, `settings` what its optimizers
+    do (`Baseline.settings`).
     """
     found: dict[str, Any] = {}
     run.namespace[NAME] = found

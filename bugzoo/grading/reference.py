@@ -101,6 +101,15 @@ def epoch(scenario: Scenario) -> int | None:
     return None if loader is None else len(loader) // scenario.ranks
 
 
+def steps(scenario: Scenario) -> int | None:
+    """Return how many optimizer steps the reference program should take, by its settings; None if they do not say."""
+    names = space(healthy_text(scenario), scenario.program)
+    length, first = names.get("steps"), epoch(scenario)
+    if isinstance(length, int):
+        return length
+    return first * names["epochs"] if first and isinstance(names.get("epochs"), int) else None
+
+
 def membership(scenario: Scenario) -> Any:
     return _members(healthy_text(scenario), scenario.program)
 

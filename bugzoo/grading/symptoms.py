@@ -3,7 +3,8 @@
 An instrument's own message may name the cause and would leave nothing to find.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from bugzoo.grading.alarms import Numbers, data, loss, machine, model, updates
@@ -25,9 +26,12 @@ def title(name: str) -> str:
     return name.replace("_", " ").capitalize() if name in names() else ""
 
 
-def symptom(name: str, numbers: Numbers) -> str:
-    """Return what was done and what came out, in sentences, for an instrument that fires."""
-    return told(name, numbers)[0]
+def symptom(name: str, numbers: Numbers, keys: Sequence[str] = ()) -> str:
+    """Return what was done and what came out, in sentences, for an instrument that fires.
+
+    `keys`: the numbers that the sentence is to be about, if one of those that fit says one of them.
+    """
+    return told(name, numbers, keys)[0]
 
 
 def passes(name: str, numbers: Numbers) -> str:
@@ -35,17 +39,23 @@ def passes(name: str, numbers: Numbers) -> str:
     return told(name, numbers)[1]
 
 
-def told(name: str, numbers: Numbers) -> tuple[str, str]:
+def told(name: str, numbers: Numbers, keys: Sequence[str] = ()) -> tuple[str, str]:
     """Return both; the instrument's labels and usual values if no sentence fits its numbers."""
     try:
         more = MORE.get(name)
         known = dict(numbers) | (more(numbers) if more else {})
-        for holds, saw, wanted in ALARMS.get(name, ("", []))[1]:
-            if holds(known):
-                return saw.format_map(known), wanted.format_map(known)
+        fitting = [(saw, wanted) for holds, saw, wanted in ALARMS.get(name, ("", []))[1] if holds(known)]
+        about = [one for one in fitting if any(_says(one[0], key) for key in keys)]
+        for saw, wanted in [*about, *fitting][:1]:
+            return saw.format_map(known), wanted.format_map(known)
     except (KeyError, TypeError, ValueError):  # a submission's process may return any numbers
         pass
     return _labeled(name, numbers), PASSES
+
+
+def _says(sentence: str, key: str) -> bool:
+    """Return whether a sentence has a field for a number."""
+    return any(field == key for _, field, _, _ in Formatter().parse(sentence))
 
 
 def _labeled(name: str, numbers: Numbers) -> str:

@@ -11,8 +11,15 @@ A_PERSON = "A person may look at it."
 """The last sentence of such a result's message."""
 
 
+NO_MEMORY = "The grader itself has not enough memory."
+
+
 class Unreadable(Exception):
     """A submission made something unreadable. The text says what, in a sentence."""
+
+
+class NoSeed(Exception):
+    """The seed of a run cannot be set in a submission's text. The text says why, in sentences."""
 
 
 def usable(run: Run) -> Run:
@@ -38,6 +45,34 @@ def check_text(source: str) -> None:
         why = "it is nested too deeply"
     if why:
         raise Unreadable(f"The program cannot be read: {why}.")
+
+
+def settings_problem(error: Exception) -> str:
+    """Return why the seed could not be set, in sentences."""
+    if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()
+        if line.startswith(("%", "!")):
+            return f"Line {error.lineno}, `{line[:60]}`, is a notebook command, not Python. Put it in its own cell."
+        return f"The program is not valid Python: {error.msg} (line {error.lineno})."
+    if "several lines" in str(error):
+        return "The grader sets `seed` for each run and needs it on one line. Restore `seed = 0` in the Settings."
+    return (
+        "The grader runs the program with several seeds and finds no `seed` to set. Put the line `seed = 0` back into the "
+        "Settings. You may rename everything else except `model` and `metrics`."
+    )
+
+
+def of_error(error: Exception, seconds: float = 0.0) -> Result:
+    """Return the result of a submission whose runs or checks raised an error.
+
+    The machine's own trouble costs no attempt, nor does a seed that cannot be set. Anything else comes from the files
+    that a submission's run left, and earns nothing.
+    """
+    if isinstance(error, Unreadable | RecursionError):
+        return for_a_person(error, seconds)
+    if isinstance(error, NoSeed | OSError | RuntimeError | MemoryError):
+        return Result("cannot be graded", message=(str(error) or NO_MEMORY)[:300], seconds=seconds)
+    return for_a_person(left(error), seconds)
 
 
 def for_a_person(why: object, seconds: float = 0.0) -> Result:

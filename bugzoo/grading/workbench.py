@@ -55,7 +55,7 @@ class Program:
         `device`: "auto", "cpu" or "cuda", where `run`, `look` and `tool` run it. An exercise may keep to one device.
         """
         from bugzoo.grading.exercises import load
-        from bugzoo.grading.grade import handed_out
+        from bugzoo.grading.texts import handed_out
 
         exercise = load(name)
         self.device = places.use(places.CPU if exercise.on_cpu else device)

@@ -1,8 +1,8 @@
 """What `bugzoo checkup` says about an exercise's broken program. Its debrief shows it."""
 
 from bugzoo.grading import healthy
-from bugzoo.grading.grade import broken_text
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.texts import broken_text
 from bugzoo.running import Run, run_worker
 
 MOST = 3

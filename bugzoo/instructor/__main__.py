@@ -6,9 +6,10 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import salt, set_aside
-from bugzoo.grading.grade import grade, tidy
+from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Result
 from bugzoo.grading.serve import serve
+from bugzoo.grading.texts import tidy
 from bugzoo.instructor import findings, key
 from bugzoo.instructor.folder import upwards
 from bugzoo.instructor.model import GRADING_SEEDS

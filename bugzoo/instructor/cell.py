@@ -13,7 +13,8 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.frontend import fit
-from bugzoo.grading.cell import ask, at_work, say, worth
+from bugzoo.grading.asking import ask
+from bugzoo.grading.cell import at_work, say, worth
 from bugzoo.instructor.folder import upwards
 
 MODULE = "bugzoo.instructor"

@@ -11,8 +11,8 @@ from typing import Any
 
 from bugzoo.errors import UserError
 from bugzoo.grading import diagnosis
-from bugzoo.grading.grade import tidy
 from bugzoo.grading.repairs import repairs
+from bugzoo.grading.texts import tidy
 from bugzoo.instructor import folder as files
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 

@@ -10,8 +10,8 @@ from bugzoo.faults.evidence import parse
 from bugzoo.faults.model import Fault
 from bugzoo.grading import salt
 from bugzoo.grading.evaluation import task
-from bugzoo.grading.grade import tidy
 from bugzoo.grading.partial_credit import without
+from bugzoo.grading.texts import tidy
 from bugzoo.scenario import Scenario, parse_spec
 
 MOST = 3

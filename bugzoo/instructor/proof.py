@@ -15,11 +15,12 @@ from typing import Any
 from bugzoo.errors import UserError
 from bugzoo.grading import grade as grading
 from bugzoo.grading import salt
-from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.lines import title
 from bugzoo.grading.model import Result
 from bugzoo.grading.partial_credit import without
+from bugzoo.grading.reasons import by_telling
 from bugzoo.grading.repairs import pretences, repairs
+from bugzoo.grading.texts import same_program, tidy
 from bugzoo.instructor import combinations, handout, visible
 from bugzoo.instructor.model import GRADING_SEEDS, Assignment
 from bugzoo.instructor.visible import Progress, Sight
@@ -227,7 +228,7 @@ def problems(steps: Sequence[Step]) -> list[str]:
 
 
 def _failed(result: Result) -> str:
-    said = [f"{title(check.name)}: {check.saw}" for check in result.checks if not check.passed]
+    said = [f"{title(check.name)}: {check.saw}" for check in by_telling(result.checks) if not check.passed]
     return " ".join(said)[:400] or result.message or "no check failed"
 
 

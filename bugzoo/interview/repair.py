@@ -5,6 +5,7 @@ from typing import Any
 from bugzoo.grading import salt
 from bugzoo.grading.lines import title
 from bugzoo.grading.quick import quick
+from bugzoo.grading.reasons import by_telling
 from bugzoo.interview.deck import Case
 
 SECONDS = 120.0
@@ -22,6 +23,7 @@ def grade(case: Case, source: str) -> dict[str, Any]:
     checks = [{"check": check.name, "passed": check.passed, "saw": check.saw} for check in result.checks]
     if not checks:
         checks = [{"check": "gradable", "passed": False, "saw": result.message}]
-    failed = [check for check in checks if not check["passed"]]
-    why = " ".join(f"{title(check['check'])}: {check['saw']}" for check in failed) or "the repaired program is healthy"
-    return {"share": result.share, "why": why, "checks": checks}
+        why = f"{title('gradable')}: {result.message}"
+    failed = [check for check in by_telling(result.checks) if not check.passed]
+    why = " ".join(f"{title(check.name)}: {check.saw}" for check in failed)
+    return {"share": result.share, "why": why or "the repaired program is healthy", "checks": checks}

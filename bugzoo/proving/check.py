@@ -33,10 +33,11 @@ from bugzoo.fingerprint import code_of
 from bugzoo.grading import another
 from bugzoo.grading.answers import about, filled, grade_diagnosis, true_causes
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade_exercise, handed_out
+from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.halves import PLAIN
 from bugzoo.grading.model import Exercise
 from bugzoo.grading.repairs import all_made, pretences
+from bugzoo.grading.texts import handed_out
 from bugzoo.proving import code, decoys, findings, fives, ledger
 from bugzoo.proving import leaks as search
 from bugzoo.proving import shown as sight

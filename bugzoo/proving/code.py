@@ -26,7 +26,7 @@ TEXTS = frozenset(
     f"bugzoo.{room}" for room in ("scenario", "injection", "syntax", "faults", "programs", "diagnostics.causes")
 )
 """Code that builds the graded texts and names the causes; keys hold its results instead."""
-SAID = frozenset(f"bugzoo.grading.{one}" for one in ("lines", "symptoms", "alarms", "groups"))
+SAID = frozenset(f"bugzoo.grading.{one}" for one in ("lines", "reasons", "symptoms", "alarms", "groups"))
 """Code that only words a verdict. No grade depends on it."""
 SCREEN = (
     frozenset(

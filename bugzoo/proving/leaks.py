@@ -10,7 +10,6 @@ from typing import Any
 from bugzoo.grading import fives
 from bugzoo.grading.answers import true_causes
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.lines import TITLES
 from bugzoo.grading.model import Exercise
@@ -19,6 +18,7 @@ from bugzoo.grading.notebook_two import FORMS
 from bugzoo.grading.recordings import recorded_views, recording
 from bugzoo.grading.repairs import all_made
 from bugzoo.grading.symptoms import ALARMS
+from bugzoo.grading.texts import handed_out
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.notebook_run import run_notebook
 from bugzoo.proving.trials import generic

@@ -9,9 +9,9 @@ from bugzoo import views
 from bugzoo.fingerprint import code_of
 from bugzoo.grading.answers import telling
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import broken_text, handed_out
 from bugzoo.grading.looks import measured
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.texts import broken_text, handed_out
 from bugzoo.proving import code
 
 

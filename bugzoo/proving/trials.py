@@ -8,10 +8,10 @@ from bugzoo.diagnostics.causes import words
 from bugzoo.faults.model import Fault
 from bugzoo.grading.answers import accepted, right, true_causes
 from bugzoo.grading.diagnosis import changed_lines
-from bugzoo.grading.grade import handed_out, healthy_text, same_program, tidy
 from bugzoo.grading.halves import half, halves
 from bugzoo.grading.model import Exercise, Result
 from bugzoo.grading.repairs import Params, all_made, made, pretences, repairs
+from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
 from bugzoo.proving.attacks import attacks
 from bugzoo.proving.lazy_breaks import LAZY_BREAKS
 from bugzoo.proving.pretences import PRETENCES

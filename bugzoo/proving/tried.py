@@ -27,7 +27,10 @@ ATTACKS = 3
 """Number of attacks on each fault, drawn by its id; all faults together cover every attack."""
 JUDGING = frozenset(
     f"bugzoo.{room}"
-    for room in ("running", "watching", "rerun", "diagnostics", "programs", "scenario", "grading.grade")
+    for room in (
+        *("running", "watching", "rerun", "diagnostics", "programs", "scenario"),
+        *("grading.grade", "grading.texts"),
+    )
 )
 """Code that `code.grading` covers already, or that the texts of a scenario cover."""
 FEWEST = 2

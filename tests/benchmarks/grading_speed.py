@@ -16,9 +16,10 @@ from typing import Any
 
 from bugzoo.grading.answers import accepted, filled
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import grade_exercise, handed_out
+from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.notebook import build
 from bugzoo.grading.program import split
+from bugzoo.grading.texts import handed_out
 from tests.benchmarks import report
 from tests.exercises.course import Course
 

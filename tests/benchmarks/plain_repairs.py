@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from bugzoo import faults, programs
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises
-from bugzoo.grading.grade import handed_out, tidy
 from bugzoo.grading.plain import outside
+from bugzoo.grading.texts import handed_out, tidy
 from bugzoo.proving import trials
 from bugzoo.proving.trials import Trial
 from bugzoo.scenario import Scenario

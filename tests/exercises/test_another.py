@@ -11,8 +11,8 @@ from bugzoo.errors import UserError
 from bugzoo.grading import another, files, healthy
 from bugzoo.grading.another_button import AnotherButton
 from bugzoo.grading.exercises import exercises, load, with_program
-from bugzoo.grading.grade import broken_text, same_program
 from bugzoo.grading.model import Exercise
+from bugzoo.grading.texts import broken_text, same_program
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import check
 from tests.exercises.test_stories import missing

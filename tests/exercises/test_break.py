@@ -11,10 +11,11 @@ from bugzoo.errors import UserError
 from bugzoo.grading import breaking, cell, debrief
 from bugzoo.grading.answers import accepted, grade_diagnosis
 from bugzoo.grading.exercises import exercises, load, with_diagnosis
-from bugzoo.grading.grade import broken_text, grade_exercise, handed_out, same_program
+from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
+from bugzoo.grading.texts import broken_text, handed_out, same_program
 from bugzoo.grading.unchanged_parts import PARTS, changed
 from bugzoo.instructor import submission
 from bugzoo.instructor.tasks import ExerciseTask
@@ -163,7 +164,7 @@ def test_every_lazy_edit_fits_and_changes_the_program() -> None:
 
 
 def test_unchanged_is_no_attempt_and_costs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaking.grade, "run_of", lambda job: pytest.fail("it ran"))
+    monkeypatch.setattr(breaking.runs, "run_of", lambda job: pytest.fail("it ran"))
     result = grade_exercise(NAME, f"# mine\n{TEXT}\n")
     assert (result.status, result.points, result.max_points) == ("not attempted", 0, 10)
     slip = grade_exercise(NAME, TEXT + "x = (")

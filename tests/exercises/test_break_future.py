@@ -10,10 +10,11 @@ from bugzoo.errors import NotApplicable
 from bugzoo.grading import both_modes, breaking
 from bugzoo.grading.answers import accepted
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import broken_text, grade_exercise, handed_out, same_program
+from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import Break, Check
 from bugzoo.grading.notebook import build
 from bugzoo.grading.repairs import all_made
+from bugzoo.grading.texts import broken_text, handed_out, same_program
 from bugzoo.grading.unchanged_parts import changed
 from bugzoo.running import run_here
 

@@ -11,9 +11,10 @@ from bugzoo import device, lab
 from bugzoo.errors import UserError
 from bugzoo.grading import debrief, healthy, looks
 from bugzoo.grading.exercises import exercises, load, with_program
-from bugzoo.grading.grade import grade_exercise, handed_out, healthy_text
+from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import UNCHANGED
 from bugzoo.grading.notebook import KINDS, build
+from bugzoo.grading.texts import handed_out, healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.running import Reading, run_worker
 

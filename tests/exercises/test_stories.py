@@ -9,7 +9,7 @@ import pytest
 from bugzoo import Scenario, course
 from bugzoo.grading import healthy
 from bugzoo.grading.exercises import load, with_program
-from bugzoo.grading.grade import handed_out
+from bugzoo.grading.texts import handed_out
 from bugzoo.grading.workbench import report
 from bugzoo.running import run_here
 

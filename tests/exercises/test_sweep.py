@@ -14,7 +14,7 @@ from bugzoo.diagnostics.causes import tidy, words
 from bugzoo.grading import cell, looks
 from bugzoo.grading.answers import causes, offered, right
 from bugzoo.grading.exercises import exercises, load, with_diagnosis, with_program
-from bugzoo.grading.grade import broken_text, handed_out, healthy_text
+from bugzoo.grading.texts import broken_text, handed_out, healthy_text
 from bugzoo.grading.workbench import Program
 from bugzoo.views import show
 from tests.sampling import only_in_prove

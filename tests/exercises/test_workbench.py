@@ -8,8 +8,8 @@ from bugzoo import record
 from bugzoo.errors import UserError
 from bugzoo.grading import healthy, looks
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.program import split
+from bugzoo.grading.texts import handed_out
 from bugzoo.grading.workbench import Program, diagnosed, load_ipython_extension, packed, table
 from tests.sampling import only_in_prove
 
@@ -134,7 +134,7 @@ def test_ten_rows_hold_every_step() -> None:
 @pytest.mark.slow
 def test_the_healthy_curve_is_the_run_of_a_right_repair_to_the_last_bit(tmp_path: Any, monkeypatch: Any) -> None:
     """Recorded on this machine, in a process like the learner's: whoever repairs it lies on the curve."""
-    from bugzoo.grading.grade import healthy_text
+    from bugzoo.grading.texts import healthy_text
 
     twin = healthy.Twin("04_flat_loss").curve()
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))

@@ -6,8 +6,8 @@ from bugzoo import diagnostics, faults
 from bugzoo.choices import causes, choices
 from bugzoo.diagnostics import causes as table
 from bugzoo.faults.evidence import parse
-from bugzoo.grading.grade import same_program, tidy
 from bugzoo.grading.repairs import pretences, repairs
+from bugzoo.grading.texts import same_program, tidy
 from bugzoo.proving.pretences import PRETENCES
 from bugzoo.proving.trials import generic
 from bugzoo.scenario import Scenario, fits

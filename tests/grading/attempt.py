@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 
 import bugzoo.grading.grade as room
+from bugzoo.grading import runs
 from bugzoo.grading.groups import GROUPS
 from bugzoo.grading.model import STATES, Result
 from bugzoo.running import Run
@@ -23,7 +24,7 @@ def attempt(source: str, seeds: tuple[int, ...] = (0,), seconds: float = SECONDS
 
 def ran(source: str, seconds: float = SECONDS) -> Run:
     """The run behind a grade, in the sandbox."""
-    return room.run_of(room.job_of(source, SCENARIO, seconds, True))
+    return runs.run_of(runs.job_of(source, SCENARIO, seconds, True))
 
 
 def well_said(result: Result) -> None:

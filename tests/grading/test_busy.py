@@ -10,11 +10,13 @@ import pytest
 
 import bugzoo.grading.grade as room
 from bugzoo.diagnostics import names
-from bugzoo.grading import checks, drawing, speed
+from bugzoo.grading import drawing, readings, runs, speed
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.exercises import load
+from bugzoo.grading.judge import judge, signs
 from bugzoo.grading.model import Check
 from bugzoo.grading.partial_credit import shows
+from bugzoo.grading.submission import Submission
 from bugzoo.running import Job, Run
 from bugzoo.running.reading import Reading
 from bugzoo.scenario import Scenario
@@ -55,8 +57,8 @@ LATE = {"data_ms": 90.0, "data_share": 0.9, "forward_ms": 1.0, "backward_ms": 1.
 @pytest.fixture
 def late(monkeypatch):
     """Every run looks starved, as one on a busy machine may."""
-    usual = checks.measured
-    monkeypatch.setattr(checks, "measured", lambda run: usual(run) | {"step_timeline": Reading(dict(LATE))})
+    usual = runs.measured
+    monkeypatch.setattr(runs, "measured", lambda run: usual(run) | {"step_timeline": Reading(dict(LATE))})
 
 
 def test_an_instrument_of_time_decides_nothing_where_time_is_not_the_fault(late):
@@ -66,8 +68,8 @@ def test_an_instrument_of_time_decides_nothing_where_time_is_not_the_fault(late)
 def test_milliseconds_decide_nowhere_and_a_share_of_the_steps_where_slowness_is_the_fault():
     run = Run(Trace(outcome="finished"), readings={"step_timeline": Reading(LATE)})
     for case in (SLOW, Scenario("mlp")):
-        assert "step_timeline" not in {check.name for check in room._vital(run, case)}
-    assert checks.timed() == ("step_timeline",)
+        assert "step_timeline" not in {check.name for check in signs(Submission(run, case))}
+    assert readings.timed() == ("step_timeline",)
     [(fault, _)] = SLOW.specs
     assert shows(fault, run.readings)
     assert not shows(
@@ -87,12 +89,13 @@ def test_nothing_else_that_a_repair_is_judged_by_depends_on_the_load(request):
     source = case.source.replace("    model.train()\n", "    model.train().requires_grad_(True)\n")
     assert source != case.source
     steps = drawing.draw(0, 0, twin(case).steps)
-    job = replace(room.job_of(source, case, 60.0, isolated=False), keep_steps=steps)
-    alone = room.run_of(job)
+    job = replace(runs.job_of(source, case, 60.0, isolated=False), keep_steps=steps)
+    alone = runs.run_of(job)
     request.getfixturevalue("busy")
-    crowded = room.run_of(job)
+    crowded = runs.run_of(job)
     for run in (alone, crowded):
-        assert all(check.passed for check in room._judge(run, case, 1.0)), room._judge(run, case, 1.0)
+        judged = judge(Submission(run, case))
+        assert all(check.passed for check in judged), judged
     for name in names():
         for key, value in alone.readings[name].numbers.items():
             if name not in LOADED and f"{name}.{key}" not in LOADED:

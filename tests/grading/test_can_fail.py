@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import bugzoo.grading.grade as room
-from bugzoo.grading import checks
+from bugzoo.grading import checks, each_step, runs
 from bugzoo.grading.evaluation import tasks
 from bugzoo.grading.model import Check
 from tests.grading.attempt import must_fail, must_pass
@@ -14,14 +14,14 @@ from tests.grading.tricks import ATTACKS, BROKEN, LAZY, MENDED, SINGLE
 
 def steps_unseen(monkeypatch):
     """No step is compared with the healthy program's: that sees most tricks as well."""
-    monkeypatch.setattr(room.each_step, "checks", lambda *_, **__: [])
+    monkeypatch.setattr(each_step, "checks", lambda *_, **__: [])
 
 
 def deaf(monkeypatch, names):
     """Checks of these names always pass."""
-    usual = room._judge
+    usual = room.judge
     steps_unseen(monkeypatch)
-    monkeypatch.setattr(room, "_judge", lambda *args: [c for c in usual(*args) if c.name not in names] or [GOOD])
+    monkeypatch.setattr(room, "judge", lambda *args: [c for c in usual(*args) if c.name not in names] or [GOOD])
 
 
 GOOD = Check("nothing", "passed", "")
@@ -36,7 +36,7 @@ def test_a_grader_that_always_passes_is_noticed(monkeypatch):
 
 @pytest.mark.slow
 def test_a_grader_that_never_passes_is_noticed(monkeypatch):
-    monkeypatch.setattr(room, "_judge", lambda *args: [Check("run", "wrong", "something", "nothing")])
+    monkeypatch.setattr(room, "judge", lambda *args: [Check("run", "wrong", "something", "nothing")])
     with pytest.raises(AssertionError):
         must_pass(MENDED)
 
@@ -57,7 +57,7 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
     """Without the grader's own reading of the trace and the list of what was changed, patched instruments win."""
     trick = ATTACKS["clipped, and their code exchanged"](BROKEN)
     must_fail(trick)
-    monkeypatch.setattr(checks, "measured", lambda run: run.readings)
+    monkeypatch.setattr(runs, "measured", lambda run: run.readings)
     deaf(monkeypatch, ("tools", "clip_rate"))  # the attack silences the instrument of the fault alone
     must_pass(trick)
 

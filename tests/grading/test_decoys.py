@@ -14,8 +14,9 @@ from bugzoo.grading.against import answer
 from bugzoo.grading.answers import accepted, causes, pairs, right
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
-from bugzoo.grading.grade import grade, grade_exercise, handed_out, healthy_text, same_program, tidy, try_exercise
+from bugzoo.grading.grade import grade, grade_exercise, try_exercise
 from bugzoo.grading.model import Check, Result
+from bugzoo.grading.texts import handed_out, healthy_text, same_program, tidy
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import leaks
 from bugzoo.proving.trials import trials

@@ -11,7 +11,8 @@ from bugzoo.grading.answers import accepted, filled, grade_diagnosis, offered
 from bugzoo.grading.answers import right as right_of
 from bugzoo.grading.diagnosis import ASSIGNMENT, EXERCISE, INTERVIEW, NEAR, Right, judge, worth
 from bugzoo.grading.exercises import load, with_diagnosis
-from bugzoo.grading.grade import grade_exercise, handed_out
+from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.texts import handed_out
 
 NAMES = [name for name, exercise in with_diagnosis().items() if exercise.kind != "two"]
 """Those with one form; `test_two.py` grades two findings."""

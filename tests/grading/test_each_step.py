@@ -11,10 +11,11 @@ from bugzoo.grading.baseline import twin
 from bugzoo.grading.data_order import shares
 from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
 from bugzoo.grading.each_step import checks
-from bugzoo.grading.grade import grade, job_of
+from bugzoo.grading.grade import grade
 from bugzoo.grading.healthy_step import BATCH, body
 from bugzoo.grading.other_dropout import DRAWS, Drawn
 from bugzoo.grading.repeated_steps import compared
+from bugzoo.grading.runs import job_of
 from bugzoo.running import run_worker
 from bugzoo.scenario import Scenario
 from bugzoo.watching.steps import read

@@ -10,10 +10,11 @@ import pytest
 from bugzoo import grading
 from bugzoo.grading import lines
 from bugzoo.grading.exercises import load, with_diagnosis
-from bugzoo.grading.grade import handed_out, healthy_text, try_exercise
+from bugzoo.grading.grade import try_exercise
 from bugzoo.grading.groups import GROUPS, in_groups, of_a_trap, sealed, state
 from bugzoo.grading.model import UNCHANGED, Check, Result
 from bugzoo.grading.repairs import pretences
+from bugzoo.grading.texts import handed_out, healthy_text
 from bugzoo.proving import leaks
 from bugzoo.scenario import Scenario
 from tests.exercises.course import ROOT
@@ -172,7 +173,8 @@ def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
 @pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_repair_that_hides_the_symptom_is_told_so():
-    from bugzoo.grading.grade import grade, tidy
+    from bugzoo.grading.grade import grade
+    from bugzoo.grading.texts import tidy
 
     case = Scenario("digits_cnn", ("numerics/log_at_step?step=44&eps=1e-50",), {"epochs": 12})
     hiding = pretences(tidy(case.source), *case.specs[0])["an eps"]
@@ -180,7 +182,7 @@ def test_a_repair_that_hides_the_symptom_is_told_so():
     assert result.message.startswith(
         "No NaN or infinity is left, but the cause is not: the program still computes something else"
     )
-    assert result.message.split(". ", 1)[1] in next(check.saw for check in result.checks if check.name == "loss")
+    assert "The other examples of a batch were changed. An example's output moves by" in result.message
     assert states(result) == ["failed", "failed", "failed", "passed", "not reached"]
 
 

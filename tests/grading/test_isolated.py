@@ -4,7 +4,7 @@ from tempfile import gettempdir
 
 import pytest
 
-import bugzoo.grading.grade as room
+from bugzoo.grading import runs
 from bugzoo.grading.unreadable import A_PERSON
 from bugzoo.running import sandbox
 from tests.grading.attempt import attempt, must_pass
@@ -26,8 +26,8 @@ def jobs(monkeypatch):
         asked.append(job)
         return run_worker(job, *more)
 
-    run_worker = room.run_worker
-    monkeypatch.setattr(room, "run_worker", noted)
+    run_worker = runs.run_worker
+    monkeypatch.setattr(runs, "run_worker", noted)
     return asked
 
 
@@ -56,8 +56,8 @@ def test_a_sandbox_that_fails_later_is_the_machines_trouble_and_nobodys_zero(mon
         run.trouble = "The sandbox cannot be set up here: unshare failed (No space left on device)."
         return run
 
-    run_worker = room.run_worker
-    monkeypatch.setattr(room, "run_worker", refused)
+    run_worker = runs.run_worker
+    monkeypatch.setattr(runs, "run_worker", refused)
     result = attempt(MENDED)
     assert result.status == "cannot be graded" and "No space left" in result.message and not result.checks
     assert [job.isolated for job in jobs] == [True]

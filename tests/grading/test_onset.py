@@ -10,9 +10,9 @@ from bugzoo.faults import load as fault_of
 from bugzoo.grading import answers, healthy
 from bugzoo.grading.answers import filled, grade_diagnosis, right
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.notebook import build
 from bugzoo.grading.onset import first_non_finite, onset
+from bugzoo.grading.texts import handed_out
 from bugzoo.lab.healthy_twin import Curve
 from bugzoo.proving import check
 from bugzoo.running import run_here

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 import bugzoo.grading.grade as room
+from bugzoo.grading import checks, each_step
 from bugzoo.grading.answers import filled
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Result
+from bugzoo.grading.texts import handed_out, healthy_text
 from tests.grading.attempt import attempt, failed, must_fail, must_pass
 from tests.grading.tricks import BACK, BROKEN, MENDED, STEP, ZERO, after, apply
 
@@ -61,7 +63,7 @@ def trained_by(text: str) -> str:
 
 def hand_in(name: str, *edits: tuple[str, str], source: str = "", seeds: tuple[int, ...] = (0,)) -> Result:
     exercise = load(name)
-    text = apply(source or room.handed_out(exercise), edits)
+    text = apply(source or handed_out(exercise), edits)
     return room.grade_exercise(name, text, {"cause": filled(exercise)["cause"]}, seeds=seeds)
 
 
@@ -173,7 +175,7 @@ def test_layers_may_have_other_names():
 @pytest.mark.slow
 def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_moved():
     name = "31_slow_learner"
-    text = room.healthy_text(load(name))
+    text = healthy_text(load(name))
     pairs = "TensorDataset(images[train], labels[train])"
     kept_back = hand_in(name, (pairs, pairs.replace("train", "-1150:")), source=text)
     assert failed(kept_back) == {"data", "train_validation_overlap"}, str(kept_back)
@@ -184,7 +186,7 @@ def test_images_that_were_kept_back_are_no_training_data_also_when_they_are_move
 @pytest.mark.slow
 def test_a_language_model_reports_what_it_reaches():
     name = "35_no_progress"
-    text = room.healthy_text(load(name))
+    text = healthy_text(load(name))
     lied = hand_in(name, ("print(metrics)", 'metrics = {"loss": 1.0, "accuracy": 0.9}'), source=text)
     assert failed(lied) == {"report", "reported_metric"}, str(lied)
 
@@ -208,9 +210,9 @@ def test_to_look_at_the_validation_data_changes_no_behaviour():
 
 @pytest.mark.slow
 def test_the_training_loss_is_no_check_that_cannot_fail(monkeypatch):
-    monkeypatch.setattr(room.checks, "FALL", 100.0)
+    monkeypatch.setattr(checks, "FALL", 100.0)
     monkeypatch.setattr("bugzoo.diagnostics.overfit_one_batch.LEARNT", 2.0)  # which sees the floor as well
-    monkeypatch.setattr(room.each_step, "checks", lambda *_, **__: [])  # which sees it at every step
+    monkeypatch.setattr(each_step, "checks", lambda *_, **__: [])  # which sees it at every step
     result = hand_in("04_flat_loss", ("F.softmax(logits, dim=-1)", "logits.exp() / logits.exp().sum(-1, keepdim=True)"))
     assert result.passed and replace(result, checks=[]).points == 5
 

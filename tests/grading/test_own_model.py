@@ -6,7 +6,7 @@ import pytest
 
 from bugzoo.grading import drawing, own_model
 from bugzoo.grading.baseline import twin
-from bugzoo.grading.grade import job_of, seeded
+from bugzoo.grading.runs import job_of, seeded
 from bugzoo.running import run_worker
 from bugzoo.scenario import Scenario
 from tests.sampling import only_in_prove

@@ -3,8 +3,8 @@
 import pytest
 
 from bugzoo.grading.exercises import exercises
-from bugzoo.grading.grade import handed_out, tidy
 from bugzoo.grading.plain import outside
+from bugzoo.grading.texts import handed_out, tidy
 from bugzoo.proving.attacks import attacks
 from bugzoo.proving.trials import trials
 from bugzoo.scenario import Scenario

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bugzoo.grading.grade import same_program
+from bugzoo.grading.texts import same_program
 from tests.grading.attempt import must_pass
 from tests.grading.tricks import BROKEN, REPAIRS
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from bugzoo.grading import __main__ as of_a_cell
-from bugzoo.grading import baseline, evaluation, grade, reference, salt
+from bugzoo.grading import baseline, evaluation, reference, salt
+from bugzoo.grading.exercises import load
+from bugzoo.grading.texts import handed_out
 from bugzoo.running import sandbox
 from bugzoo.scenario import Scenario
 from tests.grading.attempt import must_fail, must_pass
@@ -122,6 +124,17 @@ def test_a_cell_is_graded_with_the_salt_of_its_machine(kind, place, monkeypatch,
         return questions(scenario)
 
     monkeypatch.setattr(reference, "questions", noted)
-    source = grade.handed_out(grade.load("04_flat_loss")) + "\n1 / 0\n"
+    source = handed_out(load("04_flat_loss")) + "\n1 / 0\n"
     of_a_cell.answer("04_flat_loss", {"kind": kind, "source": source})
     assert set(seen) == {place.read_text().strip()}
+
+
+def test_the_code_of_the_twin_is_followed_once_for_the_same_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
+    followed = []
+    monkeypatch.setattr(baseline, "code_of", lambda *roots: followed.append(roots) or f"code {len(followed)}")
+    codes = []
+    for files in ("as now", "as now", "another"):
+        monkeypatch.setattr(baseline, "of_files", lambda files=files: files)
+        codes.append(baseline._code.__wrapped__())
+    assert codes == ["code 1", "code 1", "code 2"] and len(followed) == 2

@@ -7,9 +7,9 @@ import pytest
 from bugzoo.grading import cell, set_aside
 from bugzoo.grading.__main__ import answer
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
 from bugzoo.grading.model import FOR_A_PERSON, STATES, Result
 from bugzoo.grading.notebook import build
+from bugzoo.grading.texts import handed_out
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.instructor.gradebook import notes
 from tests.instructor.class_of import cell as cell_of

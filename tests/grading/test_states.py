@@ -5,15 +5,17 @@ import math
 
 import pytest
 
-import bugzoo.grading.grade as room
+from bugzoo.grading import runs
+from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
 from bugzoo.grading.model import Check, Result
+from bugzoo.grading.texts import handed_out
 from tests.grading.attempt import attempt, failed, must_fail, must_pass, ran
 from tests.grading.tricks import BROKEN, LAZY, MENDED, SINGLE
 
 
 def test_not_attempted_runs_nothing(monkeypatch):
-    monkeypatch.delattr(room, "run_worker")
+    monkeypatch.delattr(runs, "run_worker")
     result = attempt(BROKEN.replace("step = 0", "step = 0  # I looked at this"), attempted=False)
     assert result.status == "not attempted" and result.share == 0 and not result.checks
 
@@ -90,7 +92,7 @@ def test_one_bad_seed_is_enough():
 @pytest.mark.slow
 def test_a_healthy_case_needs_the_right_verdict():
     name = "17_second_opinion"
-    text = room.handed_out(room.load(name))
+    text = handed_out(load(name))
     assert grade_exercise(name, text).status == "not attempted"
     blamed = grade_exercise(name, text, {"cause": "a learning rate that is too high"})
     assert blamed.status == "wrong" and blamed.points == 0

@@ -8,7 +8,9 @@ from bugzoo.diagnostics import instrument, names
 from bugzoo.diagnostics._causes import CAUSES
 from bugzoo.grading import checks
 from bugzoo.grading.lines import TITLES
+from bugzoo.grading.submission import Submission
 from bugzoo.grading.symptoms import ALARMS, PASSES, symptom, title, told
+from bugzoo.grading.vital import vital
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 from bugzoo.watching.trace import Trace
@@ -73,9 +75,10 @@ def test_every_instrument_that_accuses_has_a_title_and_sentences():
 def test_the_checks_tell_it():
     numbers = HEALTHY["double_normalisation"] | {"softmax_before_loss": 1.0, "log_prob_spread": 0.9}
     run = Run(Trace(outcome="finished"), readings={"double_normalisation": Reading(numbers)})
-    (alarm,) = [check for check in checks.vital(run) if check.name == "double_normalisation"]
-    [(fault, _)] = Scenario("mlp", ("loss/double_softmax",)).specs
-    for check in (alarm, checks.illness([fault], run)):
+    (alarm,) = [check for check in vital(run) if check.name == "double_normalisation"]
+    case = Scenario("mlp", ("loss/double_softmax",))
+    for check in (alarm, *checks.illness(Submission(run, case))):
         assert not check.passed and check.group == "gone" and "Each sums to 1.00" in check.saw
     assert str(alarm).startswith("NO  Inputs of the loss: ") and str(alarm).endswith(" More than 1 nat passes.")
-    assert checks.illness([], run).passed
+    [gone] = checks.illness(Submission(run, case.healthy()))
+    assert gone.passed

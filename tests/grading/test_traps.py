@@ -1,14 +1,16 @@
 """Where nothing is wrong, the program as it was handed out is what a submission is held to."""
 
 import dataclasses
-import types
 
 import numpy as np
 import pytest
 
 from bugzoo.grading import baseline, integrity
 from bugzoo.grading.baseline import Baseline
+from bugzoo.grading.submission import Submission
+from bugzoo.running import Run
 from bugzoo.scenario import Scenario
+from bugzoo.watching.trace import Trace
 
 TRAP, FAULT = (Scenario("mlp", (name,)) for name in ("traps/log_softmax_first", "loss/double_softmax"))
 
@@ -26,10 +28,12 @@ def test_losses_agree_with_those_of_either_text_relative_to_their_size(
     own = Baseline(0.9, 0.3, 60, tuple(unit * np.linspace(2.3, 1.0, 60)), 0)
     other = dataclasses.replace(own, losses=tuple(unit * np.linspace(2.0, 0.5, 60)))
     monkeypatch.setattr(integrity, "reached", lambda scenario, text: other)
+    monkeypatch.setattr(baseline, "twin", lambda scenario: own)
 
     def agrees(losses: np.ndarray) -> bool:
-        run = types.SimpleNamespace(trace=types.SimpleNamespace(loss=losses, backwards=np.ones(60)))
-        return integrity.unchanged(run, TRAP, own).passed  # type: ignore[arg-type]
+        run = Run(Trace(loss=losses, backwards=np.ones(60)))
+        [check] = integrity.unchanged(Submission(run, TRAP))
+        return check.passed
 
     for twin in (own, other):
         assert agrees(np.array(twin.losses))

@@ -12,9 +12,10 @@ from bugzoo.grading.answers import accepted, causes, filled, grade_diagnosis, pa
 from bugzoo.grading.debrief import text as debriefed
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.grading.findings import KEY
-from bugzoo.grading.grade import HALF, IN_TWO, grade_exercise, handed_out, healthy_text, same_program
+from bugzoo.grading.grade import HALF, IN_TWO, grade_exercise
 from bugzoo.grading.halves import PLAIN, half, halves
 from bugzoo.grading.model import Check, Result
+from bugzoo.grading.texts import handed_out, healthy_text, same_program
 from bugzoo.instructor.chosen_combinations import COMBINATIONS
 from bugzoo.instructor.combinations import Combination
 from bugzoo.instructor.tasks import ExerciseTask

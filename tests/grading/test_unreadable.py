@@ -8,6 +8,7 @@ import pytest
 
 import bugzoo.grading.grade as room
 from bugzoo.frontend import fit
+from bugzoo.grading import baseline, runs
 from bugzoo.grading.exercises import load
 from bugzoo.grading.model import Check, Result
 from bugzoo.grading.unreadable import A_PERSON
@@ -67,8 +68,8 @@ def test_so_is_one_that_the_checks_cannot_read(monkeypatch, sandboxed):
         run.arrays = {name: np.full(value.shape, "x") for name, value in run.arrays.items()}
         return run
 
-    run_worker = room.run_worker
-    monkeypatch.setattr(room, "run_worker", spoilt)
+    run_worker = runs.run_worker
+    monkeypatch.setattr(runs, "run_worker", spoilt)
     result = attempt(MENDED)
     assert result.status == "wrong" and result.share == 0
 
@@ -78,7 +79,7 @@ def test_a_machine_that_fails_is_no_ones_fault(error, monkeypatch, sandboxed):
     def fails(*_):
         raise error
 
-    monkeypatch.setattr(room, "twin", fails)
+    monkeypatch.setattr(baseline, "twin", fails)
     result = attempt(MENDED)
     assert result.status == "cannot be graded" and result.message and A_PERSON not in result.message
 

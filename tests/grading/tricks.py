@@ -9,7 +9,7 @@ from dataclasses import asdict
 from tempfile import gettempdir
 
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import handed_out
+from bugzoo.grading.texts import handed_out
 from bugzoo.running.account import Account
 
 EXERCISE = load("10_restless_loss")

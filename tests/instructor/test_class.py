@@ -162,10 +162,10 @@ def check_csv(path: Path) -> None:
 def test_an_exercise_is_graded_alike(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     """`--assignment 04_flat_loss`: its solution earns everything; every door tried instead of a repair earns nothing."""
     from bugzoo.grading.exercises import load
-    from bugzoo.grading.grade import handed_out
     from bugzoo.grading.notebook import build
     from bugzoo.grading.plain import outside
     from bugzoo.grading.program import SECTIONS, split
+    from bugzoo.grading.texts import handed_out
 
     task = tasks.load("04_flat_loss")
     exercise = load("04_flat_loss")

@@ -79,7 +79,7 @@ def test_texts(draft: Assignment) -> None:
     alone = {fault: Assignment("mini_transformer", (fault,), seed=7, title="x").source for fault in draft.ids}
     assert len({draft.source, draft.solution, *alone.values()}) == 4
     for fault, other in zip(draft.ids, reversed(draft.ids), strict=True):
-        from bugzoo.grading.grade import tidy
+        from bugzoo.grading.texts import tidy
 
         assert tidy(draft.half(fault).source) == alone[other]
         assert draft.half(fault, seed=3).seed == 3

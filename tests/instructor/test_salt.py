@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import bugzoo.grading.grade as room
+import bugzoo.grading.runs as room
 from bugzoo.grading import salt
 from bugzoo.instructor import Assignment, key, write
 from bugzoo.instructor.__main__ import answer

@@ -149,8 +149,8 @@ REWORDED = (
     ("diagnostics/clip_rate.py", ", at {share(numbers['bites_share'])}", "; {share(numbers['bites_share'])}"),
     ("diagnostics/resumption.py", '"steps are skipped"', '"steps are missing"'),
     ("diagnostics/determinism.py", "first step at which two runs differ", "first step that differs"),
-    ("grading/checks.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),
-    ("grading/checks.py", "None of them raises an alarm", "No alarm was raised"),
+    ("grading/recovery.py", "The weights of the trained model were shuffled", "The trained model got shuffled weights"),
+    ("grading/vital.py", "None of them raises an alarm", "No alarm was raised"),
     ("grading/integrity.py", "The optimizer steps were counted", "All optimizer steps were counted"),
     ("grading/alarms/updates.py", "The gradients were read when", "All gradients were read when"),
     ("grading/lines.py", "Instruments that are not listed", "All other instruments"),
@@ -233,3 +233,13 @@ def test_nothing_runs_that_was_not_reached(spec: str) -> None:
         if module not in modules if top.startswith("<") else (module, top) not in known:
             missing.add((module, name))
     assert len(seen) > 100 and not missing
+
+
+def test_the_hash_of_the_files_changes_with_each_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprint, "_ROOT", tmp_path)
+    (tmp_path / "one.py").write_text("LIMIT = 3\n")
+    before = fingerprint.of_files()
+    (tmp_path / "one.py").write_text("LIMIT = 4\n")
+    changed = fingerprint.of_files()
+    (tmp_path / "one.py").rename(tmp_path / "two.py")
+    assert len({before, changed, fingerprint.of_files()}) == 3

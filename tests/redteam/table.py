@@ -18,8 +18,9 @@ from pathlib import Path
 
 from bugzoo.grading import set_aside
 from bugzoo.grading.exercises import with_diagnosis
-from bugzoo.grading.grade import broken_text, grade, healthy_text, tidy
+from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Exercise, Result
+from bugzoo.grading.texts import broken_text, healthy_text, tidy
 from tests.redteam.idioms import IDIOMS, Idiom
 
 EXPECTED = Path(__file__).with_name("expected.csv")

@@ -9,8 +9,9 @@ import pytest
 
 from bugzoo.grading import set_aside
 from bugzoo.grading.exercises import load
-from bugzoo.grading.grade import grade, handed_out, tidy
+from bugzoo.grading.grade import grade
 from bugzoo.grading.model import FOR_A_PERSON, Result
+from bugzoo.grading.texts import handed_out, tidy
 from bugzoo.scenario import Scenario
 from tests.sampling import only_in_prove
 

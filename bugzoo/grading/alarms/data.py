@@ -26,7 +26,7 @@ TABLE: Table = {
                 "Each loss should count 1 time.",
             ),
             (
-                both(measured("neighbour_agreement", "chance_agreement"), above("final_loss")),
+                both(measured("neighbour_agreement", "chance_agreement"), below("agreement_over_chance", 0.06)),
                 f"{_LABELS} {{agreement:.0%}} of near neighbors share their target ({{chance_agreement:.0%}} by "
                 "chance), and the loss ends at {final_loss:.3g}.",
                 "More neighbors should share it, or the loss should end lower.",

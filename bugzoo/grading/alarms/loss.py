@@ -85,7 +85,7 @@ TABLE: Table = {
                 "They should be able to reach 0 and 1.",
             ),
             (
-                measured("log_prob_spread"),
+                below("log_prob_spread", 1.0),
                 "The rows that enter the loss were recorded. Each sums to 1.00, and the loss separates its classes by "
                 "at most "
                 "{log_prob_spread:.2f} nats.",

@@ -13,17 +13,17 @@ TABLE: Table = {
                 "They should be equal; up to 0.001 passes.",
             ),
             (
-                above("alone_gap", 1e-2),
+                both(above("batch_leak", 1e-2), below("other_inputs", 0.5), below("next_token", 0.5)),
+                "The other examples of a batch were changed. An example's output moves by {batch_leak:.2g} of the "
+                "usual change.",
+                "It should not move; up to 0.01 passes.",
+            ),
+            (
+                always,
                 "Examples were passed to the model alone and again in a batch. Their outputs differ by up to "
                 "{alone_gap:.2g} of "
                 "the samples' spread.",
                 "They should be equal; up to 0.01 passes.",
-            ),
-            (
-                always,
-                "The other examples of a batch were changed. An example's output moves by {batch_leak:.2g} of the "
-                "usual change.",
-                "It should not move; up to 0.01 passes.",
             ),
         ],
     ),
@@ -31,10 +31,15 @@ TABLE: Table = {
         "Inputs that an output depends on",
         [
             (
-                above("softmax_over_queries"),
+                both(above("softmax_over_queries"), above("attention_partial_rows")),
                 "The weights of the attention were recorded. In {attention_partial_rows:.0%} of the rows they do not "
                 "sum to 1.",
                 "They should sum to 1 in every row.",
+            ),
+            (
+                above("softmax_over_queries"),
+                "The weights of the attention were recorded. Those of one query over all keys do not sum to 1.",
+                "They should sum to 1 for every query.",
             ),
             (
                 both(above("attention"), below("text_heard", 1e-5)),

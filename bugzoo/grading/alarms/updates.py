@@ -1,6 +1,6 @@
 """What a verdict says of an instrument that fires: gradients, updates and parameters."""
 
-from bugzoo.grading.alarms import More, Numbers, Table, above, always, below, both, measured
+from bugzoo.grading.alarms import More, Numbers, Table, above, always, below, both
 
 _RATE = "The learning rate was recorded at every step."
 _OLD = "The parameters that were trained before were followed."
@@ -52,7 +52,7 @@ TABLE: Table = {
         "Limit of the gradients",
         [
             (
-                both(below("used_share", 0.1), measured("over_share")),
+                both(below("used_share", 0.1), above("over_share")),
                 "The gradients were compared with their limit of {limit:.3g}. At {over_share:.0%} of the steps the "
                 "optimizer used "
                 "a larger one.",
