@@ -10,7 +10,7 @@ from collections.abc import Callable
 from bugzoo.grading import checks, each_step, integrity, recovery
 from bugzoo.grading.drawing import DRAWN
 from bugzoo.grading.model import Check
-from bugzoo.grading.readings import timed
+from bugzoo.grading.readings import only_slow, timed
 from bugzoo.grading.seeds_together import crashed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
@@ -25,7 +25,7 @@ def signs(one: Submission) -> list[Check]:
     Milliseconds also depend on the machine: a slow program is detected by its evidence, a share of its own steps, and by
     the twin that runs beside it.
     """
-    return vital(one.run, one.may.ignore + timed())
+    return vital(one.run, one.may.ignore + timed() + only_slow(one.case))
 
 
 CHEAP: tuple[Checks, ...] = (checks.compared, checks.illness, checks.trained, checks.fall, recovery.recovery)

@@ -30,6 +30,8 @@ TITLES = {
     "data at steps": "Training data of drawn steps",
     "gradient": "Gradients step by step",
     "update": "Updates step by step",
+    "modes at steps": "Modes during the training",
+    "dropout": "Dropout",
     "answers at steps": "Predictions during the training",
     "weights": "Use of the weights",
     "model": "Model",

@@ -8,6 +8,9 @@ from bugzoo.diagnostics import Verdict, instrument, measure_all, names
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
 
+SLOW = ("host_syncs", "backward_checks", "transfers", "compiled_graphs")
+"""What they count costs time, and leaves every number as it was."""
+
 
 def measured(run: Run) -> dict[str, Reading]:
     """Return the instruments' readings. Those of the trace are measured here, out of the submission's reach; the rest
@@ -25,6 +28,14 @@ def account(run: Run) -> Mapping[str, Any]:
 def timed() -> tuple[str, ...]:
     """Return the instruments that judge durations."""
     return tuple(name for name in names() if getattr(instrument(name), "TIMED", False))
+
+
+def only_slow(case: Scenario) -> tuple[str, ...]:
+    """Return the instruments of what makes a run slow and changes nothing in it; none where a fault of the case is slow.
+
+    A learner who looks at each gradient's norm has not broken the training.
+    """
+    return () if any(fault.symptom == "slow" for fault, _ in case.specs) else SLOW
 
 
 def spared(scenario: Scenario, first: bool) -> list[str]:
