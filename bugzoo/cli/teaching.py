@@ -243,11 +243,14 @@ def grade(
         check_place(csv)
     kept = results or Path(os.path.abspath(submissions)).with_name(f"{Path(os.path.abspath(submissions)).name}_graded")
     check_folder(kept)
-    print(f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True)  # imports take seconds
     from bugzoo.instructor import hand_in_map, roster
 
     known = roster.read(students) if students else []
     mapped = hand_in_map.read(map_file, submissions) if map_file else {}
+    if any(submissions.iterdir()):  # a mistake is one message
+        print(
+            f"grading: reading the hand-ins in {submissions} ...", file=sys.stderr, flush=True
+        )  # imports take seconds
     from bugzoo.instructor import classroom, gradebook, tasks
     from bugzoo.running.cluster import connected
 

@@ -65,6 +65,7 @@ def test_without_a_listener_a_stage_says_nothing(capsys):
 
 
 def test_the_command_says_at_once_that_it_reads_the_hand_ins(bugzoo, tmp_path):  # noqa: F811
+    (tmp_path / "notes.txt").touch()
     called = bugzoo("grade", str(tmp_path), "--assignment", NAME, "--json", "-")
     assert called.err.splitlines()[0] == f"grading: reading the hand-ins in {tmp_path} ..."
     assert called.code == 2 and called.out == "", "nothing was handed in, and stdout is for the results"

@@ -74,6 +74,11 @@ def last(*lines: str) -> Edit:
     return r"\s*\Z", "\n" + "\n".join(lines) + "\n"
 
 
+def has(pattern: str) -> Edit:
+    """Fit only texts in which something stands, and leave it."""
+    return pattern, r"\g<0>"
+
+
 def part(old: str, new: str) -> Edit:
     """Put text in the place of a part of a line."""
     return re.escape(old), new
@@ -123,8 +128,7 @@ RIGHT = {
             "model.train()",
             "model.eval()",
             "with torch.no_grad():",
-            "    first = next(iter(validation_loader))[0].to(device)",
-            "    model(normalise(first) if 'normalise' in globals() else first)",
+            "    model(next(iter(validation_loader))[0].to(device))",
         ),
     ),
     "a step of its own": (
@@ -148,6 +152,7 @@ WRONG = {
     "the same order": (part("shuffle=True", "shuffle=False"),),
     "no dropout": ((r"\ndropout = 0\.\d+", r"\ndropout = 0.0"),),
     "no dropout at the end": (
+        has(r"nn\.Dropout"),
         before(
             BATCH,
             "if step == 100:",
@@ -180,8 +185,8 @@ WRONG = {
     "layers let go": (
         after(BACK, "if step > 60:", "    for parameter in list(model.parameters())[:2]:", "        parameter.grad = None"),
     ),
-    "evaluation mode now and then": (before(BATCH, "model.train(step % 5 > 0)"),),
-    "evaluation mode at the end": (instead("model.train()", "model.train(len(losses) < 120)"),),
+    "evaluation mode now and then": (has(r"nn\.(Dropout|BatchNorm)"), before(BATCH, "model.train(step % 5 > 0)"),),
+    "evaluation mode at the end": (has(r"nn\.(Dropout|BatchNorm)"), instead("model.train()", "model.train(len(losses) < 120)"),),
     "the metric typed in": (
         (r"\nmetrics = \{[^}]*\}", r'\nmetrics = {"accuracy": 0.99, "loss": 0.02, "r2": 0.9, "perplexity": 3.0}'),
     ),
