@@ -63,4 +63,4 @@ def _wrong(found: Run, case: Scenario, twin: Baseline) -> Check | None:
 
 
 def _check(saw: str, good: bool) -> Check:
-    return Check("later steps", state_of(good), saw, "It should be gone at every step.", group="every_run")
+    return Check("counters", state_of(good), saw, "It should be gone at every step.", group="every_run")

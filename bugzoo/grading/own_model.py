@@ -16,8 +16,9 @@ from bugzoo.grading import own_step, reference
 from bugzoo.grading.baseline import Baseline, trusted
 from bugzoo.grading.each_step import OTHERS
 from bugzoo.grading.healthy_step import HealthyStep
+from bugzoo.grading.loop_body import difference
 from bugzoo.grading.model import Check, state_of
-from bugzoo.grading.repeated_steps import SAME, difference
+from bugzoo.grading.repeated_steps import SAME
 from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Run

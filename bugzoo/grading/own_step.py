@@ -4,6 +4,7 @@ Where a correct repair may build another model, its gradients are not the health
 healthy loss gives in this model. `repeat` runs in a second process, after the submission's text up to its training.
 """
 
+import contextlib
 import copy
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from bugzoo.grading import reference
-from bugzoo.grading.healthy_step import HealthyStep
-from bugzoo.grading.repeated_steps import Found, nearest
+from bugzoo.grading.loop_body import CannotRepeat, LoopBody, candidates, difference
 from bugzoo.running.reading import Reading
+from bugzoo.running.torch_state import preserved
 from bugzoo.watching import npz
-from bugzoo.watching.steps import Step, read
+from bugzoo.watching.steps import Step, Tensors, read
 
 FILE = "steps.npz"
 """Name of the file with the kept steps, in the working folder."""
@@ -24,15 +24,15 @@ NAME = "repeated"
 """Name under which the gradients are left: STEP/PARAMETER."""
 
 
-class OwnStep(HealthyStep):
+class OwnStep(LoopBody):
     """The healthy program's loop body around another model."""
 
     def __init__(self, text: str, program: str, settings: Any, model: nn.Module) -> None:
-        super().__init__(text, program, settings, reference.executed(text, program))
-        self.model = copy.deepcopy(model)
+        names: dict[str, Any] = {"__name__": "healthy"}
+        with preserved():
+            exec(compile(text.split("# %% Training")[0], f"{program}.py", "exec", dont_inherit=True), names)
+        super().__init__(text, program, settings, names, model)
         self.learns: set[str] = set()
-        every = list(self.model.named_parameters(remove_duplicate=False))
-        self.aliases = {name: [a for a, q in every if q is p] for name, p in self.model.named_parameters()}
 
     def learning(self, step: Step) -> set[str]:
         """Those that got a gradient at any step: the twin's names need not be this model's."""
@@ -59,7 +59,7 @@ def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Readin
         # what a forward pass may read of the training loop
         run.namespace.update(step=step.number - 1, epoch=0, losses=[0.0] * (step.number - 1))
         try:
-            gradients = nearest(own, step, Found(frozenset()))[2]
+            gradients = nearest(own, step)
             noise.append(float(noisy(own, step)))
         except Exception as why:  # the model may be anything
             run.trace.error.setdefault("own step", str(why)[:200])
@@ -68,7 +68,19 @@ def repeat(run: Any, text: str, program: str, settings: Any) -> dict[str, Readin
     return {"own": Reading({"noise": max(noise)})} if noise else {}
 
 
-def noisy(own: HealthyStep, step: Step) -> bool:
+def nearest(own: OwnStep, step: Step) -> Tensors:
+    """Return the gradient whose targets bring it nearest to the kept one. Raises CannotRepeat."""
+    found: list[tuple[float, Tensors]] = []
+    for targets in candidates(own, step):
+        with contextlib.suppress(CannotRepeat):
+            made = own.mean(step, targets)
+            found.append((difference(step.gradients, made), made))
+    if not found:
+        raise CannotRepeat("no tensor beside the batch can be its targets")
+    return min(found, key=lambda one: one[0])[1]
+
+
+def noisy(own: LoopBody, step: Step) -> bool:
     """Return whether the model's output in training depends on the generator's state."""
     own.load(step)
     own.mode(step.calls[-1].training, step.calls[-1].evaluating)

@@ -15,6 +15,7 @@ import torch
 from bugzoo import programs
 from bugzoo.grading import evaluation
 from bugzoo.grading.evaluation.tasks import Score
+from bugzoo.grading.loop_body import constants
 from bugzoo.scenario import Scenario
 
 FIRST = "weights before training"
@@ -28,15 +29,11 @@ def space(source: str, program: str) -> dict[str, Any]:
 
     A program with several ranks is alone in its process group here, and `model` is the module that DDP wraps.
     """
-    return executed(source, program, several=int(programs.load(program).facts.get("ranks", 1)) > 1)
-
-
-def executed(source: str, program: str, several: bool = False) -> dict[str, Any]:
-    """The same where the catalogue of programs is not at hand, as in a sandbox; `several`: for a program with several ranks."""
     from bugzoo.running.torch_state import preserved
 
     head = source.split("# %% Training")[0]
     names: dict[str, Any] = {"__name__": "reference"}
+    several = int(programs.load(program).facts.get("ranks", 1)) > 1
     with preserved(), one_thread(), _alone() if several else contextlib.nullcontext():
         exec(compile(head, f"{program}.py", "exec", dont_inherit=True), names)
     names["model"] = getattr(names["model"], "module", names["model"]) if several else names["model"]
@@ -146,18 +143,6 @@ def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarra
         model.load_state_dict(model.state_dict() | state)
         model.eval()
         return torch.cat([model(part) for part in torch.as_tensor(inputs).split(256)]).float().numpy()
-
-
-def constants(model: torch.nn.Module) -> set[str]:
-    """Return buffers of the program's own modules, such as a mask: not learned, and a repair may drop one."""
-    return {
-        f"{path}.{name}" if path else name
-        for path, module in model.named_modules()
-        if not type(module).__module__.startswith(
-            "torch."
-        )  # BatchNorm's running statistics are results of the training
-        for name, _ in module.named_buffers(recurse=False)
-    }
 
 
 @contextlib.contextmanager

@@ -13,7 +13,8 @@ from bugzoo.grading.baseline import Baseline, trusted
 from bugzoo.grading.data_order import looked_up
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.members import Members
-from bugzoo.grading.healthy_step import CannotRepeat, HealthyStep, updated
+from bugzoo.grading.healthy_step import HealthyStep, updated
+from bugzoo.grading.loop_body import CannotRepeat, candidates, difference
 from bugzoo.grading.other_dropout import Drawn, drawn, draws
 from bugzoo.grading.reference import one_thread
 from bugzoo.grading.repairs import repairs
@@ -129,9 +130,9 @@ def _gap(step: Step, wanted: Tensors, found: Found) -> float:
 def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) -> None:
     """Compare one step: gradient and update; and look up its batch."""
     if "gradient" in found.free or healthy.skipped(step):
-        chosen = next(iter(_candidates(healthy, step)), [])
+        chosen = next(iter(candidates(healthy, step)), [])
     else:
-        gap, chosen, _ = nearest(healthy, step, found)
+        gap, chosen = _nearest(healthy, step, found)
         found.gradient[step.number] = gap
         if gap > found.room:
             found.open.append((step, chosen))
@@ -147,41 +148,21 @@ def _compare(healthy: HealthyStep, step: Step, member: Members, found: Found) ->
     found.update[step.number] = difference(moved, wanted)
 
 
-def _candidates(healthy: HealthyStep, step: Step) -> list[list[Tensor]]:
-    """Return the possible targets of all calls, in the order of the tensors beside them."""
-    each = [[one for one in call.beside if call.inputs and healthy.fits(call.inputs[0], one)] for call in step.calls]
-    return [list(targets) for targets in zip(*each, strict=False)]
-
-
-def nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor], Tensors]:
-    """Return the smallest difference to a healthy gradient, the targets that give it, and that gradient."""
-    best, chosen, nearest = float("inf"), [], {}
-    for targets in _candidates(healthy, step):
+def _nearest(healthy: HealthyStep, step: Step, found: Found) -> tuple[float, list[Tensor]]:
+    """Return the smallest difference to a healthy gradient, and the targets that give it."""
+    best, chosen = float("inf"), []
+    for targets in candidates(healthy, step):
         try:
-            made = healthy.mean(step, targets)
+            gap = _gap(step, healthy.mean(step, targets), found)
         except CannotRepeat:  # numbers of another kind, as the rows of a table
             continue
-        gap = _gap(step, made, found)
         if gap < best or not chosen:
-            best, chosen, nearest = gap, targets, made
+            best, chosen = gap, targets
     if not chosen:
         raise CannotRepeat("no tensor beside the batch can be its targets")
-    return best, chosen, nearest
+    return best, chosen
 
 
 def _unit(one: Tensors) -> Tensors:
     size = sum(float(value.double().square().sum()) for value in one.values()) ** 0.5
     return {name: value.double() / max(size, 1e-300) for name, value in one.items()}
-
-
-def difference(one: Tensors, other: Tensors) -> float:
-    """Return |one - other| / |other| over all names; a missing tensor counts as zeros. Infinite if not finite."""
-    names = sorted({*one, *other})
-    if not names:
-        return 0.0
-    a, b = (torch.cat([(x[n] if n in x else torch.zeros_like(y[n])).double().flatten() for n in names])
-            for x, y in ((one, other), (other, one)))  # fmt: skip
-    if not torch.isfinite(b).all():
-        return 0.0 if not torch.isfinite(a).all() else float("inf")
-    gap = float((a - b).norm() / b.norm().clamp(min=1e-30))
-    return gap if gap == gap else float("inf")

@@ -78,7 +78,7 @@ RIGHT = {
 
 def later(text: str, **options):
     result = grade(text, CASE, draw=1, strict_isolation=True, **options)
-    return result, [check for check in result.checks if check.name == "later steps"]
+    return result, [check for check in result.checks if check.name == "counters"]
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Where a correct repair may build another model, its steps are repeated in that model, with the healthy loss."""
 
+import ast
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from bugzoo.grading import drawing, own_model
 from bugzoo.grading.baseline import twin
 from bugzoo.grading.runs import job_of, seeded
-from bugzoo.running import run_worker
+from bugzoo.running import Job, run_worker
 from bugzoo.scenario import Scenario
 from tests.sampling import only_in_prove
 
@@ -66,6 +67,13 @@ def test_a_right_repair_with_another_model_makes_the_same_steps(sandboxed, name)
 def test_what_is_wrong_beside_the_model_is_seen(sandboxed, name):
     edits, check = WRONG[name]
     assert failed(edits) == {check}
+
+
+def test_no_catalogue_comes_into_the_sandbox_with_it(sandboxed):
+    text = "import sys\nprint(sorted(name for name in sys.modules if name.startswith('bugzoo')))\n"
+    run = run_worker(Job(text, isolated=True, after="bugzoo.grading.own_step:repeat", quiet=True))
+    rooms = {name.split(".")[1] for name in ast.literal_eval(run.stdout) if "." in name}
+    assert "grading" in rooms and not {"faults", "programs", "scenario", "injection"} & rooms
 
 
 def test_nothing_runs_where_the_healthy_model_can_repeat_the_steps():

@@ -31,7 +31,7 @@ WRONG = {
     "05_values_zero_train_only": ("05", "gradient"),
     "06_norm_eval": ("06", "gradient"),
     "07_lr_after_epoch": ("07", "update"),
-    "attack_put_off_text_03": ("03", "later steps"),
+    "attack_put_off_text_03": ("03", "counters"),
 }
 """Name -> (exercise, the check that refuses it)."""
 RIGHT = {"02_two_optimizers": "02", "02_func_grad": "02"}

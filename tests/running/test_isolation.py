@@ -84,7 +84,7 @@ print(json.dumps({
 """
 
 
-INSIDE = {"bugzoo.grading.inside", "bugzoo.grading.rows", "bugzoo.grading.both_modes"}
+INSIDE = {f"bugzoo.grading.{name}" for name in ("inside", "rows", "both_modes", "own_step", "loop_body")}
 
 
 def test_files_are_hidden_or_read_only(tmp_path, monkeypatch):
