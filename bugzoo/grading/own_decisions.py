@@ -7,7 +7,6 @@ A decision is a comparison, a whole division, or a call of `min`, `max`, `int`, 
 import ast
 from collections import Counter
 
-from bugzoo.running import decisions
 from bugzoo.syntax import called, parse
 
 SIGNS = {
@@ -32,9 +31,7 @@ def rewritten(source: str, known: tuple[str, ...], total: int, stretch: int = 1,
     writer.visit(tree)
     if not writer.places:
         return None
-    begin = parse(
-        f"from {decisions.__name__.rpartition('.')[0]} import decisions as {NAME}\n{NAME}.begin({total}, {stretch}, {start})"
-    ).body
+    begin = parse(f"from bugzoo.running import decisions as {NAME}\n{NAME}.begin({total}, {stretch}, {start})").body
     first = next((at for at, node in enumerate(tree.body) if not _leads(node)), len(tree.body))
     tree.body[first:first] = begin
     return ast.unparse(ast.fix_missing_locations(tree))

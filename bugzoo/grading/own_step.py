@@ -35,10 +35,11 @@ class OwnStep(LoopBody):
         self.learns: set[str] = set()
 
     def learning(self, step: Step) -> set[str]:
-        """Those that got a gradient at any step: the twin's names need not be this model's."""
+        """Return the parameters that got a gradient at any step: the twin's names need not be this model's."""
         return self.learns or set(step.gradients)
 
     def mode(self, training: bool, evaluating: list[str]) -> None:
+        """It trains in the modes that it had at the kept step."""
         self.model.train(training)
         for name in evaluating:
             self.model.get_submodule(name).eval()

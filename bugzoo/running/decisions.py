@@ -64,6 +64,7 @@ class Operand:
 
     @property
     def stays(self) -> bool:
+        """Whether it has not changed."""
         return not self.rose and not self.fell
 
 

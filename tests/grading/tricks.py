@@ -110,6 +110,7 @@ SINGLE: dict[str, tuple[tuple[str, ...], Edit]] = {
         ("report", "reported_metric"), lambda source: apply(MENDED, ((REPORT, 'metrics = {"accuracy": 1.0, "loss": 0.0}'),)),
     ),
     "torch's loss replaced": (("tools",), lambda source: after("Settings", _LOUD)(MENDED)),
+    "what writes the results replaced": (("tools",), lambda source: after("Settings", _WRITER)(MENDED)),
     "learns too little": (("accuracy", "loss", "training loss"), lambda source: _setting(MENDED, "learning_rate", "2e-4")),
     "never cleared, but clipped": (("fresh_gradient", "clip_rate", "symptom"), lambda source: LAZY["clip everything"](source)),
     "an error at the end": (("run",), lambda source: MENDED + "assert step < 0\n"),
@@ -129,6 +130,12 @@ def _without_training(source: str) -> str:
 _LOUD = """
 usual_loss = F.cross_entropy
 F.cross_entropy = lambda *args, **names: usual_loss(*args, **names)
+"""
+
+_WRITER = """
+import json
+usual_dumps = json.dumps
+json.dumps = lambda *args, **names: usual_dumps(*args, **names)
 """
 
 # clipping alone gives good weights, so that only what measures stands between this and the points
