@@ -16,7 +16,7 @@ def finished(run: Run) -> list[Check]:
         error = run.trace.error
         place = f" in line {error.get('line')}" if error.get("line") else ""
         said = " ".join(str(error.get("message") or "").split())[:300].rstrip(".")
-        saw = f"The program was trained. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
+        saw = f"The program was run. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
         wanted = "It should run to its end."
         if error.get("type") == "NameError":
             wanted += " Only cells that begin with `%%program` are part of the program."
@@ -25,7 +25,7 @@ def finished(run: Run) -> list[Check]:
     good = run.outcome == "finished" and finite
     ended = "finished" if run.outcome in ("finished", "non_finite") else f"ended as {run.outcome.replace('_', ' ')}"
     lost = ", with losses that are not finite" if len(losses) and not finite else ""
-    shown = f"The program was trained. It {ended} after {len(losses)} optimizer steps{lost}."
+    shown = f"The program was run. It {ended} after {len(losses)} optimizer steps{lost}."
     wanted = "It should finish, and every loss should be finite."
     return [Check("run", state_of(good), shown, wanted, float(len(losses)), group="runs")]
 
