@@ -27,8 +27,11 @@ from bugzoo.instructor.visible import Progress, Sight
 from bugzoo.proving.attacks import attacks
 from bugzoo.running.pool import run_all
 
-TRIED = 1
-"""How many repairs and pretences of each fault are graded here; `bugzoo check` proves all that its file names."""
+TRIED = {"repair": 1, "pretence": 4}
+"""How many repairs and pretences of each fault are graded here; `bugzoo check` proves all that its file names.
+
+The pretences are what classes hand in most often, so the proof says beforehand what each is told.
+"""
 ATTACKS = ("a report written by hand", "answers sharpened")
 
 
@@ -125,6 +128,8 @@ class Proof:
             lines.append("The grader tells the repairs apart:")
         for step in self.steps:
             lines.append(f"  {step.share * most:g} of {most:g} points: {step} ({step.result.status})")
+            if step.kind in ("half", "pretence"):
+                lines += [f"      {why}" for why in _told(step.result)[:1]]
         lines.append("Proved." if self.ok else "Not proved: " + "; ".join(self.problems or ["it was not graded"]))
         return "\n".join(lines)
 
@@ -197,7 +202,7 @@ def _texts(assignment: Assignment) -> list[tuple[str, str, str, str]]:
         alone = tidy(without(assignment.scenario, tuple(name for name in ids if name != fault.id)).source)
         right = {k: v for k, v in repairs(alone, fault, params).items() if not same_program(v, assignment.solution)}
         for kind, named in (("repair", right), ("pretence", pretences(alone, fault, params))):
-            texts += [(kind, fault.id, text, name) for name, text in list(named.items())[:TRIED]]
+            texts += [(kind, fault.id, text, name) for name, text in list(named.items())[: TRIED[kind]]]
     tried = attacks(assignment.source)
     return texts + [("attack", "", tried[name], name) for name in ATTACKS]
 
@@ -227,9 +232,13 @@ def problems(steps: Sequence[Step]) -> list[str]:
     return found
 
 
+def _told(result: Result) -> list[str]:
+    """Return what failed, as a student reads it, the most telling first."""
+    return [f"{title(check.name)}: {check.saw}" for check in by_telling(result.checks) if not check.passed]
+
+
 def _failed(result: Result) -> str:
-    said = [f"{title(check.name)}: {check.saw}" for check in by_telling(result.checks) if not check.passed]
-    return " ".join(said)[:400] or result.message or "no check failed"
+    return " ".join(_told(result))[:400] or result.message or "no check failed"
 
 
 def refuse(proof: Proof) -> None:

