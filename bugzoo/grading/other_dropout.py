@@ -3,15 +3,19 @@
 A repair may draw its random numbers in another order. Then a step's gradient cannot be equal to the healthy one. Here the
 healthy program makes the step with several draws. The gradient has to lie about as far from their mean as they do, at
 every step; no parameter's gradient may be too long, too short or missing on average; and it must not lie nearer than they
-do, as it does without dropout.
+do. A gradient that is equal to the one without any dropout gives the step away at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import sqrt
+from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.modules.dropout import _DropoutNd
 
 from bugzoo.grading.healthy_step import HealthyStep
 from bugzoo.watching.steps import Step, Tensors
@@ -24,6 +28,9 @@ FAR, NEAR = 1.6, 0.6
 """Distances in units of the draws' own, root mean square: of the farthest step, and the least on average."""
 SURE, LEAST = 6.0, 0.1
 """A parameter's gradient is wrong on average if it is off by so many standard errors and by such a share."""
+CALM = 0.02
+"""Largest relative difference from the gradient without dropout that counts as equal; draws have to differ by 5 times it."""
+FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
 @dataclass
@@ -36,11 +43,18 @@ class Drawn:
     """Parameter -> (steps,) its gradient along the mean of the draws, relative to that mean's length, minus 1."""
     usual: dict[str, list[float]] = field(default_factory=dict)
     """The same of each draw: (steps * DRAWS,)."""
+    calm: list[int] = field(default_factory=list)
+    """Steps whose gradient is that without dropout."""
 
     def judged(self) -> tuple[bool, str, float] | None:
         """Return (whether it passes, what was seen, a number); None if nothing was compared."""
         if not self.distance:
             return None
+        if self.calm:
+            saw = (
+                f"At {len(self.calm)} of {len(self.distance)} inspected steps the gradient is the one without dropout."
+            )
+            return False, saw, float(len(self.calm))
         worst = max(self.distance, key=lambda at: self.distance[at])
         usual = sum(self.distance.values()) / len(self.distance)
         if self.distance[worst] > FAR:
@@ -73,8 +87,35 @@ def drawn(healthy: HealthyStep, steps: Sequence[tuple[Step, list[Tensor]]]) -> D
     found = Drawn()
     every = max(1, -(-len(steps) // MOST))
     for step, targets in steps[::every]:
-        _add(found, step, [healthy.mean(step, targets, seed) for seed in range(DRAWS)])
+        others = [healthy.mean(step, targets, seed) for seed in range(DRAWS)]
+        _add(found, step, others)
+        with without_dropout(healthy.model):
+            calm = healthy.mean(step, targets)
+        room = CALM * _size(calm)
+        if _distance(step.gradients, calm) <= room and _distance(others[0], calm) > 5 * room:
+            found.calm.append(step.number)
     return found
+
+
+@contextmanager
+def without_dropout(model: nn.Module) -> Iterator[None]:
+    """Context manager: within it, neither the model's layers nor torch's functions drop anything."""
+    rates: list[tuple[Any, str, float]] = []
+    for module in model.modules():
+        name = "p" if isinstance(module, _DropoutNd) else "dropout"
+        if isinstance(rate := getattr(module, name, None), float):
+            rates.append((module, name, rate))
+            setattr(module, name, 0.0)
+    kept = {name: getattr(F, name) for name in FUNCTIONS}
+    try:
+        for name in FUNCTIONS:
+            setattr(F, name, lambda input, *_, **__: input)
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(F, name, function)
+        for module, name, rate in rates:
+            setattr(module, name, rate)
 
 
 def _add(found: Drawn, step: Step, others: list[Tensors]) -> None:
@@ -91,7 +132,8 @@ def _add(found: Drawn, step: Step, others: list[Tensors]) -> None:
 
 
 def _distance(one: Tensors, other: Tensors) -> float:
-    return sqrt(sum(float((one[name] - other[name]).square().sum()) for name in other))
+    nothing = torch.zeros(())
+    return sqrt(sum(float((one.get(name, nothing) - value).square().sum()) for name, value in other.items()))
 
 
 def _size(one: Tensors) -> float:

@@ -16,7 +16,9 @@ def finished(run: Run) -> list[Check]:
         error = run.trace.error
         place = f" in line {error.get('line')}" if error.get("line") else ""
         said = " ".join(str(error.get("message") or "").split())[:300].rstrip(".")
-        saw = f"The program was run. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
+        saw = (
+            f"The program was run. It stopped with {error.get('type', 'an error')}{place}{': ' if said else ''}{said}."
+        )
         wanted = "It should run to its end."
         if error.get("type") == "NameError":
             wanted += " Only cells that begin with `%%program` are part of the program."

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from bugzoo import programs
 from bugzoo.grading import reference
@@ -13,7 +15,7 @@ from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
 from bugzoo.grading.each_step import checks
 from bugzoo.grading.grade import grade
 from bugzoo.grading.healthy_step import BATCH, body
-from bugzoo.grading.other_dropout import DRAWS, Drawn
+from bugzoo.grading.other_dropout import DRAWS, Drawn, without_dropout
 from bugzoo.grading.repeated_steps import compared
 from bugzoo.grading.runs import job_of
 from bugzoo.running import run_worker
@@ -104,8 +106,25 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
     found = compared(run, case, twin(case))
     assert min(found.gradient.values()) > 0.1, "every mask is another one"
     assert all(check.passed for check in checks(run, case, twin(case)))
-    said = failed(healthy(case, ("dropout = 0.2", "dropout = 0.0")), case)
-    assert "less random" in said["gradient"]
+    for edit, word in [
+        (("dropout = 0.2", "dropout = 0.0"), "without dropout"),
+        (("dropout = 0.2", "dropout = 0.04"), "less random"),
+        (
+            (before, before.replace("        logits", "        model.train(step % 5 > 0)\n        logits", 1)),
+            "without dropout",
+        ),
+    ]:
+        assert word in failed(healthy(case, edit), case)["gradient"]
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.AlphaDropout(0.5), nn.LSTM(4, 4, 2, dropout=0.5)], ids=str)
+def test_a_model_without_its_dropout_for_a_while(layer):
+    inputs = torch.randn(6, 3, 4)
+    with without_dropout(layer):
+        assert torch.equal(*[torch.as_tensor(layer(inputs)[0]) for _ in range(2)])
+        assert torch.equal(F.dropout(inputs), inputs)
+    assert not torch.equal(*[torch.as_tensor(layer(inputs)[0]) for _ in range(2)])
+    assert not torch.equal(F.dropout(inputs), inputs)
 
 
 @pytest.mark.slow
@@ -125,6 +144,7 @@ def test_the_draws_judge_by_distance_length_and_spread():
     assert good.judged()[0] and not replace(good, distance={1: 1.0, 2: 3.0}).judged()[0]
     assert not replace(good, distance={1: 0.3, 2: 0.4}).judged()[0]
     assert not replace(good, length={"w": [-1.0] * 24}).judged()[0]
+    assert not replace(good, calm=[2]).judged()[0]
     assert Drawn().judged() is None
 
 
