@@ -10,13 +10,11 @@ from typing import Any
 from bugzoo import kept
 from bugzoo.fingerprint import code_of, of_files
 from bugzoo.grading import evaluation, reference, salt
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Job, Limits, Run, run_worker, sandbox
 from bugzoo.scenario import Scenario
 from bugzoo.watching.steps import read
-
-trusted = threading.RLock()
-"""Only one thread at a time may use the reference model and torch's random generators."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from bugzoo import device
 from bugzoo.diagnostics import instrument
 from bugzoo.faults.evidence import Claim, number, parse
 from bugzoo.grading import both_modes, checks, integrity, reference, runs
-from bugzoo.grading.baseline import trusted
 from bugzoo.grading.model import UNCHANGED, Break, Check, Exercise, Result, state_of
 from bugzoo.grading.readings import spared, timed
 from bugzoo.grading.recovery import SAME
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.seeds_together import crashed, status_of, with_seed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission

@@ -94,13 +94,14 @@ _sizes: dict[str, list[int]] = {}
 
 
 def _healthy(text: str, scenario: Scenario) -> np.ndarray | None:
-    if text not in _known:
-        batches = healthy_step.batches(scenario, BATCHES)
-        members = reference.membership(scenario)
-        found = None if batches is None else [looked_up(*batch, members) for batch in batches]
-        _sizes[text] = [len(batch) for batch in found or ()]
-        _known[text] = None if found is None else shares(found, *_counts(scenario))
-    return _known[text]
+    with reference.trusted:
+        if text not in _known:
+            batches = healthy_step.batches(scenario, BATCHES)
+            members = reference.membership(scenario)
+            found = None if batches is None else [looked_up(*batch, members) for batch in batches]
+            _sizes[text] = [len(batch) for batch in found or ()]
+            _known[text] = None if found is None else shares(found, *_counts(scenario))
+        return _known[text]
 
 
 def _counts(scenario: Scenario) -> tuple[int, int]:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from bugzoo.grading import reference
-from bugzoo.grading.baseline import reached, trusted
+from bugzoo.grading.baseline import reached
 from bugzoo.grading.evaluation.members import foreign
 from bugzoo.grading.evaluation.tasks import Score, TaskKind
 from bugzoo.grading.model import Check, state_of
 from bugzoo.grading.readings import account
 from bugzoo.grading.recovery import SAME
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.submission import Submission
 from bugzoo.running import Run
 

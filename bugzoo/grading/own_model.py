@@ -13,10 +13,11 @@ import numpy as np
 import torch
 
 from bugzoo.grading import own_step, reference
-from bugzoo.grading.baseline import Baseline, trusted
+from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.healthy_step import HealthyStep
 from bugzoo.grading.loop_body import difference
 from bugzoo.grading.model import Check, state_of
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.repeated_steps import SAME
 from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -21,14 +22,24 @@ from bugzoo.scenario import Scenario
 FIRST = "weights before training"
 CONTROL = 100_000
 """Most numbers, except for 32 rows of any size."""
+trusted = threading.RLock()
+"""Only one thread at a time may use the reference model and torch's random generators.
+
+Several submissions are graded at once, each in a thread. Without it one draws from the generators that another has just seeded.
+"""
 
 
-@lru_cache(maxsize=16)
 def space(source: str, program: str) -> dict[str, Any]:
     """Return the objects of a reference program up to its model, by executing everything before `# %% Training`.
 
     A program with several ranks is alone in its process group here, and `model` is the module that DDP wraps.
     """
+    with trusted:
+        return _space(source, program)
+
+
+@lru_cache(maxsize=16)
+def _space(source: str, program: str) -> dict[str, Any]:
     from bugzoo.running.torch_state import preserved
 
     head = source.split("# %% Training")[0]
@@ -78,7 +89,7 @@ def _healthy(settings: str, program: str, faults: tuple[str, ...], *rest: Any) -
 def questions(scenario: Scenario) -> tuple[np.ndarray, np.ndarray]:
     """Return the grader's inputs and targets; the submission never gets the targets."""
     names = space(healthy_text(scenario), scenario.program)
-    with one_thread():
+    with trusted, one_thread():
         return evaluation.held_out(names, scenario.program, scenario.seed)
 
 
@@ -113,7 +124,7 @@ def membership(scenario: Scenario) -> Any:
 
 @lru_cache(maxsize=16)
 def _members(source: str, program: str) -> Any:
-    with one_thread():
+    with trusted, one_thread():
         return evaluation.members(space(source, program), program)
 
 
@@ -137,7 +148,7 @@ def fits(scenario: Scenario, weights: dict[str, np.ndarray]) -> bool:
 def answer(scenario: Scenario, weights: dict[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
     """Return the reference model's outputs with a submission's weights, in float32."""
     model = space(healthy_text(scenario), scenario.program)["model"]
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
+    with trusted, torch.no_grad(), torch.random.fork_rng(devices=[]), one_thread():
         own = constants(model)
         state = {name: torch.as_tensor(np.array(value)) for name, value in weights.items() if name not in own}
         model.load_state_dict(model.state_dict() | state)
@@ -160,7 +171,8 @@ def own_validation(scenario: Scenario, weights: dict[str, np.ndarray]) -> Score:
     """Return the score of these weights on the submission's own validation data."""
     names = space(healthy_text(scenario), scenario.program)
     answers, targets = [], []
-    for inputs, wanted in evaluation.validation(names, scenario.program, scenario.seed):
-        answers.append(answer(scenario, weights, inputs.numpy()))
-        targets.append(wanted.numpy())
+    with trusted:
+        for inputs, wanted in evaluation.validation(names, scenario.program, scenario.seed):
+            answers.append(answer(scenario, weights, inputs.numpy()))
+            targets.append(wanted.numpy())
     return evaluation.task(scenario.program).measure(np.concatenate(answers), np.concatenate(targets))

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from bugzoo.grading import reference
-from bugzoo.grading.baseline import Baseline, trusted
+from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.data_order import looked_up
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.members import Members
 from bugzoo.grading.healthy_step import HealthyStep, updated
 from bugzoo.grading.loop_body import CannotRepeat, candidates, difference
 from bugzoo.grading.other_dropout import Drawn, drawn, draws
-from bugzoo.grading.reference import one_thread
+from bugzoo.grading.reference import one_thread, trusted
 from bugzoo.grading.repairs import repairs
 from bugzoo.grading.tolerances import tolerances
 from bugzoo.running import Run

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from bugzoo.errors import UserError
 from bugzoo.grading import baseline, drawing, each_step, reference, second_run, speed
-from bugzoo.grading.baseline import trusted
 from bugzoo.grading.model import Check
 from bugzoo.grading.readings import measured, spared
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.seeds_together import with_seed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.tolerances import tolerances

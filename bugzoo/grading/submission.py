@@ -9,11 +9,12 @@ import numpy as np
 
 from bugzoo.faults.model import Fault
 from bugzoo.grading import baseline, reference
-from bugzoo.grading.baseline import Baseline, trusted
+from bugzoo.grading.baseline import Baseline
 from bugzoo.grading.evaluation import task
 from bugzoo.grading.evaluation.tasks import TaskKind
 from bugzoo.grading.partial_credit import shows
 from bugzoo.grading.readings import account
+from bugzoo.grading.reference import trusted
 from bugzoo.grading.tolerances import Allowances, tolerances
 from bugzoo.running import Reading, Run
 from bugzoo.scenario import Scenario
