@@ -2,8 +2,9 @@
 
 A repair may draw its random numbers in another order. Then a step's gradient cannot be equal to the healthy one. Here the
 healthy program makes the step with several draws. The gradient has to lie about as far from their mean as they do, at
-every step; no parameter's gradient may be too long, too short or missing on average; and it must not lie nearer than they
-do. A gradient that is equal to the one without any dropout gives the step away at once.
+every step, and each parameter's on average; no parameter's gradient may be too long, too short or missing on average; and
+it must not lie nearer than they do. Two things give a step away at once: the gradient without any dropout, and one that is
+much nearer to the healthy draw of the same random numbers than other draws are, and still not equal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,10 @@ SURE, LEAST = 6.0, 0.1
 """A parameter's gradient is wrong on average if it is off by so many standard errors and by such a share."""
 CALM = 0.02
 """Largest relative difference from the gradient without dropout that counts as equal; draws have to differ by 5 times it."""
+EACH = 1.8
+"""Distance of a parameter's gradient in units of the draws' own, root mean square over the steps; right ones reach 1.3."""
+NEARER = 0.3
+"""Share of the distance between two draws below which the same values were dropped."""
 FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
@@ -45,6 +50,10 @@ class Drawn:
     """The same of each draw: (steps * DRAWS,)."""
     calm: list[int] = field(default_factory=list)
     """Steps whose gradient is that without dropout."""
+    same: dict[int, float] = field(default_factory=dict)
+    """Steps in which the healthy dropout's values are dropped: relative difference of the gradient."""
+    each: dict[str, list[float]] = field(default_factory=dict)
+    """Parameter -> (steps,) distance of its gradient to the mean of the draws, in units of theirs."""
 
     def judged(self) -> tuple[bool, str, float] | None:
         """Return (whether it passes, what was seen, a number); None if nothing was compared."""
@@ -55,6 +64,10 @@ class Drawn:
                 f"At {len(self.calm)} of {len(self.distance)} inspected steps the gradient is the one without dropout."
             )
             return False, saw, float(len(self.calm))
+        if self.same:
+            step = max(self.same, key=lambda at: self.same[at])
+            saw = f"At step {step} dropout drops what it drops in the healthy program, and the gradient differs by "
+            return False, f"{saw}{self.same[step]:.0%}.", self.same[step]
         worst = max(self.distance, key=lambda at: self.distance[at])
         usual = sum(self.distance.values()) / len(self.distance)
         if self.distance[worst] > FAR:
@@ -65,6 +78,10 @@ class Drawn:
             error = spread * sqrt((1 + 1 / DRAWS) / len(off)) * sqrt(DRAWS / (DRAWS - 1))
             if abs(mean) > max(LEAST, SURE * error):
                 return False, f"The gradient of {name} is on average {1 + mean:.0%} of the healthy one.", 1 + mean
+        far = {name: sqrt(_mean([value**2 for value in off])) for name, off in self.each.items()}
+        if far and far[name := max(far, key=lambda one: far[one])] > EACH:
+            saw = f"The gradient of {name} lies on average {far[name]:.1f} times as far from the healthy mean as other dropout "
+            return False, f"{saw}would put it.", far[name]
         if usual < NEAR:
             return (
                 False,
@@ -94,6 +111,10 @@ def drawn(healthy: HealthyStep, steps: Sequence[tuple[Step, list[Tensor]]]) -> D
         room = CALM * _size(calm)
         if _distance(step.gradients, calm) <= room and _distance(others[0], calm) > 5 * room:
             found.calm.append(step.number)
+        own = healthy.mean(step, targets)
+        gap, apart = _distance(step.gradients, own), sqrt(_mean([_distance(one, own) ** 2 for one in others]))
+        if gap < NEARER * apart:
+            found.same[step.number] = gap / _size(own)
     return found
 
 
@@ -125,6 +146,9 @@ def _add(found: Drawn, step: Step, others: list[Tensors]) -> None:
     # a draw is nearer to the mean that it is part of: sqrt((n - 1) / n) for it, sqrt((n + 1) / n) for another one
     found.distance[step.number] = _distance(given, mean) / usual * sqrt((DRAWS - 1) / (DRAWS + 1))
     for name, middle in mean.items():
+        if spread := sqrt(_mean([float((one[name] - middle).square().sum()) for one in others])):
+            apart = float((given[name] - middle).norm()) / spread
+            found.each.setdefault(name, []).append(apart * sqrt((DRAWS - 1) / (DRAWS + 1)))
         size = float((middle * middle).sum())
         if size > 0:
             found.length.setdefault(name, []).append(float((given[name] * middle).sum()) / size - 1)

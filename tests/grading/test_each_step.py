@@ -25,6 +25,7 @@ from bugzoo.watching.steps import read
 SOFTMAX = Scenario("mlp", ("loss/double_softmax",))
 FETCH = "inputs, targets = inputs.to(device), targets.to(device)\n        optimizer.zero_grad()\n"
 LOSS = "loss = F.cross_entropy(logits, targets)"
+NOISE = "[one.grad.add_(torch.randn_like(one), alpha=1e-3) for one in model.parameters()]"
 
 
 def kept(text: str, case: Scenario, number: int = 3):
@@ -110,6 +111,10 @@ def test_dropout_in_another_order_passes_and_less_of_it_does_not():
         (("dropout = 0.2", "dropout = 0.0"), "without dropout"),
         (("dropout = 0.2", "dropout = 0.04"), "less random"),
         (
+            ("        optimizer.step()", f"        {NOISE}\n        optimizer.step()"),
+            "drops what it drops in the healthy",
+        ),
+        (
             (before, before.replace("        logits", "        model.train(step % 5 > 0)\n        logits", 1)),
             "without dropout",
         ),
@@ -144,7 +149,8 @@ def test_the_draws_judge_by_distance_length_and_spread():
     assert good.judged()[0] and not replace(good, distance={1: 1.0, 2: 3.0}).judged()[0]
     assert not replace(good, distance={1: 0.3, 2: 0.4}).judged()[0]
     assert not replace(good, length={"w": [-1.0] * 24}).judged()[0]
-    assert not replace(good, calm=[2]).judged()[0]
+    assert not replace(good, calm=[2]).judged()[0] and not replace(good, same={1: 0.1}).judged()[0]
+    assert replace(good, each={"w": [1.0, 1.5]}).judged()[0] and not replace(good, each={"w": [2.0, 1.9]}).judged()[0]
     assert Drawn().judged() is None
 
 
