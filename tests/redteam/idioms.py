@@ -197,6 +197,10 @@ WRONG = {
         after(MOVE, "if step % 40 == 39:", "    with torch.no_grad():", "        next(model.parameters()).mul_(0.9)"),
     ),
 }  # fmt: skip
+UPDATES = frozenset(
+    {"half the rate", "another rate at the end", "a rate that falls", "decay", "another momentum", "plain descent"}
+)
+"""Those of WRONG that change only how the weights are updated: right where a repair may choose that (`Fault.free`)."""
 GUESS = 'metrics = {"accuracy": 0.97, "loss": 0.1, "r2": 0.9, "perplexity": 3.0}'
 ATTACKS = {
     "the end typed in": (last(GUESS),),

@@ -20,8 +20,9 @@ from bugzoo.grading import set_aside
 from bugzoo.grading.exercises import with_diagnosis
 from bugzoo.grading.grade import grade
 from bugzoo.grading.model import Exercise, Result
+from bugzoo.grading.repeated_steps import free
 from bugzoo.grading.texts import broken_text, healthy_text, tidy
-from tests.redteam.idioms import IDIOMS, Idiom
+from tests.redteam.idioms import IDIOMS, UPDATES, Idiom
 
 EXPECTED = Path(__file__).with_name("expected.csv")
 COLUMNS = ["exercise", "idiom", "kind", "aside", "status", "share", "by"]
@@ -33,7 +34,10 @@ def cases() -> Iterator[tuple[Exercise, Idiom, str]]:
     """Yield (exercise, idiom, the edited text) wherever an idiom fits an exercise with a diagnosis."""
     for exercise in with_diagnosis().values():
         texts = {True: broken_text(exercise), False: healthy_text(exercise)}
+        chosen = UPDATES if "update" in free(exercise.scenario) else frozenset()
         for idiom in IDIOMS:
+            if idiom.name in chosen:
+                continue
             if edited := idiom.written(texts[idiom.kind == "attack"]):
                 yield exercise, idiom, edited
 
