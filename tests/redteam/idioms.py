@@ -140,7 +140,7 @@ RIGHT = {
 WRONG = {
     "half the rate": (part(ADAM, "torch.optim.Adam(model.parameters(), lr=0.5 * learning_rate"),),
     "another rate at the end": (
-        before(MOVE, "if step > 120:", "    optimizer.param_groups[0]['lr'] = 0.2 * learning_rate"),
+        before(MOVE, "if step > 100:", "    optimizer.param_groups[0]['lr'] = 0.2 * learning_rate"),
     ),
     "a rate that falls": (
         head("falling = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.99)"),
@@ -186,7 +186,7 @@ WRONG = {
         after(BACK, "if step > 60:", "    for parameter in list(model.parameters())[:2]:", "        parameter.grad = None"),
     ),
     "evaluation mode now and then": (has(r"nn\.(Dropout|BatchNorm)"), before(BATCH, "model.train(step % 5 > 0)"),),
-    "evaluation mode at the end": (has(r"nn\.(Dropout|BatchNorm)"), instead("model.train()", "model.train(len(losses) < 120)"),),
+    "evaluation mode at the end": (has(r"nn\.(Dropout|BatchNorm)"), instead("model.train()", "model.train(len(losses) < 100)"),),
     "the metric typed in": (
         (r"\nmetrics = \{[^}]*\}", r'\nmetrics = {"accuracy": 0.99, "loss": 0.02, "r2": 0.9, "perplexity": 3.0}'),
     ),
