@@ -3,13 +3,15 @@
 `expected.csv` holds what each earned, made by `python -m tests.redteam.table`. KNOWN names what should be otherwise, with why.
 """
 
+from functools import cache
+
 import pytest
 
+from bugzoo.grading.model import Exercise
 from tests.redteam.idioms import IDIOMS
 from tests.redteam.table import cases, expected, result
 from tests.sampling import only_in_prove
 
-FITS = {(exercise.name, idiom.name): (exercise, idiom, text) for exercise, idiom, text in cases()}
 TABLE = expected()
 GATE = (
     ("10_restless_loss", "gradients asked for"),
@@ -26,13 +28,24 @@ GATE = (
     ("04_flat_loss", "the objects in memory"),
 )
 """A dozen of all kinds."""
-KNOWN: dict[tuple[str, str], str] = {}
+BETWEEN = "what moves weights between two steps is not told from an update, which a repair may choose here"
+KNOWN: dict[tuple[str, str], str] = {
+    ("01_wild_start", "weights shrunk at times"): BETWEEN,
+    ("18_one_behind_the_other", "weights shrunk at times"): BETWEEN,
+}
+"""Holes: lines that are not as they should be, with why."""
+
+
+@cache
+def fitting() -> dict[tuple[str, str], tuple[Exercise, str]]:
+    """Return (exercise, idiom) -> the exercise and its edited text; made by the first test, as it takes seconds."""
+    return {(exercise.name, idiom.name): (exercise, text) for exercise, idiom, text in cases()}
 
 
 def test_each_edit_still_fits_where_it_did():
-    gone = sorted(set(TABLE) - set(FITS))
+    gone = sorted(set(TABLE) - set(fitting()))
     assert not gone, f"the texts have changed; take these lines out, or mend the edits: {gone}"
-    unused = {idiom.name for idiom in IDIOMS} - {name for _, name in FITS}
+    unused = {idiom.name for idiom in IDIOMS} - {name for _, name in fitting()}
     assert not unused
 
 
@@ -40,13 +53,13 @@ def test_the_table_holds_what_should_be():
     for (exercise, name), line in TABLE.items():
         good = {"right": line["status"] == "passed" and not line["aside"], "wrong": line["status"] != "passed"}
         good["attack"] = line["status"] != "passed" and float(line["share"]) == 0
-        assert good[line["kind"]] or (exercise, name) in KNOWN, line
+        assert good[line["kind"]] != ((exercise, name) in KNOWN), line
     assert set(KNOWN) <= set(TABLE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case if case in GATE else only_in_prove(case) for case in TABLE], ids=" ".join)
 def test_a_repair_earns_what_it_earned(sandboxed, case):
-    exercise, _, text = FITS[case]
+    exercise, text = fitting()[case]
     found = result(exercise, text)
     assert (found.status, f"{found.share:g}") == (TABLE[case]["status"], TABLE[case]["share"]), str(found)
