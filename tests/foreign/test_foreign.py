@@ -8,7 +8,7 @@ from .cases import BROKEN, SCRIPTS, TRAPS, healthy
 from .unseen import unseen
 
 QUICK = {
-    "packed_lstm-frozen_layers", "trainer_class-double_softmax", "vae-log_at_step", "lbfgs_closure", "dqn",
+    "packed_lstm-frozen_layers", "trainer_class-double_softmax", "lbfgs_closure", "dqn",
 }  # fmt: skip
 LONG = "gpt_tied"
 """Takes 13 s; in the gate others are drawn, and one of its broken forms is among the quick ones."""
@@ -47,7 +47,7 @@ def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 2))
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 1))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "found", str(report)

@@ -59,6 +59,7 @@ OF_STEPS = {"data at steps", "order", "gradient", "update", "answers at steps"}
 """Checks that compare steps with the healthy program's. They see most tricks as well, each beside its own check."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_lazy_repair_fails(name):

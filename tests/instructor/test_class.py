@@ -155,7 +155,7 @@ def check_csv(path: Path) -> None:
 @pytest.mark.parametrize(
     "chosen",
     [
-        ("a report written by hand", "a result file of its own"),
+        only_in_prove(("a report written by hand", "a result file of its own")),
         only_in_prove(("instruments replaced", "os._exit before the end")),
     ],
 )

@@ -241,6 +241,7 @@ def test_what_is_kept_is_what_a_bare_run_leaves(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare", "kept", "train.py"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.usefixtures("overlays")
 def test_what_is_kept_was_copied_before_the_step_of_a_nan_was_repeated(tmp_path: Path) -> None:
     """Half of a file has been read line by line as well, which then tells no position."""
