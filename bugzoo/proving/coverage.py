@@ -35,7 +35,9 @@ def lacking() -> list[str]:
     waits = ledger.waiting()
     faults = catalogue.catalogue().values()
     found = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
-    found += [*_controls(), *_exercises(), *_left_over()]
+    with code.about_alone():
+        found += [*_controls(), *_exercises()]
+    found += _left_over()
     waits -= {name for fault in faults if standing.stands(fault) for name in waits if is_about(name, fault.id)}
     held = {name for name in waits for text in found if is_about(text, name)}
     said = [text for text in found if not any(is_about(text, name) for name in held)]

@@ -167,7 +167,7 @@ def test_rewording_moves_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(fingerprint, "_ROOT", copy)
 
     def keys() -> dict[str, str]:
-        forget(), code.grading.cache_clear(), code.showing.cache_clear()
+        forget(), code._grading.cache_clear()
         each = {f"{name}, {part.__name__}": part(name) for name in names() for part in (code.measuring, code.judging)}
         return each | {"core": code.core(), "grading": code.grading()}
 
