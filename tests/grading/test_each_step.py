@@ -201,10 +201,10 @@ def test_what_is_wrong_once_an_epoch_is_seen_on_the_drawn_seed():
         "(logits, F.softmax(logits, dim=-1))[([0] * 5 + [1] + [0] * 30)[step % 36]],"  # no decision to run again for
     )
     edit = (LOSS, LOSS.replace("logits,", chosen))
-    result = grade(healthy(SOFTMAX, edit), SOFTMAX, draw=6)
+    result = grade(healthy(SOFTMAX, edit), SOFTMAX, seeds=(0, 1), draw=6)
     assert result.status == "wrong" and result.draw == 6
     saw = next(check.saw for check in result.checks if check.name == "gradient" and not check.passed)
-    assert saw.startswith(f"With seed {other_seed(6, (0, 1, 2))}:"), "none of its 72 steps was drawn before"
+    assert saw.startswith(f"With seed {other_seed(6, (0, 1))}:"), "none of its 72 steps was drawn before"
 
 
 def test_shares_by_block():

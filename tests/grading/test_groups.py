@@ -146,6 +146,7 @@ def test_before_the_diagnosis_a_trap_answers_like_any_exercise():
     assert try_exercise(TRAP, healthy_text(trap)).status == "wrong", "removing what does no harm"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_before_the_diagnosis_a_right_repair_is_told_so_and_earns_nothing():
     right = try_exercise("04_flat_loss", healthy_text(load("04_flat_loss")), seeds=(0, 1))

@@ -74,6 +74,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_what_unpacks_to_more_than_is_read_is_wrong_and_for_a_person(sandboxed):
     result = attempt(MENDED + BOMB)

@@ -95,6 +95,7 @@ def test_a_right_repair_with_decisions_of_its_own_passes(sandboxed, name):
     assert result.passed and [check.status for check in found] == ["passed"], str(result)
 
 
+@pytest.mark.sampled(0)
 def test_without_decisions_of_its_own_nothing_runs_again(sandboxed):
     result, found = later(HEALTHY, seeds=(0,))
     assert result.passed and not found

@@ -25,4 +25,4 @@ def test_other_repairs_than_ours_pass(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in REPAIRS if name not in QUICK])
 def test_and_odd_ones_too(name):
-    must_pass(REPAIRS[name](BROKEN), seeds=(0, 2))
+    must_pass(REPAIRS[name](BROKEN), seeds=(0,))

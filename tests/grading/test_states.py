@@ -56,6 +56,9 @@ def test_passed_on_every_seed_and_as_json():
     told: list[str] = []
     with stages.told(told.append):
         result = must_pass(MENDED, seeds=(0, 1))
+    told_before = sealed(result)  # the diagnosis
+    assert [state(told_before, group) for group in GROUPS] == ["passed"] * 5
+    assert not told_before.share and not any(check.saw or check.number is not None for check in told_before.checks)
     assert "training with seed 1" in told and "which is drawn now" in "".join(told), told
     found = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert found["status"] == "passed" and found["share"] == 1.0 and found["seconds"] > 0

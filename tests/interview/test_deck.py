@@ -44,7 +44,7 @@ def test_an_unknown_case():
 
 @pytest.mark.parametrize("fault", [one.id for one in faults.catalogue().values() if not one.needs.cuda])
 def test_nothing_that_the_candidate_gets_names_the_fault(fault):
-    for program in fits(faults.load(fault)):
+    for program in fits(faults.load(fault))[:2]:
         case = deck.draw(1, fault, program)
         shown = "\n".join([brief(case, 5), case.scenario.source, case.ticket]).lower()
         for secret in (fault, fault.split("/")[1], case.fault.title.lower()):

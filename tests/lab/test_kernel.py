@@ -132,7 +132,6 @@ def test_a_crash_shows_its_own_lines_and_the_next_run_works(kernel: Kernel) -> N
     assert said.split() == ["crashed", "False", "non_finite"]
 
 
-@pytest.mark.sampled(0)
 def test_sliders_move_while_a_run_goes_on_and_count_from_the_next(kernel: Kernel) -> None:
     said = kernel.run(
         "panel = lab.break_it(SICK, pace=100)\n"
@@ -190,7 +189,7 @@ def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path)
         manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize(("extra", "wanted"), [only_in_prove({}, "1"), only_in_prove({"OMP_NUM_THREADS": "2"}, "2")])
+@pytest.mark.parametrize(("extra", "wanted"), [({}, "1"), only_in_prove({"OMP_NUM_THREADS": "2"}, "2")])
 def test_a_notebook_computes_with_one_thread_as_the_texts_were_measured(
     tmp_path: Path, extra: dict[str, str], wanted: str
 ) -> None:

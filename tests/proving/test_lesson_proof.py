@@ -108,6 +108,7 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     assert said in problem
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interview import test_play
+from tests.sampling import only_in_prove
 
 ROOT = Path(__file__).resolve().parents[2]
 FORBIDDEN = '''\
@@ -158,10 +159,11 @@ for epoch in range(5):
 
 
 @pytest.mark.slow
-def test_a_checkup_finds_the_bug_without_linux(portable, tmp_path):
+@pytest.mark.parametrize("more", [("--no-rerun",), only_in_prove(())], ids=["one run", "further runs"])
+def test_a_checkup_finds_the_bug_without_linux(portable, tmp_path, more):
     run, _ = portable
     (tmp_path / "train.py").write_text(SCRIPT)
-    done = run("-m", "bugzoo", "checkup", "train.py", "--json", "-")
+    done = run("-m", "bugzoo", "checkup", "train.py", "--json", "-", *more)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     assert found["suspects"][0]["cause"] == "loop/stale_gradients"

@@ -135,7 +135,7 @@ def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "mine").mkdir()
     file = tmp_path / "mine" / "train.py"
     file.write_text(WRITERS[name].source)
-    report = checkup(file, budget=60)
+    report = checkup(file)
     assert report.run is not None and report.run.writes is not None and not report.run.writes.apart
     assert {path.name for path in bare.parent.iterdir()} == {path.name for path in file.parent.iterdir()}
     for path in bare.parent.iterdir():
