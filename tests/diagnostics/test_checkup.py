@@ -68,6 +68,7 @@ def test_a_crash_names_its_line(tmp_path):
     assert (report.suspects[0].cause, report.suspects[0].line) == ("graph/leaf_changed_in_place", 12)
 
 
+@pytest.mark.slow
 def test_much_text_and_forks_do_no_harm(tmp_path):
     report = run(tmp_path, tail="import os\nif os.fork() == 0:\n    os._exit(0)\nos.wait()\nprint('x' * 20_000_000)")
     assert report.outcome == "nothing"
@@ -86,6 +87,7 @@ def test_a_missing_file_is_said_so(tmp_path):
         checkup(tmp_path / "nothing.py")
 
 
+@pytest.mark.slow
 def test_drift_between_runs_is_found_by_running_twice(tmp_path):
     report = run(tmp_path, head="torch.seed()\nfor i in range(20):", most_reruns=1)
     assert report.suspects[0].cause == "reproducibility/unseeded"

@@ -71,6 +71,7 @@ def test_right_repairs_in_other_words_are_equal_step_by_step():
     assert all(check.passed for check in checks(run, SOFTMAX, twin(SOFTMAX)))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("edit", "name"),
@@ -162,6 +163,7 @@ def test_renamed_layers_are_told_by_their_order_and_another_model_is_not_graded(
     assert check.status == "cannot be graded" and "other shapes" in check.saw
 
 
+@pytest.mark.slow
 def test_steps_that_hide_their_batch_are_not_passed_over():
     hidden = "logits = model(inputs)\n        loss ="
     peek = "model(inputs[:1]) if epoch in (2, 3) else None\n        " + hidden
@@ -169,6 +171,7 @@ def test_steps_that_hide_their_batch_are_not_passed_over():
     assert check.status == "cannot be graded" and "of 24 drawn steps" in check.saw
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("epochs", ["(2, 3)", "(5,)"], ids=["in the middle", "at the end"])
 def test_a_forward_pass_that_calls_no_hook_hides_no_step(epochs):

@@ -70,6 +70,7 @@ def test_results_of_before_are_still_read():
     assert "NO  Loss on new data: too high; what passes: less" in str(Result.from_json(whole))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "last"), [only_in_prove((0, 1), "passed"), ((0,), "not asked")])
 def test_a_right_repair_passes_every_group(seeds, last):
     assert states(must_pass(MENDED, seeds=seeds)) == ["passed"] * 4 + [last]

@@ -79,6 +79,7 @@ def test_and_no_repair_where_they_are_added_to_the_old_ones():
     assert "fresh_gradient" in failed(must_fail(BROKEN.replace(BACK, ASKED + added)))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("source", "said"),

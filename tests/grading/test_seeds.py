@@ -57,6 +57,7 @@ def test_one_that_is_ill_on_another_seed_is_refused_and_each_seed_has_its_readin
     assert seen[0].readings.keys() == seen[1].readings.keys()
 
 
+@pytest.mark.slow
 def test_a_wrong_one_needs_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends with the first seed's run: no other seed, no drawn seed, no second start and no dropout drawn again."""
     jobs: list[Any] = []

@@ -27,6 +27,7 @@ def graded(source: str) -> tuple[str, list[str]]:
     return done.stdout, done.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_the_answer_stands_alone_on_stdout_and_the_stages_on_stderr():
     out, err = graded(f"{BROKEN}\nunused = 1\n")
     assert Result.from_json(json.loads(out)).status == "wrong" and len(out.splitlines()) == 1

@@ -63,6 +63,7 @@ def replayed(name: str, secret: str) -> float:
     return found(inputs, targets, drawn, answers)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", GRADED)
 def test_whoever_replays_the_graders_draw_gets_other_examples(name, sandboxed):

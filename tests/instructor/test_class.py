@@ -18,7 +18,7 @@ from bugzoo.errors import UserError
 from bugzoo.instructor import grade_class, tasks
 from bugzoo.proving.attacks import attacks
 from tests.cli.conftest import bugzoo  # noqa: F401
-from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, plain_loss, text
+from tests.instructor.class_of import PATCH, answer, by_buttons, cell, clear_gradients, hand_in, text
 from tests.sampling import only_in_prove
 
 NAME = "week_3"
@@ -31,13 +31,14 @@ def made(week: Path, kind: str = "student") -> dict[str, Any]:
 
 
 def hand_in_class(week: Path, folder: Path) -> None:
-    """The solution, a half-repair, nothing done, no JSON, a dishonest one, one in disorder, and two files of one student.
+    """The solution, a half-repair in disorder, nothing done, no JSON, a dishonest one, and two files of one student.
 
     Hal pressed the button and saved, and repaired nothing. Ida did the same, and typed another finding beside it.
     """
     hand_in(folder, "ada", made(week, "solution"), NAME)
     half = made(week)
     clear_gradients(half)
+    half["cells"].reverse()
     hand_in(folder, "ben", half, NAME)
     hand_in(folder, "cem", made(week), NAME)
     hand_in(folder, "dot", json.dumps(made(week))[:-300], NAME)
@@ -45,11 +46,6 @@ def hand_in_class(week: Path, folder: Path) -> None:
     cell(attack, "program-settings")["source"] = [text(attack, "program-settings"), "\n", PATCH]
     cell(attack, "repair")["source"] = ["7.0"]
     hand_in(folder, "eve", attack, NAME)
-    disorder = made(week)
-    clear_gradients(disorder)
-    plain_loss(disorder)
-    disorder["cells"].reverse()
-    hand_in(folder, "fay", disorder, NAME)
     hand_in(folder, "gus", made(week), NAME)
     (folder / "gus.ipynb").write_text(json.dumps(made(week)))
     pressed = by_buttons(week, NAME, repaired=False)
@@ -76,7 +72,7 @@ def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest
     given = [folder, "--assignment", week, "--csv", tmp_path / "book.csv", "--students", tmp_path / "class.csv"]
     given += ["--json", tmp_path / "all.json", "--results", tmp_path / "kept"]
     missed = bugzoo("grade", *map(str, given))  # the list has only Ada; Gus has a folder and a file; Zed nothing
-    assert missed.code == 2 and "9 hand-ins without a student, 1 student without a hand-in" in missed.err
+    assert missed.code == 2 and "8 hand-ins without a student, 1 student without a hand-in" in missed.err
     assert not (tmp_path / "book.csv").exists() and not (tmp_path / "kept").exists()
     given += ["--unmatched", "ok"]
     env = {"TMPDIR": str(temporary)}
@@ -99,9 +95,9 @@ def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     second = bugzoo("grade", *map(str, given))
     out, said = second.out, second.err
-    assert second.code == 1 and "2 of 10 could not be graded: dot, gus" in said, said
-    assert "1 of 10 used more than plain PyTorch; `--allow NAME` grades them: eve" in said, said
-    assert "graded: 9 of 9" in said
+    assert second.code == 1 and "2 of 9 could not be graded: dot, gus" in said, said
+    assert "1 of 9 used more than plain PyTorch; `--allow NAME` grades them: eve" in said, said
+    assert "graded: 8 of 8" in said
     # what could be graded before was not graded again
     found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
     for name, when in done.items():
@@ -116,17 +112,17 @@ def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
     assert {name: one["state"] for name, one in found.items()} == {
         "ada": "passed", "ben": "wrong", "cem": "not attempted", "dot": "cannot be graded", "eve": "for a person",
-        "fay": "passed", "gus": "cannot be graded", "hal": "wrong", "ida": "wrong", "zed": "not handed in",
+        "gus": "cannot be graded", "hal": "wrong", "ida": "wrong", "zed": "not handed in",
     }  # fmt: skip
     assert {name: one["points"] for name, one in found.items()} == {
-        "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": None, "fay": 7.0, "gus": None,
+        "ada": 10.0, "ben": 2.1, "cem": 0.0, "dot": None, "eve": None, "gus": None,
         "hal": 3.0, "ida": 0.75, "zed": 0.0,
     }  # fmt: skip
     assert "not valid JSON" in found["dot"]["message"] and "keep the one that counts" in found["gus"]["message"]
     assert found["dot"]["notes"][0].startswith("cannot be graded: ") and found["zed"]["notes"] == ["not handed in"]
     assert any("'repair' was changed" in note for note in found["eve"]["notes"])
     assert "`import bugzoo.diagnostics as rooms`" in found["eve"]["notes"][0] and found["eve"]["repair"] is None
-    assert any("out of order" in note for note in found["fay"]["notes"])
+    assert any("out of order" in note for note in found["ben"]["notes"])
     unknown = "left over: no student in the class list has this name or number"
     assert found["hal"]["notes"] == [unknown] and found["ida"]["notes"] == [
         unknown,

@@ -147,6 +147,7 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
     assert report.ok and report.cached == 4 + len(ends(load(NAME)))
 
 
+@pytest.mark.slow
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
     grader(lambda name, source, diagnosis, **_: _right(name, source, {"cause": filled(load(name))["cause"]}))
     proof = check(["17"]).proofs[0]

@@ -94,6 +94,7 @@ STALE = [
 """File, place in it, what is written there, and what is said of it."""
 
 
+@pytest.mark.slow
 def test_what_is_stale_is_told(whole) -> None:
     """One ledger, which is spoiled and mended again for each case."""
     for name, path, value, told in STALE:
@@ -124,6 +125,7 @@ def test_what_is_left_over_is_told(whole) -> None:
     assert coverage.lacking() == ["proofs/matrix.md does not match the entries beside it; type `bugzoo verify`"]
 
 
+@pytest.mark.slow
 def test_what_waits_for_its_proof_is_not_missed_and_not_forgotten(whole) -> None:
     file = whole / "faults" / "loss" / "double_softmax.json"
     told = json.loads(file.read_text())

@@ -134,6 +134,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize(
     ("what", "said"),

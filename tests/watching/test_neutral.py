@@ -88,6 +88,7 @@ def short(name: str) -> dict[str, object]:
 QUICK = ("mlp", "mini_transformer", "sentiment_lstm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name in QUICK else only_in_prove(name) for name in programs.names()])
 def test_programs(name):
     if programs.load(name).facts.get("ranks", 1) > 1:
