@@ -76,6 +76,7 @@ def test_what_failed_is_told_in_the_last_lines_and_what_failed_once_is_flaky(tmp
     assert (tmp_path / "artefacts" / "junit-beside.xml").is_file()
 
 
+@pytest.mark.sampled(0)
 def test_a_flaky_test_alone_leaves_it_green(tmp_path: Path) -> None:
     text = MIXED.replace("@pytest.mark.serial", "").replace("1 + 1 == 3", "1 + 1 == 2").replace("os._exit(7)", "pass")
     code, lines = gate(tmp_path, text, "--unit")
@@ -94,6 +95,7 @@ def test_no_test_is_no_green(tmp_path: Path) -> None:
     assert "ERROR no test ran" in lines
 
 
+@pytest.mark.sampled(0)
 def test_a_test_that_waits_for_ever_is_ended(tmp_path: Path) -> None:
     pytest.importorskip("pytest_timeout", reason="pytest-timeout is not installed")
     text = "import threading\ndef test_waits(): threading.Event().wait()\ndef test_fine(): pass\n"

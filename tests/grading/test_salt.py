@@ -51,6 +51,7 @@ def test_each_salt_draws_other_examples_and_none_draws_those_of_the_proofs(scena
     assert not equal(drawn(other, "one"), drawn(scenario, "one"))
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_the_healthy_twin_is_measured_on_the_same_draw(sandboxed, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))

@@ -100,11 +100,11 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
     ],
 )
 def test_other_tasks_are_proved_and_graded(
-    bugzoo: Any,
+    bugzoo: Any,  # noqa: F811
     tmp_path: Path,
     program: str,
     fault: str,
-    graded_too: bool,  # noqa: F811
+    graded_too: bool,
 ) -> None:
     """Regression, a training in two runs, and one on two ranks: built, and the whole class graded as it must be."""
     week = tmp_path / "OUT"

@@ -64,7 +64,14 @@ def grade(*arguments: object, **own: Any) -> subprocess.Popen:
 
 @sandboxed
 @pytest.mark.slow
-def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+@pytest.mark.parametrize("stopped", [False, only_in_prove(True)], ids=["a class", "a class, stopped once"])
+def test_class(
+    bugzoo: Callable,  # noqa: F811
+    week: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stopped: bool,
+) -> None:
     folder, temporary = tmp_path / "submitted", tmp_path / "temporary"
     temporary.mkdir()
     hand_in_class(week, folder)
@@ -75,38 +82,49 @@ def test_class(bugzoo: Callable, week: Path, tmp_path: Path, monkeypatch: pytest
     assert missed.code == 2 and "8 hand-ins without a student, 1 student without a hand-in" in missed.err
     assert not (tmp_path / "book.csv").exists() and not (tmp_path / "kept").exists()
     given += ["--unmatched", "ok"]
-    env = {"TMPDIR": str(temporary)}
-
-    # stopped when the first results are there
-    first = grade(*given, env=env)
-    deadline = time.monotonic() + 300
     kept = tmp_path / "kept" / NAME
-    while not list(kept.glob("*.json")) and first.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
-    first.send_signal(signal.SIGINT)
-    _, said = first.communicate(timeout=120)
-    done = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
-    if first.returncode != 1:  # a very quick machine may have come to the end
-        assert first.returncode == 130 and "The same command continues from there" in said, said
-        assert "Traceback" not in said
-        assert not (tmp_path / "book.csv").exists() and done
-    assert not list(kept.glob(".*")) and not list(temporary.glob("bugzoo-*"))
-
+    done = interrupted(given, kept, temporary, tmp_path / "book.csv") if stopped else {}
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     second = bugzoo("grade", *map(str, given))
     out, said = second.out, second.err
     assert second.code == 1 and "2 of 9 could not be graded: dot, gus" in said, said
     assert "1 of 9 used more than plain PyTorch; `--allow NAME` grades them: eve" in said, said
     assert "graded: 8 of 8" in said
-    # what could be graded before was not graded again
     found = {one["student"]: one for one in json.loads((tmp_path / "all.json").read_text())["students"]}
-    for name, when in done.items():
-        if found[name.removesuffix(".json")]["points"] is not None:
-            assert (kept / name).stat().st_mtime_ns == when
+    assert not regraded(done, kept, found)
     check_outcome(found)
     check_csv(tmp_path / "book.csv")
     assert all(name in out for name in (*found, "of 10", str(kept)))
     assert not list(temporary.glob("bugzoo-*"))
+    done = times(kept)
+    assert bugzoo("grade", *map(str, given)).code == 1 and done and not regraded(done, kept, found)
+
+
+def times(kept: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+
+
+def regraded(done: dict[str, int], kept: Path, found: dict[str, dict[str, Any]]) -> list[str]:
+    """Whose results were written again, although they could be graded before."""
+    graded = {name: when for name, when in done.items() if found[name.removesuffix(".json")]["points"] is not None}
+    return [name for name, when in graded.items() if (kept / name).stat().st_mtime_ns != when]
+
+
+def interrupted(given: list[object], kept: Path, temporary: Path, book: Path) -> dict[str, int]:
+    """Stop the command when its first results are there; return when each was written."""
+    first = grade(*given, env={"TMPDIR": str(temporary)})
+    deadline = time.monotonic() + 300
+    while not list(kept.glob("*.json")) and first.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate(timeout=120)
+    done = times(kept)
+    if first.returncode != 1:  # a very quick machine may have come to the end
+        assert first.returncode == 130 and "The same command continues from there" in said, said
+        assert "Traceback" not in said
+        assert not book.exists() and done
+    assert not list(kept.glob(".*")) and not list(temporary.glob("bugzoo-*"))
+    return done
 
 
 def check_outcome(found: dict[str, dict[str, Any]]) -> None:
