@@ -82,7 +82,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
     made.end()
 
 
-def test_nothing_that_is_missing_costs_anything_and_a_slip_is_shown_once(kernel: Kernel) -> None:
+def test_nothing_that_is_missing_costs_anything(kernel: Kernel) -> None:
     first = kernel.run("repair")
     assert FREE in first and "Run the notebook's cells from the top" in first and first.endswith("0.0")
     assert "not attempted" in kernel.run("diagnosis")
@@ -102,7 +102,6 @@ def test_nothing_that_is_missing_costs_anything_and_a_slip_is_shown_once(kernel:
     edited = kernel.run(kernel.cells["repair"].replace(NAME, "04_flat_los").replace('")', '", program="x = 1")'))
     assert FREE in edited and NAME in edited
     assert record.standing() == {} and "Error" not in kernel.run("hypothesis")
-    a_slip_is_shown_once(kernel)
 
 
 @pytest.mark.sampled(0)
@@ -186,8 +185,7 @@ def test_cells_out_of_order_are_put_in_order_and_a_slip_is_no_verdict_on_the_tra
     assert "### Look-alikes" in given_up and "10_restless_loss" in given_up
 
 
-def a_slip_is_shown_once(kernel: Kernel) -> None:
-    """In a program's cell; and the cell has failed."""
+def test_a_slip_in_a_programs_cell_is_shown_once_and_the_cell_has_failed(kernel: Kernel) -> None:
     text = "%%program Settings\nseed = 0 +"
     kernel.run("setup")
     shown = kernel.run(text)
