@@ -69,6 +69,7 @@ explore: .venv/.installed-test
 	@$(GATE) --explore $(TEST_ARGS)
 
 check: .venv/.installed-test
+	$(BIN)/python -m pyright
 	$(BIN)/bugzoo check
 	$(BIN)/bugzoo verify
 	$(BIN)/bugzoo lessons check

@@ -8,6 +8,7 @@ Modules are read, not imported. A name that is looked up at run time is not foun
 
 import ast
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from pathlib import Path
@@ -56,19 +57,26 @@ def reached(*roots: str, without: Iterable[str] = (), words: bool = False) -> se
         if _file(module) is None or (name and name not in _module(module).nodes | _module(module).imports):
             raise LookupError(f"there is no {root}")
         waiting += list(_resolve(module, name or None))
+    rooms = tuple(f"{room}." for room in without)
     found: set[Place] = set()
     while waiting:
         place = waiting.pop()
-        if place in found or any(f"{place[0]}.".startswith(f"{room}.") for room in without):
-            continue
-        found.add(place)
-        waiting.append((place[0], ""))
-        for module, name in _module(place[0]).uses(place[1], words):
-            places = list(_resolve(module, name))
-            if not places and module != place[0] and _file(module) and not (name or "").startswith("__"):
-                raise LookupError(f"{place[0]} uses {module}.{name}, which is not found")
-            waiting += places
+        if place not in found and not f"{place[0]}.".startswith(rooms):
+            found.add(place)
+            waiting += _needed(place, words)
     return found
+
+
+@cache
+def _needed(place: Place, words: bool) -> tuple[Place, ...]:
+    """Return the places that one place needs itself. Raises LookupError for a name that is not found."""
+    needed: set[Place] = {(place[0], "")}
+    for module, name in _module(place[0]).uses(place[1], words):
+        places = list(_resolve(module, name))
+        if not places and module != place[0] and _file(module) and not (name or "").startswith("__"):
+            raise LookupError(f"{place[0]} uses {module}.{name}, which is not found")
+        needed.update(places)
+    return tuple(needed)
 
 
 def _resolve(module: str, name: str | None) -> Iterator[Place]:
@@ -176,9 +184,9 @@ class _Module:
 
 def _walk(top: ast.AST, skipped: Set[ast.AST]) -> Iterator[ast.AST]:
     """Yield nodes like `ast.walk`, without the skipped ones."""
-    waiting = [top]
+    waiting = deque([top])
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if node not in skipped:
             yield node
             waiting += ast.iter_child_nodes(node)

@@ -27,14 +27,23 @@ def said(body: Sequence[ast.stmt]) -> set[ast.AST]:
     """Return the outermost message expressions in these statements of one module."""
     nodes = [node for one in body for node in ast.walk(one)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
+    if not any(_name(call) in SAYS for call in calls):
+        return set()
+    parts: dict[ast.AST, list[ast.AST]] = {}
+
+    def within(text: ast.AST) -> list[ast.AST]:
+        if text not in parts:
+            parts[text] = list(ast.walk(text))
+        return parts[text]
+
     functions = [_Function(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     names = Counter(one.name for one in functions)
     while True:  # every variable counts as a text until another use of it is found
         passed_on = {one.name: one.places() for one in functions if names[one.name] == 1}  # else it is ambiguous
         found: set[ast.AST] = {text for call in calls for text in _texts(call, passed_on)}
         found |= {value for one in functions for name in one.texts for value in one.values[name]}
-        found = {one for one in found if not any(isinstance(node, _BINDING) for node in ast.walk(one))}
-        inside = {node for one in found for node in ast.walk(one)}
+        found = {one for one in found if not any(isinstance(node, _BINDING) for node in within(one))}
+        inside = {node for one in found for node in within(one)}
         if not any([one.keep(inside) for one in functions]):
             return found
 
@@ -74,10 +83,13 @@ class _Function:
         return kept != before
 
 
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
 def _texts(call: ast.Call, passed_on: dict[str, tuple[int, ...]]) -> Iterator[ast.expr]:
     """Yield the texts among the arguments of a call."""
-    own = isinstance(call.func, ast.Name)
-    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    own, name = isinstance(call.func, ast.Name), _name(call)
     places = SAYS.get(name) or (passed_on.get(name, ()) if own else ())
     if any(isinstance(one, ast.Starred) for one in call.args):  # positions are not known
         return

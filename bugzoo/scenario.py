@@ -92,8 +92,18 @@ def misfit(fault: Fault, program: str) -> str:
     """Return why a fault does not fit a program, in one sentence. Empty if it fits."""
     # all inputs of the cached function; a Fault itself cannot be hashed
     return _misfit(
-        fault.id, repr(fault.edits), program, fault.needs.ranks, fault.not_on.get(program, ""), _Unhashed(fault)
+        fault.id, _told(fault.edits), program, fault.needs.ranks, fault.not_on.get(program, ""), _Unhashed(fault)
     )
+
+
+_texts: dict[int, tuple[object, str]] = {}
+"""Edits by identity, and their text: to write it takes longer than what is asked about them."""
+
+
+def _told(edits: Any) -> str:
+    if (known := _texts.get(id(edits))) is None or known[0] is not edits:
+        known = _texts[id(edits)] = (edits, repr(edits))
+    return known[1]
 
 
 @lru_cache(maxsize=256)

@@ -128,7 +128,7 @@ def test_an_interview_is_open_until_it_ends():
 
 
 @pytest.mark.slow
-def test_eight_processes_at_once_lose_nothing(data, tmp_path):
+def test_four_processes_at_once_lose_nothing(data, tmp_path):
     """All of them find a file without tables at the same moment, and want to make them."""
     code = """if True:
         import sys, time
@@ -141,7 +141,7 @@ def test_eight_processes_at_once_lose_nothing(data, tmp_path):
             assert record.attempt("01", "repair", "wrong", 0.0, 7.0)
     """
     go = tmp_path / "go"
-    started = [subprocess.Popen([sys.executable, "-c", code, str(go)], stdout=subprocess.PIPE) for _ in range(8)]
+    started = [subprocess.Popen([sys.executable, "-c", code, str(go)], stdout=subprocess.PIPE) for _ in range(4)]
     for one in started:
         assert one.stdout and one.stdout.readline() == b"ready\n"
     data.mkdir()
@@ -149,8 +149,8 @@ def test_eight_processes_at_once_lose_nothing(data, tmp_path):
         held.execute("begin immediate")  # they can read that there is nothing, and have to wait for writing
         go.touch()
         time.sleep(0.5)
-    assert [len(one.communicate(timeout=120)) and one.returncode for one in started] == [0] * 8
-    assert record.standing()["01"]["attempts"] == 8 * 10
+    assert [len(one.communicate(timeout=120)) and one.returncode for one in started] == [0] * 4
+    assert record.standing()["01"]["attempts"] == 4 * 10
 
 
 def _broken(data: Path) -> None:

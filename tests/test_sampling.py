@@ -41,7 +41,9 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[pytest.Item
     seen = Collected()
     ini = file.with_name("pytest.ini")
     ini.write_text("[pytest]\nmarkers = sampled(n): as many\n", encoding="utf-8")
-    code = pytest.main(["--collect-only", "-q", "-c", str(ini), "-p", "no:cacheprovider", str(file)], plugins=[seen])
+    code = pytest.main(
+        ["--collect-only", "-q", "-c", str(ini), "-p", "no:cacheprovider", "-p", "no:nbval", str(file)], plugins=[seen]
+    )
     assert code == 0 and len(seen.items) == 45
     yield seen.items
 

@@ -50,17 +50,27 @@ PHRASES = {
 }
 """Coined phrases, and the term that an engineer would search for."""
 _EDGE = r"(?<![\w/`.\"'_])(?:{})(?![\w/_])"
-COINED = {re.escape(phrase): term.name for term in TERMS for phrase in term.instead_of}
+COINED = {phrase: term.name for term in TERMS for phrase in term.instead_of}
 """What stood for a term of the glossary."""
-RULES = [(re.compile(_EDGE.format(one), re.IGNORECASE), say) for one, say in (SPELLING | PHRASES | COINED).items()]
+
+
+def _rule(pattern: str) -> re.Pattern[str]:
+    return re.compile(_EDGE.format(pattern), re.IGNORECASE)
+
+
+RULES = [("", _rule(one), say) for one, say in (SPELLING | PHRASES).items()]
+RULES += [(one.lower(), _rule(re.escape(one)), say) for one, say in COINED.items()]
+"""(what a text must hold in small letters, before the pattern is tried; the pattern; what to write)."""
 
 
 def wrong(text: str) -> Iterator[tuple[str, str]]:
     """(what was found, what to write) for each break of a rule in a text; code between backticks is not read."""
     text = re.sub(r"`[^`]*`", "`code`", text)
-    for pattern, say in RULES:
-        for found in pattern.finditer(text):
-            yield found.group(), say
+    small = text.lower()
+    for holds, pattern, say in RULES:
+        if holds in small:
+            for found in pattern.finditer(text):
+                yield found.group(), say
 
 
 def sentences(text: str) -> list[str]:

@@ -63,6 +63,11 @@ def ready() -> None:
 
 def declared(name: str) -> dict[str, Any]:
     """COST, RERUNS and the like of an instrument, and "__doc__": read without an import, which would import torch."""
+    return dict(_declared(name))
+
+
+@cache
+def _declared(name: str) -> dict[str, Any]:
     tree = parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     said = {
         target.id: node.value.value

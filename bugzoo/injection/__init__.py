@@ -281,14 +281,22 @@ def _not_python(source: str) -> str:
 
 def _check_compiles(source: str, label: str) -> None:
     """Check like check_syntax, including errors that only the compiler finds, such as a repeated argument."""
+    if wrong := _not_compiled(source):
+        raise UserError(f"{label} is not valid Python: {wrong}.")
+
+
+@lru_cache(maxsize=1024)
+def _not_compiled(source: str) -> str:
+    """Return why the text does not compile, empty if it does. Cached, because proofs make the same texts many times."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the script's own warnings, such as an invalid escape
-            compile(source, label, "exec", dont_inherit=True)
+            compile(source, "<edited>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        raise UserError(f"{label} is not valid Python: {error.msg} (line {error.lineno}).") from None
+        return f"{error.msg} (line {error.lineno})"
     except ValueError as error:
-        raise UserError(f"{label} is not valid Python: {error}.") from None
+        return str(error)
+    return ""
 
 
 def diff(before: str, after: str, label: str = "train.py") -> str:

@@ -31,7 +31,12 @@ class Program:
 
 def names() -> list[str]:
     """Every program, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.py") if not path.stem.startswith("_"))
+    return list(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.py") if not path.stem.startswith("_")))
 
 
 @cache

@@ -172,7 +172,10 @@ def of_an_end(case: Exercise) -> Iterator[Trial]:
     yield Trial(case.name, VIEWS, "", "")
     if case.decoy:
         yield Trial(case.name, DECOY, "", "")
+    others = case.breaks or case.decoy or case.second
     for trial in trials(case):
+        if not others and trial.kind not in ("solution", "unsolved"):
+            break  # those come first, and the others need their texts made
         if trial.kind in ("solution", "unsolved") or (trial.kind == "correct" and case.breaks):
             yield trial
         elif trial.kind == HALF and trial.name.endswith(PLAIN):

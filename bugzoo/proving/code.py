@@ -1,7 +1,9 @@
 """Hashes of the code that a proof depends on, read from the files so that no check has to import torch."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -37,8 +39,23 @@ SCREEN = (
 """Code behind a notebook's cells that never learns which fault it is."""
 
 
+_about_alone = ContextVar("about_alone", default=False)
+
+
+@contextmanager
+def about_alone() -> Iterator[None]:
+    """Within the block the hashes below are empty, so that keys say only what was proved, and take no seconds."""
+    before = _about_alone.set(True)
+    try:
+        yield
+    finally:
+        _about_alone.reset(before)
+
+
 def core() -> str:
     """Return the hash of the code that runs and watches."""
+    if _about_alone.get():
+        return ""
     return code_of(*CORE, without=ASIDE)
 
 
@@ -52,9 +69,13 @@ def judging(name: str) -> str:
     return code_of(f"bugzoo.diagnostics.{name}:judge")
 
 
-@cache
 def grading() -> str:
     """Return the hash of the code that runs, measures and judges a submission."""
+    return "" if _about_alone.get() else _grading()
+
+
+@cache
+def _grading() -> str:
     roots = [
         "bugzoo.grading.grade:grade_exercise",
         "bugzoo.grading.quick:quick",
@@ -71,9 +92,13 @@ SHOWN = ("cell", "groups", "workbench", "looks", "healthy", "debrief", "five_for
 """Modules of grading whose output a learner sees."""
 
 
-@cache
 def showing() -> str:
     """Return the hash of the code whose output a learner sees in an exercise, and of the search for names."""
+    return "" if _about_alone.get() else _showing()
+
+
+@cache
+def _showing() -> str:
     others = {f"bugzoo.grading.{name}" for name in _below("grading") if name not in SHOWN} | {
         "bugzoo.grading.exercises"
     }
@@ -89,6 +114,8 @@ def _below(room: str) -> list[str]:
 
 def instruments(names: Iterable[str]) -> list[tuple[str, str, str]]:
     """Return (name, measuring, judging) of each, in alphabetical order."""
+    if _about_alone.get():
+        return []
     return [(name, measuring(name), judging(name)) for name in sorted(names)]
 
 

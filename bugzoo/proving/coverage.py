@@ -10,7 +10,7 @@ from bugzoo.diagnostics import instrument
 from bugzoo.faults.model import Fault
 from bugzoo.grading.exercises import exercises
 from bugzoo.proving import code, ledger, look_alikes, standing, tried
-from bugzoo.proving.cells import SEEDS, control_key, device_of, judge_full, judge_seeds, named
+from bugzoo.proving.cells import SEEDS, control_about, device_of, judge_full, judge_seeds, named
 from bugzoo.proving.check import Proof, judge, key_of, prove_one, work_of
 from bugzoo.proving.completeness import is_about, lacks, of_fault
 from bugzoo.proving.look_alikes import Pair, pairs
@@ -35,7 +35,9 @@ def lacking() -> list[str]:
     waits = ledger.waiting()
     faults = catalogue.catalogue().values()
     found = [text for fault in faults if not standing.stands(fault) for text in of_fault(fault)]
-    found += [*_controls(), *_exercises(), *_left_over()]
+    with code.about_alone():
+        found += [*_controls(), *_exercises()]
+    found += _left_over()
     waits -= {name for fault in faults if standing.stands(fault) for name in waits if is_about(name, fault.id)}
     held = {name for name in waits for text in found if is_about(text, name)}
     said = [text for text in found if not any(is_about(text, name) for name in held)]
@@ -44,7 +46,7 @@ def lacking() -> list[str]:
 
 def _controls() -> Iterator[str]:
     for program in programs.names():
-        key = {"full": control_key(program)}
+        key = {"full": control_about(program)}
         yield from lacks(
             f"healthy {program}", ledger.read("programs", program), key, f"bugzoo verify --program {program}"
         )

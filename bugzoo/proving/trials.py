@@ -42,14 +42,14 @@ def of_texts(broken: str, healthy: str, fault: Fault, params: Params) -> Iterato
     For a trap the solution is the text as it is, and the failing ones are built from a pretence that breaks it.
     """
     right = {"solution": broken if fault.trap else healthy}
+    yield Trial("", "solution", "solution", right["solution"])
+    if not fault.trap:
+        yield Trial("", "unsolved", "as handed out", broken)
     spared = {"the healthy text": healthy} if fault.trap else {}
     for name, text in (spared | repairs(broken, fault, params)).items():
         if not any(same_program(text, other) for other in right.values()):  # on some programs two repairs are the same
             right[name] = text
-    for name, text in right.items():
-        yield Trial("", "solution" if name == "solution" else "correct", name, text)
-    if not fault.trap:
-        yield Trial("", "unsolved", "as handed out", broken)
+            yield Trial("", "correct", name, text)
     own = pretences(broken, fault, params)
     for name, text in (own | generic(broken, fault, params)).items():
         yield Trial("", "degenerate", name, text)

@@ -3,7 +3,6 @@
 import ast
 import importlib
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from bugzoo import diagnostics, faults, programs
 from bugzoo.faults import walk
-from tests.sampling import ALL
+from tests.sampling import only_in_prove
 
 
 def test_list_json_is_an_array_of_objects_with_ids(bugzoo):
@@ -62,9 +61,10 @@ def test_show_says_which_look_alikes_cannot_be_shown(bugzoo, monkeypatch):
 
 
 @pytest.mark.slow
-def test_show_everything_there_is(bugzoo):
+@pytest.mark.parametrize("share", [18, only_in_prove(1)], ids=["some", "all"])
+def test_show_everything_there_is(bugzoo, share):
     rows = json.loads(bugzoo("list", "--json").out)
-    for row in rows if os.environ.get(ALL) == "all" else rows[::6]:
+    for row in rows[::share]:
         assert bugzoo("show", row["id"]).code == 0, row["id"]
 
 

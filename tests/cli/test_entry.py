@@ -82,14 +82,6 @@ def test_version(bugzoo):
 
 
 @pytest.mark.slow
-def test_a_closed_pipe_is_silence():
-    shell = f"{sys.executable} -m bugzoo list --json | head -c 1"
-    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
-    assert done.stdout == "["
-    assert done.stderr == ""
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", ["list", "list --json", "source mlp"])

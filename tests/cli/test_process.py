@@ -99,7 +99,7 @@ def typed(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(8)
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
 @pytest.mark.parametrize(("line", "code", "out", "err"), TYPED, ids=[case[0][:70] for case in TYPED])
 def test_the_process_around_a_command(tmp_path, line, code, out, err):
@@ -137,7 +137,7 @@ AT = ["typer", "bugzoo.errors", "bugzoo.cli.command", "bugzoo.cli", "bugzoo.cli.
 AT += ["bugzoo.cli.catalogue", "bugzoo.cli.runs", "bugzoo.proving.listing", "rich.console"]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("module", AT)
 def test_ctrl_c_while_it_starts_is_one_line(module, tmp_path):
     """Python tells on stderr what it has imported: so Ctrl-C comes when it is to come, on a busy machine as well."""

@@ -71,7 +71,7 @@ FURTHER = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "place"), FURTHER)
 def test_a_further_pair_of_scripts_is_told_apart(name, place):
     """An instrument that looks at several things has a pair for each of them."""

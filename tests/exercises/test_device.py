@@ -151,6 +151,7 @@ def test_the_unchanged_program_is_unchanged_on_a_gpu_too(name: str) -> None:
     assert (result.status, result.message) == ("not attempted", UNCHANGED)
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_repair_that_names_a_gpu_is_graded_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no GPU here: a run on one would raise."""

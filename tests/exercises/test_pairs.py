@@ -29,6 +29,7 @@ def test_every_offered_cause_has_its_question(name: str) -> None:
         }, "every test that the debrief lists for a cause is right"
 
 
+@pytest.mark.slow
 def test_a_case_of_one_process_is_offered_no_cause_of_ranks() -> None:
     for name in ("17", "28", "30"):
         for seed in range(12):

@@ -8,14 +8,14 @@ from .cases import BROKEN, SCRIPTS, TRAPS, healthy
 from .unseen import unseen
 
 QUICK = {
-    "packed_lstm-frozen_layers", "trainer_class-double_softmax", "vae-log_at_step", "lbfgs_closure", "dqn",
+    "packed_lstm-frozen_layers", "trainer_class-double_softmax", "lbfgs_closure", "dqn",
 }  # fmt: skip
 LONG = "gpt_tied"
 """Takes 13 s; in the gate others are drawn, and one of its broken forms is among the quick ones."""
 
 
 def some(cases, key, share):
-    """Cases of the unit suite as they are, of the others, marked slow, a `share`; at most one of a name is quick."""
+    """Cases of the unit suite as they are, of the others, marked slow, a `share`, which may be none; one of a name is quick."""
     seen, chosen = set(), []
     for case in cases:
         name = key(case)
@@ -33,7 +33,7 @@ def look(tmp_path, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", some(healthy(), str, 1))
+@pytest.mark.parametrize("script", some(healthy(), str, 0))
 def test_a_healthy_script_in_another_style_is_left_in_peace(script):
     report = checkup(SCRIPTS / f"{script}.py", seconds=60)
     assert report.outcome == "nothing", str(report)
@@ -47,7 +47,7 @@ def test_what_looks_wrong_and_is_right_is_left_in_peace(tmp_path, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 2))
+@pytest.mark.parametrize("case", some(BROKEN, lambda case: case.name, 0))
 def test_a_broken_script_gets_the_right_cause_and_line(tmp_path, case):
     report = look(tmp_path, case)
     assert report.outcome == "found", str(report)
@@ -65,7 +65,7 @@ PEACE = [case for case in unseen() if case.cause is None or case.name in MENDED]
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0)
 @pytest.mark.parametrize("case", PEACE, ids=lambda case: case.name)
 def test_what_was_unseen_is_left_in_peace_or_mended(case):
     # one of them takes 43 s alone on two cores; no time of the clock decides, and nothing is repeated

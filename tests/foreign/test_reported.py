@@ -20,7 +20,7 @@ LONG = ("r29",)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [only_in_prove(name) if name in LONG else name for name in OPENED])
 def test_an_opened_script_gets_its_cause_or_is_left_in_peace(name):
     answer, found = ANSWERS[name], checkup(FOLDER / f"{name}.py", most_reruns=0)

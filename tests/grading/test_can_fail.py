@@ -62,6 +62,7 @@ def test_who_believes_the_submission_is_deceived(monkeypatch, sandboxed):
     must_pass(trick)
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_band_that_is_too_wide_is_noticed(monkeypatch):
     wide = replace(tasks.TASKS["classification"], room=0.9, loss_factor=50.0)

@@ -46,7 +46,7 @@ def within_backward(clear: str) -> str:
     return apply(BROKEN, ((MADE, EACH.replace("CLEAR", clear)), (STEP, "")))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
@@ -62,7 +62,7 @@ def test_a_right_repair_passes_in_any_form(source):
     must_pass(source)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source",

@@ -48,6 +48,7 @@ def test_without_a_sandbox_a_class_is_not_graded_and_a_self_check_is_plain_from_
     assert [job.isolated for job in jobs] == [False]
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_fails_later_is_the_machines_trouble_and_nobodys_zero(monkeypatch, jobs, sandboxed):
     """Another program may take the last namespace: refused, and run nowhere else."""
 
@@ -74,6 +75,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_what_unpacks_to_more_than_is_read_is_wrong_and_for_a_person(sandboxed):
     result = attempt(MENDED + BOMB)

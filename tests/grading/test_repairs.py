@@ -14,6 +14,7 @@ def test_they_are_different_programs():
     assert not any(same_program(one, other) for i, one in enumerate(texts) for other in [*texts[:i], BROKEN])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_other_repairs_than_ours_pass(name):
@@ -24,4 +25,4 @@ def test_other_repairs_than_ours_pass(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in REPAIRS if name not in QUICK])
 def test_and_odd_ones_too(name):
-    must_pass(REPAIRS[name](BROKEN), seeds=(0, 2))
+    must_pass(REPAIRS[name](BROKEN), seeds=(0,))

@@ -15,6 +15,7 @@ from bugzoo.running import sandbox
 from bugzoo.scenario import Scenario
 from tests.grading.attempt import must_fail, must_pass
 from tests.grading.tricks import BROKEN, MENDED
+from tests.sampling import only_in_prove
 
 REVIEWS = Scenario("sequence_classifier", size="tiny")
 TEXT = Scenario("mini_transformer", size="tiny")
@@ -50,6 +51,7 @@ def test_each_salt_draws_other_examples_and_none_draws_those_of_the_proofs(scena
     assert not equal(drawn(other, "one"), drawn(scenario, "one"))
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_the_healthy_twin_is_measured_on_the_same_draw(sandboxed, tmp_path, monkeypatch):
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path))
@@ -114,7 +116,7 @@ def test_it_holds_within_its_block_and_its_thread(sandboxed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["repair", "try"])
+@pytest.mark.parametrize("kind", ["repair", only_in_prove("try")])
 def test_a_cell_is_graded_with_the_salt_of_its_machine(kind, place, monkeypatch, sandboxed):
     seen = []
     questions = reference.questions

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from bugzoo.errors import UserError
 from bugzoo.grading import stages
 from bugzoo.grading.asking import ask
@@ -25,6 +27,7 @@ def graded(source: str) -> tuple[str, list[str]]:
     return done.stdout, done.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_the_answer_stands_alone_on_stdout_and_the_stages_on_stderr():
     out, err = graded(f"{BROKEN}\nunused = 1\n")
     assert Result.from_json(json.loads(out)).status == "wrong" and len(out.splitlines()) == 1
@@ -37,6 +40,7 @@ def test_a_process_says_that_it_starts_before_it_imports_torch():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
+@pytest.mark.sampled(0)
 def test_a_cell_is_told_each_stage_and_gets_the_answer():
     seen: list[str] = []
     with stages.told(seen.append):
@@ -45,13 +49,13 @@ def test_a_cell_is_told_each_stage_and_gets_the_answer():
     assert "training with seed 2 ..." in seen and "which is drawn now" in "".join(seen)
 
 
+@pytest.mark.sampled(0)
 def test_an_error_is_what_the_process_said_last_besides_its_stages():
-    try:
+    seen: list[str] = []
+    with stages.told(seen.append), pytest.raises(UserError) as error:
         ask(NAME, {"kind": "try"})
-    except UserError as error:
-        assert str(error) == "The grader failed: KeyError: 'source'"
-    else:
-        raise AssertionError("it answered")
+    assert str(error.value) == "The grader failed: KeyError: 'source'"
+    assert seen[0] == "starting ...", "a cell is told each stage"
 
 
 def test_without_a_listener_a_stage_says_nothing(capsys):

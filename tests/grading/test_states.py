@@ -5,9 +5,10 @@ import math
 
 import pytest
 
-from bugzoo.grading import runs
+from bugzoo.grading import runs, stages
 from bugzoo.grading.exercises import load
 from bugzoo.grading.grade import grade_exercise
+from bugzoo.grading.groups import GROUPS, sealed, state
 from bugzoo.grading.model import Check, Result
 from bugzoo.grading.texts import handed_out
 from tests.grading.attempt import attempt, failed, must_fail, must_pass, ran
@@ -26,6 +27,8 @@ def test_wrong_names_what_was_seen_what_was_expected_and_the_number():
     assert result.status == "wrong" and {"fresh_gradient", "symptom", "accuracy", "loss"} <= failed(result)
     accuracy = next(check for check in result.checks if check.name == "accuracy")
     assert f"{accuracy.number:.3f}" in accuracy.saw and "At least 0." in accuracy.expected and accuracy.number < 0.8
+    assert [state(result, group) for group in GROUPS] == ["failed", "failed", "failed", "passed", "not reached"]
+    assert not result.message
 
 
 @pytest.mark.slow
@@ -34,6 +37,8 @@ def test_your_code_raised_names_error_and_line():
     assert result.status == "your code raised"
     assert "Nothing else was graded" in str(result)
     assert "AssertionError" in result.checks[0].saw and f"line {len(MENDED.splitlines()) + 1}" in result.checks[0].saw
+    assert [state(result, group) for group in GROUPS] == ["failed", *["not reached"] * 4]
+    assert "program.numbers() prints the error" in sealed(result).message and "line" not in sealed(result).message
 
 
 @pytest.mark.parametrize(
@@ -48,7 +53,13 @@ def test_cannot_be_graded_says_why(source, said):
 
 @pytest.mark.slow
 def test_passed_on_every_seed_and_as_json():
-    result = must_pass(MENDED, seeds=(0, 1, 2))
+    told: list[str] = []
+    with stages.told(told.append):
+        result = must_pass(MENDED, seeds=(0, 1))
+    told_before = sealed(result)  # the diagnosis
+    assert [state(told_before, group) for group in GROUPS] == ["passed"] * 5
+    assert not told_before.share and not any(check.saw or check.number is not None for check in told_before.checks)
+    assert "training with seed 1" in told and "which is drawn now" in "".join(told), told
     found = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert found["status"] == "passed" and found["share"] == 1.0 and found["seconds"] > 0
     measured = {

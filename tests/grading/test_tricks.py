@@ -59,6 +59,7 @@ OF_STEPS = {"data at steps", "order", "gradient", "update", "answers at steps"}
 """Checks that compare steps with the healthy program's. They see most tricks as well, each beside its own check."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_lazy_repair_fails(name):
@@ -115,7 +116,7 @@ def test_limits_hold_and_nothing_is_left(name, sandboxed, own_folder, monkeypatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "seconds"), [only_in_prove("100 MB of output", SECONDS), ("endless loop", 4.0)])
+@pytest.mark.parametrize(("name", "seconds"), [only_in_prove("100 MB of output", SECONDS), ("endless loop", 2.0)])
 def test_a_burden_is_no_excuse(sandboxed, name, seconds):
     """The same submissions are graded, not passed over."""
     result = must_fail(BURDENS[name](BROKEN), seconds=seconds)

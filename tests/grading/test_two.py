@@ -155,6 +155,7 @@ def test_texts_with_one_repair_lack_one_fault_and_those_with_both_lack_both() ->
     assert not any(same_program(one, other) for place, one in enumerate(every) for other in every[:place])
 
 
+@pytest.mark.slow
 def test_the_proof_tries_each_repair_alone_and_every_combination() -> None:
     tried = list(trials(load(NAME)))
     count = {kind: sum(trial.kind == kind for trial in tried) for kind in (check.HALF, AT_MOST, "correct", "attack")}

@@ -54,12 +54,14 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["[[[", '{"seconds": "now", "numbers": 3}', "[" * 90])
 def test_a_result_that_cannot_be_read_is_wrong(what, sandboxed):
     result = attempt(MENDED + LEFT.replace('"WHAT"', repr(what)))
     assert result.status == "wrong" and result.message.endswith(A_PERSON), str(result)
 
 
+@pytest.mark.slow
 def test_so_is_one_that_the_checks_cannot_read(monkeypatch, sandboxed):
     """Weights that are text: the run's own export cannot make such, and the checks find out."""
 
@@ -87,6 +89,7 @@ def test_a_machine_that_fails_is_no_ones_fault(error, monkeypatch, sandboxed):
 NASTY = "\x1b[2J\x1b[31mPASSED\x1b]8;;http://evil\x07click\x9b1m\u202e\x00"
 
 
+@pytest.mark.slow
 def test_nothing_of_a_submission_moves_a_cursor(sandboxed):
     result = attempt(MENDED + f"\nraise RuntimeError({NASTY!r})\n")
     told = str(result) + json.dumps(result.to_json(), ensure_ascii=False)

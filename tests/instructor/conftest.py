@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bugzoo.instructor import Assignment, write
-from tests.instructor.class_of import written_proof
+from tests.instructor.class_of import graded_on_two_seeds, written_proof
 
 FAULTS = ("loop/stale_gradients", "loss/double_softmax")
 TITLE = "Week 3"
@@ -25,4 +25,4 @@ def small() -> Assignment:
 @pytest.fixture(scope="session")
 def week(small: Assignment, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of `small`. Its proof is written down: `test_assign.py` proves an assignment by real runs."""
-    return write(written_proof(small), tmp_path_factory.mktemp("week") / "week_3")
+    return graded_on_two_seeds(write(written_proof(small), tmp_path_factory.mktemp("week") / "week_3"))

@@ -14,6 +14,7 @@ import pytest
 
 from bugzoo.instructor import key
 from tests.cli.conftest import bugzoo  # noqa: F401
+from tests.sampling import only_in_prove
 
 STALE, SOFT = "loop/stale_gradients", "loss/double_softmax"
 WORDS = ("assign", "--program", "mlp", "--fault", SOFT)
@@ -88,6 +89,7 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("graded_too", [False, only_in_prove(True)], ids=["proved", "proved and graded"])
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("program", "fault"),
@@ -97,15 +99,24 @@ def test_proved(bugzoo: Any, tmp_path: Path) -> None:  # noqa: F811
         ("data_parallel", "freezing/frozen_layers"),
     ],
 )
-def test_other_tasks_are_proved_and_graded(bugzoo: Any, tmp_path: Path, program: str, fault: str) -> None:  # noqa: F811
+def test_other_tasks_are_proved_and_graded(
+    bugzoo: Any,  # noqa: F811
+    tmp_path: Path,
+    program: str,
+    fault: str,
+    graded_too: bool,
+) -> None:
     """Regression, a training in two runs, and one on two ranks: built, and the whole class graded as it must be."""
     week = tmp_path / "OUT"
     called = bugzoo("assign", "--program", program, "--fault", fault, "--seed", "3", "--title", "Week 6", str(week))
     assert called.code == 0, called.err
+    assert json.loads((week / "instructor/proof.json").read_text())["ok"]
     for who, path in (("ada", "instructor/solution.ipynb"), ("ben", "student/week_6.ipynb")):
         handed_in = week / "submitted" / who / "week_6.ipynb"
         handed_in.parent.mkdir(parents=True)
         handed_in.write_bytes((week / path).read_bytes())
+    if not graded_too:
+        return
     graded = bugzoo("grade", str(week / "submitted"), "--assignment", str(week), f"--json={week}/all.json")
     assert graded.code == 0, graded.err
     found = {one["student"]: one for one in json.loads((week / "all.json").read_text())["students"]}

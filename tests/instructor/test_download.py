@@ -16,7 +16,7 @@ from bugzoo.instructor.roster import Student
 from bugzoo.instructor.students import Own
 from bugzoo.instructor.variants import variant
 from tests.cli.conftest import bugzoo  # noqa: F401
-from tests.instructor.class_of import cell, text, written_proof
+from tests.instructor.class_of import cell, graded_on_two_seeds, text, written_proof
 
 OPEN = ("numerics/log_at_step?step=40..60&eps=0",)
 PEOPLE = {"ada": ("Lovelace", "Ada", 100200), "ben": ("Müller", "Ben", 100201), "cem": ("Öz", "Cem Ali", 100202)}
@@ -31,7 +31,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (last, first, _) in PEOPLE.items():
         drawn = draw("correct horse battery staple", base.name, name)
         own.append(Own(Student(name, last, first), variant(base, OPEN, drawn), drawn.tag))
-    return write(written_proof(base), tmp_path_factory.mktemp("download") / "week_5", own)
+    return graded_on_two_seeds(write(written_proof(base), tmp_path_factory.mktemp("download") / "week_5", own))
 
 
 def notebook(week: Path, student: str, *, repaired: bool = False) -> dict[str, Any]:

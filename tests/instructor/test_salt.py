@@ -63,6 +63,7 @@ def test_a_key_without_one_is_graded_as_before(folder):
     assert AssignmentTask(key.read(folder)).fingerprint() != before, "results of another draw are not reused"
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_with_the_salt_of_its_key(folder, salts, sandboxed):
     load(str(folder)).repair("ada", ENDS, [], True, 0)
     answer("week_3", {"kind": "repair", "source": ENDS}, folder)

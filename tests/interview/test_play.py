@@ -182,12 +182,13 @@ def test_mistakes_start_nothing(tmp_path, arguments, said):
 
 
 @pytest.mark.slow
-def test_a_history_that_is_none(tmp_path):
+def test_a_history_that_is_none(bugzoo, tmp_path, monkeypatch):  # noqa: F811
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "record.sqlite").write_text(
         "this is no database, and it is long enough to be noticed as such" * 20
     )
-    talk = start(tmp_path)
-    _, err = talk.communicate("", timeout=60)
-    assert talk.returncode == 2 and "record.sqlite cannot be used" in err and "Traceback" not in err
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUGZOO_DATA", str(tmp_path / "data"))
+    said = bugzoo("interview", "--seed", str(SEED), "--folder", "case")
+    assert said.code == 2 and "record.sqlite cannot be used" in said.err and "Traceback" not in said.err
     assert not (tmp_path / "case").exists()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager
 
+from tests.sampling import only_in_prove
+
 pytestmark = pytest.mark.slow
 
 SETUP = """
@@ -187,15 +189,17 @@ def test_a_run_that_the_page_starts_goes_on_without_another_cell(tmp_path: Path)
         manager.shutdown_kernel(now=True)
 
 
-def test_a_notebook_computes_with_one_thread_as_the_texts_were_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("extra", "wanted"), [({}, "1"), only_in_prove({"OMP_NUM_THREADS": "2"}, "2")])
+def test_a_notebook_computes_with_one_thread_as_the_texts_were_measured(
+    tmp_path: Path, extra: dict[str, str], wanted: str
+) -> None:
     own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    for extra, wanted in (({}, "1"), ({"OMP_NUM_THREADS": "2"}, "2")):
-        manager = KernelManager(kernel_name="python3")
-        manager.start_kernel(cwd=str(tmp_path), env=own | extra | {"BUGZOO_DATA": str(tmp_path)})
-        try:
-            kernel = Kernel(manager)
-            said = kernel.run("import torch\nfrom bugzoo import lab\nprint(torch.get_num_threads())")
-            assert said.strip() == wanted
-            kernel.client.stop_channels()
-        finally:
-            manager.shutdown_kernel(now=True)
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(tmp_path), env=own | extra | {"BUGZOO_DATA": str(tmp_path)})
+    try:
+        kernel = Kernel(manager)
+        said = kernel.run("import torch\nfrom bugzoo import lab\nprint(torch.get_num_threads())")
+        assert said.strip() == wanted
+        kernel.client.stop_channels()
+    finally:
+        manager.shutdown_kernel(now=True)

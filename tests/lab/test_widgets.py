@@ -324,7 +324,7 @@ def test_a_view_waits_to_be_seen_and_for_no_cell(front_end) -> None:
     first = view.result
     view.widgets.chart.figure._handle_custom_msg({"seen": True}, [])
     assert view.result is first, "to be seen again starts nothing again"
-    for ask in (lambda v: v.result, lambda v: v.wait(), lambda v: v.points, lambda v: v.state):
+    for ask in (lambda v: v.result, lambda v: v.state):
         other = lab.live(BROKEN, pace=0, show_twin=False)
         ask(other)
         assert other._engine is not None, "a cell that asks cannot wait for a page"

@@ -18,6 +18,7 @@ def test_committed_are_built_ones() -> None:
     assert course.stray(ROOT) == []
 
 
+@pytest.mark.slow
 def test_a_changed_a_missing_and_a_spare_notebook_are_noticed(tmp_path: Path) -> None:
     built = course.build(tmp_path)
     assert len(built) == len(course.files()) + 1 and "notebooks/glossary.ipynb" in built

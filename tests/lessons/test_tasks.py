@@ -1,5 +1,7 @@
 """What learners write is judged by what it does: any right way passes, a lazy one fails, an unfilled stub stops nothing."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -275,14 +277,15 @@ def test_a_version_is_the_same_in_every_process() -> None:
         "def half(x):\n    return [y for y in x if y in {'a', 'b', 'c', 'd'}] or (lambda: 'e')()\n"
         "print(version(half))"
     )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", text], capture_output=True, text=True, check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    }  # fmt: skip
-    assert len(said) == 1
+    other = str(int(os.environ.get("PYTHONHASHSEED", "random") != "1"))
+    said = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": other},
+    ).stdout  # fmt: skip
+    here = io.StringIO()
+    with contextlib.redirect_stdout(here):
+        exec(text, {})
+    assert said == here.getvalue() != ""
 
 
 def test_code_that_raises_gets_a_hint_of_its_failed_case_or_none(hinted, capsys: pytest.CaptureFixture) -> None:

@@ -112,6 +112,7 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, monkeypatch: pytes
         site.build(tmp_path / "site", pictures=False)
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_picture_is_drawn_from_a_real_run_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUGZOO_CACHE", str(tmp_path / "kept"))

@@ -15,6 +15,7 @@ QUICK = ("mlp", "sequence_classifier")
 ALONE = [name for name in programs.names() if programs.load(name).facts.get("ranks", 1) == 1]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in ALONE]
 )

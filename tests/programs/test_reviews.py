@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from bugzoo.running import Job, run_worker
 from film_reviews import BAD, GOOD, make_reviews, read_reviews
 from tests.sampling import only_in_prove
 
@@ -49,8 +50,8 @@ def write_folder(root, below=""):
 @pytest.mark.parametrize("below", [only_in_prove(""), "train"])
 def test_a_folder_of_texts(tmp_path, below):
     write_folder(tmp_path / "mine", below)
-    done = run_text(text_of("sentiment_lstm", epochs=5), tmp_path, "--data", str(tmp_path / "mine"))
-    assert metrics_of(done)["accuracy"] > 0.9
+    own = Job(text_of("sentiment_lstm", epochs=5), argv=("--data", str(tmp_path / "mine")))
+    assert run_worker(own).trace.metrics["accuracy"] > 0.9
 
 
 @pytest.mark.sampled(0)

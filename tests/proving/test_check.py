@@ -20,6 +20,7 @@ from bugzoo.proving import leaks, ledger
 from bugzoo.proving.check import CheckReport, Proof, check, diagnoses
 from bugzoo.proving.trials import MUST_PASS, trials
 from bugzoo.running import Reading
+from tests.sampling import only_in_prove
 
 NAME = "10_restless_loss"
 
@@ -49,7 +50,7 @@ def _right(name: str, source: str, diagnosis: Any, **_: Any) -> Result:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [NAME, "06_knows_nothing", "17_second_opinion"])
+@pytest.mark.parametrize("name", [NAME, only_in_prove("06_knows_nothing"), "17_second_opinion"])
 def test_a_right_grader_is_proved_and_kept(grader: Any, name: str) -> None:
     grader(_right)
     told = []
@@ -146,6 +147,7 @@ def test_what_cannot_be_graded_is_noticed_and_not_kept(grader: Any) -> None:
     assert report.ok and report.cached == 4 + len(ends(load(NAME)))
 
 
+@pytest.mark.slow
 def test_a_trap_that_pays_for_blame_is_noticed(grader: Any) -> None:
     grader(lambda name, source, diagnosis, **_: _right(name, source, {"cause": filled(load(name))["cause"]}))
     proof = check(["17"]).proofs[0]

@@ -65,7 +65,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    for cached in (fingerprint._file, fingerprint._module, code_of):
+    for cached in (fingerprint._file, fingerprint._module, fingerprint._needed, code_of):
         cached.cache_clear()
 
 
@@ -167,7 +167,7 @@ def test_rewording_moves_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(fingerprint, "_ROOT", copy)
 
     def keys() -> dict[str, str]:
-        forget(), code.grading.cache_clear(), code.showing.cache_clear()
+        forget(), code._grading.cache_clear()
         each = {f"{name}, {part.__name__}": part(name) for name in names() for part in (code.measuring, code.judging)}
         return each | {"core": code.core(), "grading": code.grading()}
 
@@ -185,6 +185,9 @@ def test_rewording_moves_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def called(spec: str) -> set[tuple[str, str]]:
     """(file, function) of everything of ours that is called while a program runs and is measured."""
+    import sklearn.datasets  # noqa: F401  other people's modules, before their calls are listened to
+    import torchvision  # noqa: F401
+
     from bugzoo.diagnostics import measure_all
     from bugzoo.running.here import execute
     from bugzoo.running.torch_state import preserved

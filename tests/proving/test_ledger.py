@@ -39,6 +39,7 @@ def the_real_one(own_places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BUGZOO_PROOFS")
 
 
+@pytest.mark.slow
 def test_everything_is_in_the_ledger() -> None:
     lacking = coverage.lacking()
     shown = "\n".join(lacking[:20])

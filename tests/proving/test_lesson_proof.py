@@ -108,6 +108,7 @@ def test_what_is_wrong_is_seen_without_running_it(tmp_path: Path, change: tuple[
     assert said in problem
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -141,6 +142,7 @@ def test_the_fastest_run_tells_the_longest_cell(tmp_path: Path, monkeypatch: pyt
     assert told == ["setup 40.0 s", "setup 8.0 s", "setup 8.0 s", "setup 8.0 s"], "7.9 is the same"
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,7 @@ def test_an_instrument_that_always_fires_is_noticed(monkeypatch):
     )
 
 
+@pytest.mark.sampled(0)
 def test_a_slightly_sick_healthy_program_is_noticed(monkeypatch):
     load = programs.load
 

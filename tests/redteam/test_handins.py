@@ -68,7 +68,7 @@ def some(names, kept):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(WRONG, ("01_middle_softmax", "07_lr_after_epoch")))
+@pytest.mark.parametrize("name", some(WRONG, ("07_lr_after_epoch",)))
 def test_what_is_wrong_now_and_then_is_refused(sandboxed, name):
     number, by = WRONG[name]
     result = graded(name, number)
@@ -76,7 +76,7 @@ def test_what_is_wrong_now_and_then_is_refused(sandboxed, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(RIGHT, RIGHT))
+@pytest.mark.parametrize("name", some(RIGHT, tuple(RIGHT)[:1]))
 def test_right_repairs_of_other_forms_pass(sandboxed, name):
     result = graded(name, RIGHT[name])
     assert result.passed, str(result)

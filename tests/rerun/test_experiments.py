@@ -99,6 +99,7 @@ for i in range(80):
 """
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_checkup_tries_them_where_there_is_a_budget_and_says_what_each_showed(tmp_path):
     path = tmp_path / "train.py"

@@ -134,6 +134,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize(
     ("what", "said"),
@@ -166,6 +167,15 @@ try:
 except OSError as error:
     print("full", number, error.errno)
 """
+STEPS = """
+import time, torch
+net = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+while True:  # its folder stays full until it is told to stop
+    net(torch.ones(1, 1)).sum().backward()
+    optimizer.step()
+    time.sleep(0.05)
+"""
 SMALL_DISK = """
 import ctypes, json, os, sys, tempfile, threading
 libc = ctypes.CDLL(None, use_errno=True)
@@ -178,16 +188,19 @@ if __name__ == "__main__":
     assert libc.mount(b"tmpfs", place.encode(), b"tmpfs", 0, b"size=6m") == 0
     os.environ["TMPDIR"] = tempfile.tempdir = place
     from bugzoo.running import Job, Limits, run_worker
+    from bugzoo.watching import StopRun
     from tests.running.conftest import training
-    from tests.running.test_handed import HOG
+    from tests.running.test_handed import HOG, STEPS
     if kind == "neighbours":
-        hog = HOG.replace("TEMP", repr(place)) + "import time; time.sleep(6)"
-        hogged = []
-        job = Job(hog, isolated=True, watch=False, limits=Limits(result_mib=16))
-        thread = threading.Thread(target=lambda: hogged.append(run_worker(job)))
+        filled, over, hogged = threading.Event(), threading.Event(), []
+        def told(step):
+            filled.set()
+            if over.is_set():
+                raise StopRun
+        job = Job(HOG.replace("TEMP", repr(place)) + STEPS, isolated=True, limits=Limits(result_mib=16))
+        thread = threading.Thread(target=lambda: hogged.append(run_worker(job, on_step=told)))
         thread.start()
-        import time
-        time.sleep(8)
+        assert filled.wait(60)
     else:
         with open(place + "/filled", "wb") as file:
             file.write(bytes(6 * 2**20 - 24 * 2**10))
@@ -195,6 +208,7 @@ if __name__ == "__main__":
     run = run_worker(Job(training(300), isolated=isolated, quiet=True, export=("model",)))
     said = {"outcome": run.outcome, "trouble": run.trouble, "steps": len(run.trace.step)}
     if kind == "neighbours":
+        over.set()
         thread.join()
         said |= {"hog": hogged[0].stdout, "left": os.listdir(place)}
     print(json.dumps(said))

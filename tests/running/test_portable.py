@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interview import test_play
+from tests.sampling import only_in_prove
 
 ROOT = Path(__file__).resolve().parents[2]
 FORBIDDEN = '''\
@@ -72,20 +73,28 @@ def portable(tmp_path):
 
 RUNS = """
 import json
-from bugzoo import Scenario
 from bugzoo.running import Job, Limits, run_worker
-from bugzoo.watching import StopRun
 from bugzoo.watching.clock import Machine, Waits
 from bugzoo.watching.memory import resident_mib
 
-found, steps, machine = {}, [], Machine()
-run = run_worker(Scenario("mlp", size="tiny").job(after="bugzoo.diagnostics:measure_all"), on_step=steps.append)
-read, peak = run.readings["loss_curve"].applies, run.trace.environment["peak_mib"]
-found["plain"] = [run.outcome, len(steps), len(run.trace.loss), read, peak > 0]
+found, machine = {}, Machine()
 run = run_worker(Job("def wait():\\n    while True:\\n        pass\\nwait()", limits=Limits(seconds=1)))
 found["endless"] = [run.outcome, run.trace.error["line"] in (2, 3)]
 run = run_worker(Job("import torch, time\\nheld = torch.ones(2**28)\\ntime.sleep(60)", limits=Limits(seconds=60, memory_mib=400)))
 found["large"] = [run.outcome]
+found["machine"] = [resident_mib() > 50, Waits().seconds(), 0 <= machine.idle() <= 1]
+print(json.dumps(found))
+"""
+ENDINGS = """
+import json, threading
+from bugzoo import Scenario
+from bugzoo.running import Job, run_worker, stop_all
+from bugzoo.watching import StopRun
+
+found, steps = {}, []
+run = run_worker(Scenario("mlp", size="tiny").job(after="bugzoo.diagnostics:measure_all"), on_step=steps.append)
+read, peak = run.readings["loss_curve"].applies, run.trace.environment["peak_mib"]
+found["plain"] = [run.outcome, len(steps), len(run.trace.loss), read, peak > 0]
 
 
 def stop(info):
@@ -95,15 +104,6 @@ def stop(info):
 
 run = run_worker(Scenario("mlp", size="tiny").job(), on_step=stop)
 found["stopped"] = [run.outcome, 20 <= len(run.trace.loss) < 216]
-found["machine"] = [resident_mib() > 50, Waits().seconds(), 0 <= machine.idle() <= 1]
-print(json.dumps(found))
-"""
-ENDINGS = """
-import json, threading
-from bugzoo import Scenario
-from bugzoo.running import Job, run_worker, stop_all
-
-found = {}
 run = run_worker(Scenario("data_parallel", size="tiny").job())
 found["ranks"] = [run.outcome, [len(rank.trace.loss) for rank in run.ranks]]
 run = run_worker(Job("print('said'); raise ValueError('no')"))
@@ -120,21 +120,21 @@ def test_a_run_has_its_limits_without_linux(portable):
     done = run("-c", RUNS)
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
-        "plain": ["finished", 216, 216, True, True],
         "endless": ["timed_out", True],
         "large": ["out_of_memory"],
-        "stopped": ["stopped", True],
         "machine": [True, 0.0, True],
     }
 
 
 @pytest.mark.sampled(0)
 @pytest.mark.slow
-def test_ranks_a_crash_and_a_stop_from_another_thread_end_without_linux(portable):
+def test_a_run_ranks_a_crash_and_a_stop_from_another_thread_end_without_linux(portable):
     run, _ = portable
     done = run("-c", ENDINGS)
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
+        "plain": ["finished", 216, 216, True, True],
+        "stopped": ["stopped", True],
         "ranks": ["finished", [216, 216]],
         "crash": ["crashed", 1, "said"],
         "ended": ["stopped"],
@@ -159,10 +159,11 @@ for epoch in range(5):
 
 
 @pytest.mark.slow
-def test_a_checkup_finds_the_bug_without_linux(portable, tmp_path):
+@pytest.mark.parametrize("more", [("--no-rerun",), only_in_prove(())], ids=["one run", "further runs"])
+def test_a_checkup_finds_the_bug_without_linux(portable, tmp_path, more):
     run, _ = portable
     (tmp_path / "train.py").write_text(SCRIPT)
-    done = run("-m", "bugzoo", "checkup", "train.py", "--json", "-")
+    done = run("-m", "bugzoo", "checkup", "train.py", "--json", "-", *more)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     assert found["suspects"][0]["cause"] == "loop/stale_gradients"

@@ -40,6 +40,7 @@ def test_two_ranks_finish_each_with_its_own_trace():
     assert "rank 0\n" in run.stdout and "rank 1\n" in run.stdout
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.slow
 def test_a_skipped_batch_hangs_and_the_stacks_say_where():
     source = DDP.replace("TWIST", "continue")

@@ -66,7 +66,6 @@ if __name__ == "__main__":
     from bugzoo.running import Job, run_worker, sandbox
     print(sandbox.missing())
     print(repr(run_worker(Job("print('ran')", isolated=True, watch=False)).stdout))
-    print(run_worker(Job("print('ran')", watch=False)).stdout)
 """
 
 
@@ -78,5 +77,5 @@ def test_a_refusal_of_the_kernel_is_said(tmp_path):
     script.write_text(NO_NAMESPACE_LEFT.replace("USER", str(os.getuid())).replace("GROUP", str(os.getgid())))
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert said.returncode == 0, said.stderr
-    why, refused, plain = said.stdout.split("\n", 2)
-    assert "unshare failed (No space left on device)" in why and refused == "''" and plain.strip() == "ran"
+    why, refused = said.stdout.splitlines()
+    assert "unshare failed (No space left on device)" in why and refused == "''"

@@ -135,7 +135,7 @@ def test_without_namespaces_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "mine").mkdir()
     file = tmp_path / "mine" / "train.py"
     file.write_text(WRITERS[name].source)
-    report = checkup(file, budget=60)
+    report = checkup(file)
     assert report.run is not None and report.run.writes is not None and not report.run.writes.apart
     assert {path.name for path in bare.parent.iterdir()} == {path.name for path in file.parent.iterdir()}
     for path in bare.parent.iterdir():
@@ -241,6 +241,7 @@ def test_what_is_kept_is_what_a_bare_run_leaves(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare", "kept", "train.py"]
 
 
+@pytest.mark.sampled(0)
 @pytest.mark.usefixtures("overlays")
 def test_what_is_kept_was_copied_before_the_step_of_a_nan_was_repeated(tmp_path: Path) -> None:
     """Half of a file has been read line by line as well, which then tells no position."""

@@ -122,6 +122,7 @@ for step in range(12):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source", [CRASHES, NO_MODEL, NO_STEP, NOT_FINITE], ids=["crashes", "no model", "no step", "nan"]

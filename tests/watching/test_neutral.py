@@ -88,6 +88,7 @@ def short(name: str) -> dict[str, object]:
 QUICK = ("mlp", "mini_transformer", "sentiment_lstm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name in QUICK else only_in_prove(name) for name in programs.names()])
 def test_programs(name):
     if programs.load(name).facts.get("ranks", 1) > 1:
@@ -125,7 +126,7 @@ def test_a_watcher_that_draws_one_number_is_noticed(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(0)
 @pytest.mark.parametrize("generator", ["np.random.rand()", "random.random()"])
 def test_drawing_from_other_generators_is_noticed(generator, monkeypatch):
     kept = Recorder.after_step
