@@ -260,11 +260,22 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         lines += _test(tests.get(suspect.cause))
         for other in report.belonging(suspect):
             lines += _belonging(other)
+    lines += _findings(report)
     if report.tried:
         lines += ["", "Experiments on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report)
     lines += _thrown_away(report.run.writes if report.run is not None else None)
     return "\n".join(lines)
+
+
+def _findings(report: Any) -> list[str]:
+    """Return the library calls whose demands are not met, if they are no suspects."""
+    told = [one for one in report.findings if not one.effect and not one.silenced]
+    lines = ["", "A library asks for something else here, and nothing that it would explain was seen:"] if told else []
+    for one in told:
+        lines += _fold(f"line {one.line}: {one.demand} {one.given}", "  ")
+        lines += _fold(f"{one.instead} {one.page}", "    ")
+    return lines
 
 
 def _fold(text: str, label: str) -> list[str]:
@@ -279,8 +290,13 @@ def _source(report: Any) -> list[str]:
 
 
 def _catalogue(cause: str) -> list[str]:
-    """Return why it matters and how to fix it, if the cause is in the catalogue."""
+    """Return why it matters and how to fix it, if the cause is in the catalogue or a contract."""
+    from bugzoo.contracts import PREFIX, contract
     from bugzoo.proving import listing
+
+    if cause.startswith(PREFIX):
+        asked = contract(cause)
+        return [*_fold(asked.instead, "   fix    "), f"   more   {asked.page}"]
 
     try:
         row = listing.detail(cause)

@@ -141,7 +141,7 @@ def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib
         return contextlib.nullcontext(Trace())
     from bugzoo.watching import watch as watcher
 
-    return watcher(on_step=on_step, **settings)
+    return watcher(on_step=on_step, **({"contracts": False} | settings))
 
 
 @contextlib.contextmanager
