@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bugzoo import faults
+from bugzoo.contracts import contracts
 from bugzoo.diagnostics.causes import CAUSES
 from bugzoo.errors import unknown
 from bugzoo.faults.model import LookAlike
@@ -22,7 +23,7 @@ class NextTest:
 
 def check_cause(name: str) -> None:
     """Check a fault's id or family, as a typo would call every commit of a bisection good. Raises UserError."""
-    every = {*faults.catalogue(), *CAUSES}
+    every = {*faults.catalogue(), *CAUSES, *contracts()}
     if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
         raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")
 
