@@ -1,6 +1,5 @@
 """`checkup` and `verdict`: run your own training script under every instrument that applies, and report suspects."""
 
-import re
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -26,7 +25,6 @@ SKIP = 125
 """Exit code that tells `git bisect run` to skip a commit that cannot be judged."""
 TESTED = 3
 """How many suspects get a test to try next, and stand on the first screen."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
 def _page(out: str | None) -> str | None:
@@ -317,16 +315,10 @@ def _catalogue(cause: str) -> list[str]:
     except UserError:
         return []
     return [
-        *_fold(general(row["why"]), "   why    "),
+        *_fold(listing.general(row["why"]), "   why    "),
         *_fold(row["fix"], "   fix    "),
         f"   more   bugzoo show {cause}",
     ]
-
-
-def general(why: str) -> str:
-    """Return the sentences without a number: those with one tell of bugzoo's own case. If all have one, the first."""
-    sentences = _SENTENCE.split(why)
-    return " ".join(one for one in sentences if not re.search(r"\d", one)) or sentences[0]
 
 
 def _test(test: Any) -> list[str]:

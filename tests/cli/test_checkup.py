@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from bugzoo.cli import examine
-from bugzoo.cli.examine import general
 from bugzoo.diagnostics._rank import Ranked
 from bugzoo.diagnostics.checkup import Report
 from bugzoo.faults import catalogue
+from bugzoo.proving.listing import general
 from bugzoo.proving.next_test import next_test
 from bugzoo.running import overlay
 from tests.grading.attempt import left_behind
