@@ -17,6 +17,7 @@ def _weights(call: Call) -> Numbers | None:
 CONTRACTS = (
     Contract(
         name="one_weight_per_sample",
+        argument=(3, "sampler"),
         on=("torch.utils.data.DataLoader.__init__",),
         demand="`WeightedRandomSampler` takes one weight per sample of the dataset, and draws indices below their number.",
         given="It has {weights:.0f} weights, and the dataset has {samples:.0f} samples.",

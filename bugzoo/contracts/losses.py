@@ -64,6 +64,7 @@ def _others(numbers: Numbers) -> bool:
 CONTRACTS = (
     Contract(
         name="kl_div_input",
+        argument=(0, "input"),
         on=(_F + "kl_div",),
         demand="`kl_div` takes log-probabilities as its input: no value is above 0.",
         given="`input` has values up to {largest:.3g}.",
@@ -79,6 +80,7 @@ CONTRACTS = (
     ),
     Contract(
         name="kl_div_target",
+        argument=(1, "target"),
         on=(_F + "kl_div",),
         demand="Unless `log_target=True`, `kl_div` takes probabilities as its target: no value is below 0.",
         given="`target` has values down to {smallest:.3g}.",
@@ -94,6 +96,7 @@ CONTRACTS = (
     ),
     Contract(
         name="bce_target",
+        argument=(1, "target"),
         on=(_F + "binary_cross_entropy_with_logits",),
         demand="The targets of binary cross-entropy lie between 0 and 1.",
         given="`target` has values from {smallest:.3g} to {largest:.3g}.",
@@ -109,6 +112,7 @@ CONTRACTS = (
     ),
     Contract(
         name="nll_input",
+        argument=(0, "input"),
         on=(_F + "nll_loss",),
         demand="`nll_loss` takes log-probabilities as its input: no value is above 0.",
         given="`input` has values up to {largest:.3g}.",
@@ -124,6 +128,7 @@ CONTRACTS = (
     ),
     Contract(
         name="class_probabilities",
+        argument=(1, "target"),
         on=(_F + "cross_entropy",),
         demand="Targets of `cross_entropy` that have the shape of the scores are probabilities of the classes, which sum to 1.",
         given="A row of `target` sums to a number that is off from 1 by {off:.3g}, and its smallest value is {smallest:.3g}.",
@@ -139,6 +144,7 @@ CONTRACTS = (
     ),
     Contract(
         name="ctc_blank",
+        argument=(1, "targets"),
         on=(_F + "ctc_loss",),
         demand="No label of `ctc_loss` is the blank, which is class 0 unless `blank=` says otherwise.",
         given="{blanks:.0f} of {labels:.0f} labels are {blank:.0f}, which is the blank.",

@@ -67,6 +67,8 @@ class Contract:
     """A sentence: where the finding may be wrong."""
     explains: tuple[str, ...] = ()
     """Effects by which a finding becomes a suspect: names of `bugzoo.diagnostics.effects`."""
+    argument: tuple[int, str] = (-1, "")
+    """Place (from 0, without self) and name of the argument at fault: the report names the line that makes it."""
     after: bool = False
     every: bool = False
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""

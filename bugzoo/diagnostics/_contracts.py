@@ -1,10 +1,12 @@
 """Broken contracts in a checkup: each is a finding, and a suspect where what it explains is seen as well."""
 
+import linecache
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.contracts import Finding, contract
 from bugzoo.diagnostics._effects import EFFECTS
+from bugzoo.diagnostics._origin import origin
 from bugzoo.diagnostics._rank import Ranked
 from bugzoo.plain import plain
 
@@ -22,6 +24,9 @@ class Broken:
     contract: str
     file: str
     line: int
+    """The line that makes the argument at fault, or that of the call."""
+    called: int
+    """The line of the call."""
     demand: str
     given: str
     instead: str
@@ -43,9 +48,11 @@ def _told(one: Finding, run: "Run") -> Broken:
     asked = contract(one.contract)
     effect = next((name for name in asked.explains if EFFECTS[name](run)), "")
     given = asked.given.format(**one.numbers)
-    return Broken(
-        one.contract, one.file, one.line, asked.demand, given, asked.instead, asked.page, effect, one.silenced
-    )
+    line = origin("".join(linecache.getlines(one.file)), one.line, *asked.argument) if asked.argument[1] else one.line
+    if line != one.line:
+        given += f" It is made in line {line} and passed in line {one.line}."
+    words = (asked.demand, given, asked.instead, asked.page)
+    return Broken(one.contract, one.file, line, one.line, *words, effect, one.silenced)
 
 
 def suspects(found: list[Broken]) -> list[Ranked]:
