@@ -24,7 +24,7 @@ CODES = {"nothing": 0, "found": 1, "unjudged": 3}
 SKIP = 125
 """Exit code that tells `git bisect run` to skip a commit that cannot be judged."""
 TESTED = 3
-"""How many suspects get a test to try next."""
+"""How many suspects get a test to try next, and stand on the first screen."""
 
 
 def _page(out: str | None) -> str | None:
@@ -74,6 +74,12 @@ def checkup(
             callback=_page,
         ),
     ] = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Also list further suspects, what was not checked and why, and what a comment silenced."
+        ),
+    ] = False,
     json: Annotated[str | None, json_option()] = None,
 ) -> None:
     """Run your training script under every instrument that applies, and rank the suspects. It changes none of your files.
@@ -118,7 +124,7 @@ def checkup(
 
         write_atomic(html, page(report, tests))
     if json != "-":
-        print(printable(tell(report, tests)))
+        print(printable(tell(report, tests, every)))
         if html:
             print(f"written: {html}")
     raise typer.Exit(CODES[report.outcome] if exit_code else 0)
@@ -240,8 +246,11 @@ def as_json(report: Any, tests: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def tell(report: Any, tests: Mapping[str, Any]) -> str:
-    """Return the report as text: for each suspect what was seen, where, why it matters, the fix and related suspects."""
+def tell(report: Any, tests: Mapping[str, Any], every: bool = False) -> str:
+    """Return the report as text: for each suspect what was seen, where, why it matters, the fix and related suspects.
+
+    Without `every` at most three suspects are told, and what was not checked is one line.
+    """
     ran = f"{report.steps} optimizer steps in {report.seconds:.1f} s" if report.steps else "no optimizer step"
     head = {"found": "something is wrong", "nothing": "nothing found", "unjudged": "not judged"}[report.outcome]
     lines = [f"{report.file}: {head} ({ran})"]
@@ -249,7 +258,7 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         lines += _fold(f"{report.why[0].upper()}{report.why[1:]}.", "  ")
     text = _source(report)
     remain = report.remaining
-    for number, suspect in enumerate(remain, 1):
+    for number, suspect in enumerate(remain if every else remain[:TESTED], 1):
         lines += ["", f"{number}. {suspect.cause}   (score {suspect.score:.2f})"]
         if suspect.line:
             code = text[suspect.line - 1].strip() if suspect.line <= len(text) else ""
@@ -260,11 +269,25 @@ def tell(report: Any, tests: Mapping[str, Any]) -> str:
         lines += _test(tests.get(suspect.cause))
         for other in report.belonging(suspect):
             lines += _belonging(other)
+    if len(remain) > TESTED and not every:
+        lines += ["", f"{len(remain) - TESTED} more, less likely: `--all` lists them."]
+    lines += _findings(report, every)
     if report.tried:
         lines += ["", "Experiments on changed copies of the script:", *_fold(report.tried, "  ")]
-    lines += _unchecked(report)
+    lines += _unchecked(report, every)
     lines += _thrown_away(report.run.writes if report.run is not None else None)
     return "\n".join(lines)
+
+
+def _findings(report: Any, every: bool) -> list[str]:
+    """Return the library calls whose demands are not met, if they are no suspects; with `every` also the silenced ones."""
+    told = [one for one in report.findings if not one.effect and not one.silenced]
+    lines = ["", "A library asks for something else here, and nothing that it would explain was seen:"] if told else []
+    for one in told:
+        lines += _fold(f"line {one.line}: {one.demand} {one.given}", "  ")
+        lines += _fold(f"{one.instead} {one.page}", "    ")
+    silenced = [one for one in report.findings if one.silenced] if every else []
+    return lines + [f"  line {one.line}: {one.contract} is silenced there: {one.silenced}" for one in silenced]
 
 
 def _fold(text: str, label: str) -> list[str]:
@@ -279,15 +302,23 @@ def _source(report: Any) -> list[str]:
 
 
 def _catalogue(cause: str) -> list[str]:
-    """Return why it matters and how to fix it, if the cause is in the catalogue."""
+    """Return why it matters and how to fix it, if the cause is in the catalogue or a contract."""
+    from bugzoo.contracts import PREFIX, contract
     from bugzoo.proving import listing
+
+    if cause.startswith(PREFIX):
+        asked = contract(cause)
+        return [*_fold(asked.instead, "   fix    "), f"   more   {asked.page}"]
 
     try:
         row = listing.detail(cause)
     except UserError:
         return []
-    why = _fold(f"(numbers are from bugzoo's own example) {row['why']}", "   why    ")
-    return [*why, *_fold(row["fix"], "   fix    "), f"   more   bugzoo show {cause}"]
+    return [
+        *_fold(listing.general(row["why"]), "   why    "),
+        *_fold(row["fix"], "   fix    "),
+        f"   more   bugzoo show {cause}",
+    ]
 
 
 def _test(test: Any) -> list[str]:
@@ -306,8 +337,8 @@ def _belonging(other: Any) -> list[str]:
     return _fold(f"{other.cause} (score {other.score:.2f}): {how} {other.explained_by or other.instead_of}", label)
 
 
-def _unchecked(report: Any) -> list[str]:
-    """Return the instruments that could not check anything, one line for each reason."""
+def _unchecked(report: Any, every: bool) -> list[str]:
+    """Return how many instruments could not check anything; with `every` which, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for item in report.not_checked:
         reasons.setdefault(item["why"], []).append(item["instrument"])
@@ -315,6 +346,8 @@ def _unchecked(report: Any) -> list[str]:
         return []
     if not report.steps:
         return ["", f"Not checked: {len(report.not_checked)} instruments, because no training step ran."]
+    if not every:
+        return ["", f"Not checked, or nothing to check: {len(report.not_checked)} instruments (`--all` says why)."]
     lines = ["", "Not checked, or nothing to check:"]
     for why, names in reasons.items():
         lines += _fold(f"{', '.join(names)}: {why}", "  ")

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
+from bugzoo.diagnostics._contracts import Broken, broken
+from bugzoo.diagnostics._contracts import suspects as of_contracts
 from bugzoo.diagnostics._rank import Ranked, rank, root
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Verdict
@@ -41,6 +43,8 @@ class Report:
     why: str = ""
     suspects: list[Ranked] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
+    findings: list[Broken] = field(default_factory=list)
+    """Library calls whose documented demands are not met; a suspect where what it explains is seen as well."""
     not_checked: list[dict[str, str]] = field(default_factory=list)
     run_outcome: str = ""
     steps: int = 0
@@ -83,6 +87,7 @@ class Report:
                 for s in self.suspects
             ],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
+            "findings": [one.to_json() for one in self.findings],
             "tried": self.tried or None,
             "writes": plain(asdict(self.run.writes)) if self.run is not None and self.run.writes is not None else None,
             "not_checked": self.not_checked,
@@ -97,6 +102,7 @@ class Report:
             at = f", line {suspect.line}" if suspect.line else ""
             after = f" (explained by {suspect.explained_by})" if suspect.explained_by else ""
             lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.reason}{after}")
+        lines += [f"  line {one.line}: {one.demand} {one.given}" for one in self.findings if not one.silenced]
         lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
         lines += [f"  not checked: {item['instrument']} ({item['why']})" for item in self.not_checked]
         return "\n".join(lines)
@@ -110,11 +116,12 @@ def report(run: "Run", path: str | None = None) -> Report:
     skipped = [
         {"instrument": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies
     ]
-    suspects = [_placed(suspect, run, file) for suspect in rank(verdicts)]
+    findings = broken(run)
+    suspects = [*of_contracts(findings), *(_placed(suspect, run, file) for suspect in rank(verdicts))]
     fired = [v for v in verdicts if v.fired]
     if fired and not suspects:  # it crashed with a message whose cause is not known
         outcome, why = "unjudged", "; ".join(v.message for v in fired) + hint(run)
-    elif fired:
+    elif fired or suspects:
         cut = [_ending(run)] if run.outcome in ("timed_out", "stopped") else []
         outcome, why = "found", "; ".join([v.message for v in fired if not v.suspects] + cut)
     elif not steps:
@@ -122,7 +129,7 @@ def report(run: "Run", path: str | None = None) -> Report:
         why += hint(run)
     else:
         outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
-    return Report(file, outcome, why, suspects, verdicts, skipped, run.outcome, steps, run.seconds, run)
+    return Report(file, outcome, why, suspects, verdicts, findings, skipped, run.outcome, steps, run.seconds, run)
 
 
 def likeliest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -258,6 +265,7 @@ def checkup(
         cwd=str(Path(path).resolve().parent),
         ranks=ranks,
         overlay=True,
+        watch_settings={"contracts": True},
         rerun=rerun,
         keep="" if keep is None else str(Path(keep).resolve()),
     )

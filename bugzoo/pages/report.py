@@ -2,10 +2,12 @@
 
 import html
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bugzoo.contracts import PREFIX, contract
 from bugzoo.diagnostics import instrument, question
 from bugzoo.diagnostics.checkup import Report
 from bugzoo.errors import UserError
@@ -49,6 +51,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
     if remain:
         parts.append("<h2>Suspects, most likely first</h2>")
         parts += [_suspect(place, one, report, tests.get(one.cause), lines) for place, one in enumerate(remain, 1)]
+    parts.append(_findings(report))
     fired = [verdict for verdict in report.verdicts if verdict.fired]
     if fired:
         parts += ["<h2>Instruments that fired</h2>", *(_fired(verdict, report) for verdict in fired)]
@@ -94,7 +97,10 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
         parts.append(_excerpt(lines, suspect.line))
     told = []
     if row:
-        told += [("why, in bugzoo's own case", html.escape(row["why"])), ("fix", html.escape(row["fix"]))]
+        told += [("why", html.escape(listing.general(row["why"]))), ("fix", html.escape(row["fix"]))]
+    if suspect.cause.startswith(PREFIX):
+        asked = contract(suspect.cause)
+        told += [("fix", _code(asked.instead)), ("documentation", _link(asked.page))]
     if test:
         told.append(("next test", html.escape(test.test)))
         told.append(("if it is this", html.escape(test.if_this)))
@@ -104,6 +110,26 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
         told.append(("so" if other.explained_by else "or", f"<code>{html.escape(other.cause)}</code>: {how}"))
     parts.append(_pairs(told))
     return "".join(parts) + "</section>"
+
+
+def _findings(report: Report) -> str:
+    """Return the library calls whose demands are not met, without those that are suspects."""
+    rows = [
+        f'<tr><td class="n">line {one.line}</td><td>{_code(f"{one.demand} {one.given} {one.instead}")} {_link(one.page)}'
+        f"{f'<br>Silenced there: {html.escape(one.silenced)}' if one.silenced else ''}</td></tr>"
+        for one in report.findings
+        if one.silenced or not one.effect
+    ]
+    return f"<h2>What a library asks for here</h2><table>{''.join(rows)}</table>" if rows else ""
+
+
+def _code(text: str) -> str:
+    """Return text with its `code` marked up."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def _link(page: str) -> str:
+    return f'<a href="{html.escape(page)}">{html.escape(page.rpartition("/")[2].removesuffix(".html"))}</a>'
 
 
 def _catalogue(cause: str) -> dict[str, Any]:

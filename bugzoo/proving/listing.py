@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -67,6 +68,7 @@ def _rows() -> dict[str, Callable[[], list[Row]]]:
 
 KINDS = ("faults", "programs", "instruments", "exercises")
 OLD = {"diagnostics": "instruments"}
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 """Old names that are still accepted."""
 
 
@@ -127,3 +129,9 @@ def detail(name: str) -> Row:
         return _exercise(found[name])
     known = [*faults.catalogue(), *programs.names(), *diagnostics.names(), *found]
     raise unknown("fault, program, instrument or exercise", name, known, "bugzoo list")
+
+
+def general(why: str) -> str:
+    """Return the sentences of a `why` without a number: those with one tell of bugzoo's own case. If all have one, the first."""
+    sentences = _SENTENCE.split(why)
+    return " ".join(one for one in sentences if not re.search(r"\d", one)) or sentences[0]

@@ -22,6 +22,11 @@ class NextTest:
 
 def check_cause(name: str) -> None:
     """Check a fault's id or family, as a typo would call every commit of a bisection good. Raises UserError."""
+    if name.startswith("contracts/"):
+        from bugzoo.contracts import contract  # imports torch
+
+        contract(name)
+        return
     every = {*faults.catalogue(), *CAUSES}
     if name.rstrip("/") not in {*every, *(one.split("/")[0] for one in every)}:
         raise unknown("cause", name, list(faults.catalogue()), "bugzoo list faults")

@@ -141,7 +141,8 @@ def _watching(watch: bool, on_step: Any, settings: dict[str, Any]) -> contextlib
         return contextlib.nullcontext(Trace())
     from bugzoo.watching import watch as watcher
 
-    return watcher(on_step=on_step, **settings)
+    asked: dict[str, Any] = {"contracts": False, **settings}
+    return watcher(on_step=on_step, **asked)
 
 
 @contextlib.contextmanager

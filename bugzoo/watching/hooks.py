@@ -9,6 +9,7 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from bugzoo.contracts.observe import Observer
 from bugzoo.watching.byhand import loss_of, parameters_of
 from bugzoo.watching.functional import outside, unwrapped, wrapped
 from bugzoo.watching.recorder import Recorder
@@ -21,10 +22,11 @@ _OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
 class Hooks:
     """The global hooks of one watch. `install` and `remove` may be called in pairs any number of times."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, recorder: Recorder, contracts: bool = True) -> None:
+        self.recorder, self.contracts = recorder, contracts
+        self.observer: Observer | None = None
         self._handles: list[Any] = []
-        self._patched: list[tuple[Any, str, Any]] = []
+        self._patched: list[tuple[Any, str, Any, Any]] = []
         self._stepped = False
         self._stepping: Any = None  # the optimizer whose step() is running, or whose last one raised
         self._layered: set[type] = set()  # classes whose step() calls the parent's step(): torch's hooks run for both
@@ -56,6 +58,10 @@ class Hooks:
         for name in LOSSES:
             self._patch(torch.nn.functional, name, recorder.forwards.validation.listening(name))
         self._handles.append(register_module_parameter_registration_hook(recorder.frozen.registered))
+        if self.contracts:
+            moment = recorder.moment
+            self.observer = Observer(recorder.trace.findings, lambda: moment.step, self._foreign, moment.note)
+            self.observer.install(self._patch)
         recorder.forwards.arm()
         recorder.forwards.sample()
 
@@ -87,13 +93,17 @@ class Hooks:
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
-        for place, name, original in reversed(self._patched):
-            setattr(place, name, original)
+        for place, name, original, new in reversed(self._patched):
+            if getattr(place, name, None) is new:  # the script may have put a function of its own there
+                setattr(place, name, original)
         self._handles, self._patched = [], []
+        if self.observer is not None:
+            self.observer.close()
+            self.observer = None
         self.recorder.forwards.disarm()
 
     def _patch(self, place: Any, name: str, new: Any) -> None:
-        self._patched.append((place, name, getattr(place, name)))
+        self._patched.append((place, name, getattr(place, name), new))
         setattr(place, name, new)
 
     def _backward(self, original: Any) -> Any:

@@ -16,8 +16,8 @@ import torch
 from bugzoo.syntax import parse
 
 _ROOM = os.path.dirname(__file__)
-_RERUN = os.path.join(os.path.dirname(_ROOM), "rerun")
-_OWN = (os.path.dirname(torch.__file__) + os.sep, _ROOM + os.sep, _RERUN + os.sep, contextlib.__file__)
+_BESIDE = [os.path.join(os.path.dirname(_ROOM), name) + os.sep for name in ("rerun", "contracts")]
+_OWN = (os.path.dirname(torch.__file__) + os.sep, _ROOM + os.sep, *_BESIDE, contextlib.__file__)
 LoopNode = ast.For | ast.While
 
 
@@ -50,7 +50,7 @@ def last_line(node: ast.stmt) -> int:
 
 
 def is_user_file(file: str) -> bool:
-    """Return whether a file is not part of torch, of the watch or of `bugzoo.rerun`."""
+    """Return whether a file is not part of torch, of the watch, of `bugzoo.rerun` or of `bugzoo.contracts`."""
     return not file.startswith(_OWN)
 
 

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from bugzoo.contracts.model import Finding
 from bugzoo.errors import UserError
 from bugzoo.files import write_atomic
 from bugzoo.plain import plain
@@ -37,7 +38,7 @@ def save(trace: Trace, path: str | Path) -> Path:
             continue
         if isinstance(value, np.ndarray):
             arrays[part.name] = value
-        elif part.name in ("parameters", "events", "forwards", "validation"):
+        elif part.name in ("parameters", "events", "forwards", "validation", "findings"):
             rest[part.name] = [plain(asdict(entry), finite=False) for entry in value]
         elif part.name == "graph":
             rest[part.name] = plain(asdict(value), finite=False)
@@ -72,6 +73,7 @@ def load(path: str | Path, most: int | None = None) -> Trace:
     rest["events"] = [Event(**entry) for entry in rest["events"]]
     rest["forwards"] = [Forward(**entry) for entry in rest["forwards"]]
     rest["validation"] = [Validation(**entry) for entry in rest.get("validation", ())]  # older files have none
+    rest["findings"] = [Finding(**entry) for entry in rest.get("findings", ())]
     rest["graph"] = Graph(**{**rest["graph"], "ops": tuple(rest["graph"]["ops"])})
     for name, value in rest.items():
         setattr(trace, name, value)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bugzoo.contracts.model import Finding
 from bugzoo.watching.live import Live
 from bugzoo.watching.records import Environment, ErrorRecord, Event, Forward, Graph, Parameter, Replay, Validation
 
@@ -68,6 +69,8 @@ class Trace:
     """One for each place at which the script evaluates (see `bugzoo.watching.validation`), in the order of first calls."""
     graph: Graph = field(default_factory=Graph)
     events: list[Event] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    """Library calls of the script whose documented demands are not met (`bugzoo.contracts`)."""
     outcome: str = "finished"
     error: ErrorRecord = field(default_factory=ErrorRecord)
     metrics: dict[str, float] = field(default_factory=dict)

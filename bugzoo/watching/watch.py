@@ -30,9 +30,9 @@ class watch:
 
     `on_step(info)` is called after each optimizer step with {"step", "loss", "grad_norm", "seconds"}. It may raise
     StopRun, which ends the block quietly with outcome "stopped". `snapshots` keeps the state for `trace.replay`. `graph`
-    inspects the autograd graph at a few steps. `own_thread` ignores training in other threads. `wanted()` is called after
-    each step, in order, and says whether that step is kept whole (`watching.steps`). Raises UserError if another watch is
-    active in this process.
+    inspects the autograd graph at a few steps. `contracts` listens at library calls (`bugzoo.contracts`). `own_thread`
+    ignores training in other threads. `wanted()` is called after each step, in order, and says whether that step is kept
+    whole (`watching.steps`). Raises UserError if another watch is active in this process.
     """
 
     def __init__(
@@ -42,11 +42,12 @@ class watch:
         snapshots: bool = True,
         graph: bool = True,
         own_thread: bool = False,
+        contracts: bool = True,
         wanted: Callable[[], bool] | None = None,
     ) -> None:
         self.trace = Trace()
         self._recorder = Recorder(self.trace, on_step, graph, snapshots, wanted)
-        self._hooks, self._own_thread = Hooks(self._recorder), own_thread
+        self._hooks, self._own_thread = Hooks(self._recorder, contracts), own_thread
         self._caller: FrameType | None = None
 
     def __enter__(self) -> Trace:

@@ -1,9 +1,10 @@
 """How often is checkup right on training scripts in other styles? Prints a table.
 
-    python -m tests.benchmarks.checkup_accuracy [--unseen | --reported] [--save]
+    python -m tests.benchmarks.checkup_accuracy [--unseen | --reported | --folder DIR] [--save]
 
 With --unseen: the scripts in tests/foreign/unseen, at first sight and now. With --reported: those in tests/foreign/reported,
-half of them opened and half of them sealed. Otherwise those that checkup was made with.
+half of them opened and half of them sealed. With --folder: those of any folder with a `truth.json` (`accuracy_folder`), such
+as tests/foreign/missed. Otherwise those that checkup was made with.
 Rows there: healthy scripts and healthy variants that look wrong (every suspect is a false alarm), broken variants by
 family: the cause was named first, or was among the suspects at all; and how many lines pointed to the right place.
 """
@@ -14,6 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from bugzoo.diagnostics.checkup import Report, checkup
+from tests.benchmarks import accuracy_folder
 from tests.benchmarks import report as reports
 from tests.foreign.case import SCRIPTS, Case
 from tests.foreign.cases import BROKEN, TRAPS, healthy
@@ -135,7 +137,14 @@ if __name__ == "__main__":
     parser = reports.parser(__doc__)
     parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen")
     parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported")
+    parser.add_argument("--folder", type=Path, help="a folder with a truth.json")
     options = parser.parse_args()
+    if options.folder:
+        counted = accuracy_folder.measure(options.folder)
+        print(columns({options.folder.name: counted}))
+        if options.save:
+            reports.save(f"checkup_{options.folder.name}", counted)
+        sys.exit()
     if options.reported:
         told = from_reports()
         print(columns(told))

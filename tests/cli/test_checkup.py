@@ -16,6 +16,8 @@ import pytest
 from bugzoo.cli import examine
 from bugzoo.diagnostics._rank import Ranked
 from bugzoo.diagnostics.checkup import Report
+from bugzoo.faults import catalogue
+from bugzoo.proving.listing import general
 from bugzoo.proving.next_test import next_test
 from bugzoo.running import overlay
 from tests.grading.attempt import left_behind
@@ -125,7 +127,7 @@ def test_the_first_and_the_last_line_say_what_becomes_of_what_it_writes(bugzoo, 
         "\n", " "
     )
     assert "Discarded: files that the script wrote (40 bytes)" in said.out and not (tmp_path / "out.txt").exists()
-    kept = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun")
+    kept = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"), "--no-rerun", "--all")
     assert "Copied: 1 file that" in kept.out and (tmp_path / "kept" / "out.txt").read_text() == "x" * 40
     assert "as --no-rerun asks" in kept.out
     again = bugzoo("checkup", str(file), "--keep", str(tmp_path / "kept"))
@@ -151,6 +153,42 @@ def test_words_for_a_person_say_where_why_and_what_next_and_the_page_is_written_
         "Not checked",
     ):
         assert part in called.out
+
+
+def test_why_is_said_without_the_numbers_of_our_own_case():
+    assert (
+        general("It adds up. On mlp 2809 pairs moved. So the rate is too high.")
+        == "It adds up. So the rate is too high."
+    )
+    assert general("The floor is 1.46. It is 0.3 for two.") == "The floor is 1.46."
+    assert "bugzoo's own example" not in general(catalogue()["loop/stale_gradients"].why)
+
+
+CONTRACT = """import torch
+import torch.nn.functional as F
+layer = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+for step in range(40):
+    opt.zero_grad()
+    loss = F.kl_div(layer(torch.randn(8, 3)).LOGS(-1), torch.full((8, 3), 1 / 3), reduction="batchmean")COMMENT
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.slow
+def test_a_broken_contract_is_a_suspect_with_its_effect_and_silent_with_a_reason(bugzoo, tmp_path):
+    target = str(tmp_path / "train.py")
+    write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", ""))
+    said = bugzoo("checkup", target, "--json", "-")
+    first = json.loads(said.out)["suspects"][0]
+    assert (first["cause"], first["line"], first["score"]) == ("contracts/kl_div_input", 7, 1.0)
+    assert "docs.pytorch.org" in bugzoo("checkup", target).out
+    write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", "  # bugzoo: ok kl_div_input a density"))
+    found = bugzoo("checkup", target, "--all")
+    assert "kl_div_input is silenced there: a density" in found.out and "score 1.00" not in found.out
+    write(tmp_path, CONTRACT.replace("LOGS", "log_softmax").replace("COMMENT", ""))
+    assert json.loads(bugzoo("checkup", target, "--json", "-").out)["findings"] == []
 
 
 CODES = {"nothing": (TRAIN, 0), "found": (STALE, 1), "unjudged": ("print('hello')\n", 3)}

@@ -1,0 +1,41 @@
+"""Contracts: what a documented library call demands and does not check.
+
+`F.kl_div` wants log-probabilities, and raises nothing for probabilities. Each entry names the call, what it demands, how that
+is seen at the call, and where the documentation says so. A broken contract is a finding, not yet a cause.
+
+An entry is one `Contract` in a file of this folder, by area of the library. No other file changes: `contracts()` finds it.
+While a run is watched, `observe.Observer` listens at these calls.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from bugzoo.contracts.model import Aside, Call, Contract, Finding
+from bugzoo.errors import unknown
+
+__all__ = ["Aside", "Call", "Contract", "Finding", "contract", "contracts"]
+PREFIX = "contracts/"
+_NO_AREAS = {"model", "observe", "place", "values", "silence"}
+
+
+@cache
+def contracts() -> dict[str, Contract]:
+    """Return id -> contract, in the order of areas and of their files. Raises ValueError for a name that is there twice."""
+    found: dict[str, Contract] = {}
+    for area in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        if area in _NO_AREAS:
+            continue
+        for one in importlib.import_module(f"{__name__}.{area}").CONTRACTS:
+            if (key := PREFIX + one.name) in found:
+                raise ValueError(f"two contracts are called {one.name}")
+            found[key] = one
+    return found
+
+
+def contract(name: str) -> Contract:
+    """Return the contract of this id, with or without `contracts/`. Raises UserError for an unknown one."""
+    key = name if name.startswith(PREFIX) else PREFIX + name
+    if key not in contracts():
+        raise unknown("contract", key, list(contracts()), "bugzoo list contracts")
+    return contracts()[key]

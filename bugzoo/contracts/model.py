@@ -1,0 +1,109 @@
+"""`Contract`: one demand of a library call, and `Finding`: where a script did not meet it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+Numbers = Mapping[str, Any]
+"""Name -> float, text, or a tensor with one number, which is fetched later."""
+KINDS = (
+    "values", "shape", "order of calls", "mode", "returned", "unit", "convention", "shared object", "used twice",
+)  # fmt: skip
+PAGES = "https://docs.pytorch.org/docs/stable/"
+
+
+class Aside(Exception):
+    """The contract cannot judge this call; says why."""
+
+
+@dataclass
+class Call:
+    """One call at which a contract looks. `call["input"]` is an argument by its name, positional or not, with defaults."""
+
+    arguments: Mapping[str, Any]
+    kept: dict[str, Any]
+    """Empty at first, and the same for all calls of one place in the script."""
+    step: int = 1
+    """The optimizer step that comes next, from 1."""
+    count: int = 1
+    """How often this place of the script has called."""
+    result: Any = None
+    """What the call returned, for a contract that looks `after` it."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments.get(name)
+
+    def tensor(self, name: str) -> torch.Tensor:
+        """Return an argument, detached, if it is a plain dense tensor with numbers. Raises Aside."""
+        return dense(self[name], name)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a call demands. `measure` looks at a call, `broken` judges the numbers."""
+
+    name: str
+    on: tuple[str, ...]
+    """Where the watch listens: dotted names, such as `torch.nn.functional.kl_div`. Modules that call it are heard, too."""
+    demand: str
+    """A sentence in the field's terms: what the documentation asks for."""
+    given: str
+    """A sentence with the user's own numbers: a format of what `measure` returns."""
+    instead: str
+    """A sentence: what to type."""
+    page: str
+    """Address of the documentation."""
+    kind: str
+    measure: Callable[[Call], Numbers | None]
+    """Return numbers, or None if the call asks for nothing here. Raises Aside where it cannot judge."""
+    broken: Callable[[Numbers], bool]
+    breaks: str
+    """A few lines of Python that break it. Names: torch, nn, F, and what they import."""
+    keeps: str
+    """The same, kept."""
+    wrong: str
+    """A sentence: where the finding may be wrong."""
+    explains: tuple[str, ...] = ()
+    """Effects by which a finding becomes a suspect: names of `bugzoo.diagnostics.effects`."""
+    argument: tuple[int, str] = (-1, "")
+    """Place (from 0, without self) and name of the argument at fault: the report names the line that makes it."""
+    after: bool = False
+    every: bool = False
+    """Whether it has to see each call, and not only the first ones and then fewer and fewer."""
+
+    @property
+    def id(self) -> str:
+        return f"contracts/{self.name}"
+
+
+@dataclass
+class Finding:
+    """A contract that a place of the script does not meet."""
+
+    contract: str
+    """Its id."""
+    file: str
+    line: int
+    step: int
+    """The optimizer step that came next when it was first seen, from 1."""
+    numbers: dict[str, Any] = field(default_factory=dict)
+    """What was measured then; floats and text."""
+    broken: int = 1
+    """Calls of this place that broke it."""
+    seen: int = 1
+    """Calls of this place that were looked at."""
+    silenced: str = ""
+    """The reason in the script's `# bugzoo: ok NAME reason`, "" if there is no such comment."""
+
+
+def dense(value: Any, name: str = "it") -> torch.Tensor:
+    """Return a plain dense tensor, detached. Raises Aside for anything else."""
+    if type(value) not in (torch.Tensor, torch.nn.Parameter):
+        raise Aside(f"`{name}` is a {type(value).__name__}")
+    if value.layout is not torch.strided or value.is_meta or value.is_quantized or value.is_nested:
+        raise Aside(f"`{name}` is a tensor without dense numbers")
+    if not value.numel():
+        raise Aside(f"`{name}` is empty")
+    return value.detach()

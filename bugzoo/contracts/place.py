@@ -1,0 +1,25 @@
+"""Where in the user's script a call comes from."""
+
+import os
+import sys
+import sysconfig
+from functools import cache
+from types import FrameType
+
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
+_OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_LIBRARY_OF_A_SCRIPT = "<frozen"
+
+
+@cache
+def is_users(file: str) -> bool:
+    """Return whether a file is neither Python's, nor an installed package's, nor bugzoo's."""
+    return not file.startswith((*_LIBRARIES, _OWN, _LIBRARY_OF_A_SCRIPT))
+
+
+def users_frame(depth: int) -> FrameType | None:
+    """Return the innermost frame of the user's code, from the caller's `depth`-th frame outward."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame

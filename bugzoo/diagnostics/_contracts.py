@@ -1,0 +1,65 @@
+"""Broken contracts in a checkup: each is a finding, and a suspect where what it explains is seen as well."""
+
+import linecache
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from bugzoo.contracts import Finding, contract
+from bugzoo.diagnostics._effects import EFFECTS
+from bugzoo.diagnostics._origin import origin
+from bugzoo.diagnostics._rank import Ranked
+from bugzoo.plain import plain
+
+if TYPE_CHECKING:
+    from bugzoo.running.result import Run
+
+CERTAIN = 1.0
+"""Score of a broken demand of which the effect is seen: above every statistical reading."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A finding in words. `effect`: what was seen of it in the run, "" for nothing."""
+
+    contract: str
+    file: str
+    line: int
+    """The line that makes the argument at fault, or that of the call."""
+    called: int
+    """The line of the call."""
+    demand: str
+    given: str
+    instead: str
+    page: str
+    effect: str
+    silenced: str
+
+    def to_json(self) -> dict[str, Any]:
+        return plain(asdict(self))
+
+
+def broken(run: "Run") -> list[Broken]:
+    """Return what the script's calls did not meet: those whose effect is seen first, then by line."""
+    found = [_told(one, run) for one in run.trace.findings]
+    return sorted(found, key=lambda one: (bool(one.silenced), not one.effect, one.file, one.line))
+
+
+def _told(one: Finding, run: "Run") -> Broken:
+    asked = contract(one.contract)
+    effect = next((name for name in asked.explains if EFFECTS[name](run)), "")
+    given = asked.given.format(**one.numbers)
+    line = origin("".join(linecache.getlines(one.file)), one.line, *asked.argument) if asked.argument[1] else one.line
+    if line != one.line:
+        given += f" It is made in line {line} and passed in line {one.line}."
+    words = (asked.demand, given, asked.instead, asked.page)
+    return Broken(one.contract, one.file, line, one.line, *words, effect, one.silenced)
+
+
+def suspects(found: list[Broken]) -> list[Ranked]:
+    """Return one suspect for each contract whose effect is seen, in the order given."""
+    best: dict[str, Ranked] = {}
+    for one in found:
+        if one.effect and not one.silenced and one.contract not in best:
+            reason = f"{one.demand} {one.given}"
+            best[one.contract] = Ranked(one.contract, CERTAIN, reason, one.file, one.line, (one.contract,))
+    return list(best.values())

@@ -1,0 +1,47 @@
+"""Effects by which a broken contract becomes a suspect: what it explains is seen in the run as well."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bugzoo.diagnostics._tools import column
+from bugzoo.running.reading import Reading
+
+if TYPE_CHECKING:
+    from bugzoo.running.result import Run
+
+LITTLE = 0.8
+"""A loss that ends above this share of its first values has fallen little."""
+PART = 20
+"""The first and the last twentieth of the losses are compared."""
+
+
+def _losses(run: "Run") -> np.ndarray:
+    loss = column(run.trace.loss)
+    return loss[np.isfinite(loss)]
+
+
+def _negative(run: "Run") -> bool:
+    return bool((_losses(run) < -1e-6).any())
+
+
+def _little(run: "Run") -> bool:
+    loss = _losses(run)
+    if len(loss) < PART or loss[0] <= 0:
+        return False
+    part = len(loss) // PART
+    return bool(loss[-part:].mean() > LITTLE * loss[:part].mean())
+
+
+def _nothing_learned(run: "Run") -> bool:
+    return bool(run.readings.get("loss_curve", Reading()).numbers.get("stuck_at_chance")) or _little(run)
+
+
+EFFECTS: dict[str, Callable[["Run"], bool]] = {
+    "negative loss": _negative,
+    "loss falls little": _little,
+    "nothing learned": _nothing_learned,
+    "by itself": lambda run: True,
+}
+"""Name -> whether it is seen. "by itself": what was seen at the call is the effect, as when no tensor was loaded."""

@@ -1,0 +1,40 @@
+"""Each contract is broken by the one example and kept by the other, through real calls."""
+
+import string
+
+import pytest
+
+from bugzoo.contracts import contract, contracts
+from bugzoo.contracts.model import KINDS
+from bugzoo.contracts.observe import resolve
+from bugzoo.errors import UserError
+from tests.contracts.listening import ran
+
+ALL = list(contracts().values())
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_each_is_broken_and_kept(one):
+    found, aside = ran(one.breaks)
+    mine = [finding for finding in found if finding.contract == one.id]
+    assert len(mine) == 1 and one.id not in aside, (found, aside)
+    assert mine[0].line >= 1 and mine[0].broken >= 1
+    said = one.given.format(**mine[0].numbers)
+    assert said[0].isupper() or said[0] in "`0123456789", said
+    kept, aside = ran(one.keeps)
+    assert one.id not in {finding.contract for finding in kept} and one.id not in aside, (kept, aside)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_each_says_what_a_reader_needs(one):
+    assert one.kind in KINDS and one.page.startswith("https://") and one.wrong.endswith(".")
+    for text in (one.demand, one.given, one.instead):
+        assert text.endswith(".") and len(text.split()) <= 40, text
+    assert [name for _, name, *_ in string.Formatter().parse(one.given) if name], "the user's own numbers"
+    assert all(resolve(target) for target in one.on)
+
+
+def test_one_is_found_by_its_name():
+    assert contract("ctc_blank") is contract("contracts/ctc_blank")
+    with pytest.raises(UserError, match="ctc_blank"):
+        contract("ctc_blanc")

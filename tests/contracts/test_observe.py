@@ -1,0 +1,138 @@
+"""Listening: which calls are looked at, what steps aside, and that nothing of the script's changes."""
+
+import threading
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from bugzoo.contracts.observe import EACH, FIRST, due
+from bugzoo.watching import watch
+from tests.contracts.listening import listened, ran
+
+KL = "contracts/kl_div_input"
+
+
+def names(found) -> set[str]:
+    return {finding.contract for finding in found}
+
+
+def test_first_calls_then_powers_of_two_then_each_1024th():
+    looked = [count for count in range(1, 5 * EACH) if due(count)]
+    assert looked[:7] == [1, 2, 3, FIRST, 8, 16, 32] and looked[-4:] == [EACH, 2 * EACH, 3 * EACH, 4 * EACH]
+
+
+def test_a_breach_that_begins_late_is_found():
+    text = (
+        "P = torch.tensor([[0.6, 0.4]])\nfor i in range(1100):\n    F.kl_div(P - 1 + (i >= 1000), P, reduction='sum')"
+    )
+    found, _ = ran(text)
+    assert names(found) == {KL} and found[0].line == 3 and found[0].broken == 1 < found[0].seen
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "F.kl_div(P, P, reduction='batchmean')",
+        "F.kl_div(target=P, input=P, reduction='batchmean')",
+        "nn.KLDivLoss(reduction='batchmean')(P, P)",
+        "torch.nn.functional.kl_div(P, P, None, None, 'batchmean')",
+        "class Mine(nn.KLDivLoss): pass\nMine(reduction='batchmean')(P, P)",
+        "def loss(p): return F.kl_div(p, P, reduction='batchmean')\nloss(P)",
+    ],
+)
+def test_every_way_of_calling_is_heard(call):
+    found, _ = ran(f"P = torch.tensor([[0.6, 0.4]])\n{call}")
+    assert names(found) == {KL} and found[0].numbers == {"largest": pytest.approx(0.6)}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("F.kl_div(torch.empty(0, 3), torch.empty(0, 3), reduction='sum')", "empty"),
+        ("F.kl_div(torch.rand(2, 3, device='meta'), torch.rand(2, 3, device='meta'), reduction='sum')", "dense"),
+        (
+            "class T(torch.Tensor): pass\nF.kl_div(torch.rand(2, 3).as_subclass(T), torch.rand(2, 3), reduction='sum')",
+            "is a T",
+        ),
+        ("try:\n    F.kl_div('words', 1)\nexcept Exception:\n    pass", "is a str"),
+    ],
+)
+def test_what_cannot_be_judged_steps_aside(text, why):
+    found, aside = ran(text)
+    assert not found and why in aside[KL]
+
+
+def test_a_function_of_the_scripts_own_is_left_alone():
+    found, aside = ran("F.kl_div = lambda *a: 3\nassert F.kl_div(torch.rand(2), torch.rand(2)) == 3")
+    assert not found and not aside
+    original = F.kl_div
+    try:
+        with watch() as trace:
+            F.kl_div = mine = lambda *a, **k: 3
+        assert F.kl_div is mine and not trace.findings
+    finally:
+        F.kl_div = original
+
+
+def test_a_comment_with_a_reason_silences_one_contract_at_its_line():
+    text = "P = torch.tensor([[0.6, 0.4]])\n"
+    for comment in ("ok kl_div_input a density", "ok kl_div_input"):
+        text += f"F.kl_div(P, P, reduction='sum')  # bugzoo: {comment}\n"
+    one, other = sorted(ran(text)[0], key=lambda finding: finding.line)
+    assert one.silenced == "a density" and other.silenced == ""
+
+
+def test_in_a_watch_the_run_stays_bit_equal_and_the_finding_has_file_line_and_step():
+    def train(watched: bool):
+        torch.manual_seed(0)
+        model, losses = nn.Linear(3, 3), []
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(6):
+            optimizer.zero_grad()
+            input = model(torch.randn(4, 3)).softmax(-1) if step > 2 else model(torch.randn(4, 3)).log_softmax(-1)
+            loss = F.kl_div(input, torch.full((4, 3), 1 / 3), reduction="batchmean")
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses, torch.get_rng_state().tolist()
+
+    with watch() as trace:
+        inside = train(True)
+    assert inside == train(False)
+    [found] = trace.findings
+    assert (found.contract, found.file, found.step) == (KL, __file__, 4) and found.numbers["largest"] <= 1
+    with watch(contracts=False) as trace:
+        train(True)
+    assert not trace.findings
+
+
+def test_other_threads_are_heard_or_ignored_and_a_compiled_region_is_whole():
+    P = torch.tensor([[0.6, 0.4]])
+
+    def work():
+        threads = [
+            threading.Thread(target=lambda: [F.kl_div(P, P, reduction="sum") for _ in range(50)]) for _ in range(4)
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+
+    assert names(listened(work)[0]) == {KL}
+    assert not listened(work, foreign=lambda: True)[0]
+
+    def compiled():
+        function = torch.compile(lambda p: F.kl_div(p, P, reduction="sum"), backend="eager", fullgraph=True)
+        assert function(P) == F.kl_div(P, P, reduction="sum")
+
+    assert "watch_errors" not in listened(compiled)[1]
+
+
+def test_a_trace_keeps_its_findings(tmp_path):
+    from bugzoo.watching.trace import Trace
+
+    with watch() as trace:
+        F.kl_div(torch.tensor([[0.6, 0.4]]), torch.tensor([[0.6, 0.4]]), reduction="sum")
+    assert trace.findings and Trace.load(trace.save(tmp_path / "t.npz")).findings == trace.findings
