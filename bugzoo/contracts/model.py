@@ -46,7 +46,7 @@ class Contract:
 
     name: str
     on: tuple[str, ...]
-    """Where the watch listens: dotted names, such as `torch.nn.functional.kl_div`. Modules that call it are heard, too."""
+    """Where the watch listens: dotted names, such as `torch.nn.functional.kl_div`. Modules that call it count, too."""
     demand: str
     """A sentence in the field's terms: what the documentation asks for."""
     given: str

@@ -131,7 +131,8 @@ class Observer:
             return result
 
         # so torch.jit and torch.compile take the original in its place, as for functions under @script_if_tracing
-        vars(heard).update(__original_fn=original, __script_if_tracing_wrapper=True)
+        inner = getattr(original, "__original_fn", original)  # the watch listens at some losses, too
+        vars(heard).update(__original_fn=inner, __script_if_tracing_wrapper=True)
         return heard
 
     def _look(

@@ -52,6 +52,7 @@ ROOMS = (
     "watching",
     "rerun",
     "diagnostics",
+    "contracts",
 )
 """The parts of bugzoo that a submission may read."""
 _MOST_OPEN = 1024
