@@ -20,6 +20,7 @@ from bugzoo.diagnostics.retain_graph import held
 from bugzoo.diagnostics.verdict import NotApplicable, Suspect, Verdict
 from bugzoo.rerun.model import live
 from bugzoo.running.result import Run
+from bugzoo.watching.functional import wrapped
 
 COST = 0
 SHOWN = {
@@ -90,7 +91,7 @@ def _left(run: Run) -> dict[str, float]:
         seen.add(node)
         state = held(node)
         if state is not None:
-            tensors = state[1]
+            tensors = [one for one in state[1] if not wrapped(one)]  # one that torch.func made has no storage
             sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in tensors}
             storages |= {place: size for place, size in sizes.items() if place not in own}
         for parent, _ in node.next_functions:
