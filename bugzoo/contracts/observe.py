@@ -11,20 +11,19 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
-from types import CodeType
+from types import FrameType
 from typing import Any
 
 import torch
 
 from bugzoo.contracts import contracts
-from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers
+from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers, Site
 from bugzoo.contracts.place import users_frame
 from bugzoo.contracts.silence import reason
 
 FIRST, EACH = 4, 1024
 PENDING = 256
 """Looks at numbers on a GPU that wait before they are fetched."""
-Site = tuple[CodeType, int]
 Patch = Callable[[Any, str, Any], None]
 
 
@@ -80,6 +79,7 @@ class Observer:
         self._known: dict[tuple[str, Site], Finding] = {}
         self._seen: dict[tuple[str, Site], int] = {}
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
+        self._run: dict[str, dict[str, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
         self._inside = threading.local()
         self._closed = False
@@ -89,7 +89,7 @@ class Observer:
         for target, some in by_target().items():
             if (found := resolve(target)) is not None:
                 place, name = found
-                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some)))
+                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""
@@ -98,17 +98,20 @@ class Observer:
             self._settle()
         except Exception as error:
             self.note(error)
+        self._run.clear()
+        self._kept.clear()
         self.findings.extend(self._known.values())
         for found in self._known.values():
             found.silenced = reason(found.file, found.line, found.contract)
 
-    def listening(self, original: Any, some: tuple[Contract, ...]) -> Any:
+    def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
         every = any(one.every for one in some)
         sites: dict[Site, int] = {}
         inside = self._inside
         before = tuple(one for one in some if not one.after)
         after = tuple(one for one in some if one.after)
+        like = next((one.like for one in some if one.like is not None), original)
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
@@ -122,10 +125,11 @@ class Observer:
             if not (every or due(count)):
                 return original(*args, **kwargs)
             inside.on = True
+            direct = frame if frame is sys._getframe(1) else None
             try:
-                self._look(original, before, site, count, args, kwargs)
+                self._look(like, before, site, count, args, kwargs, None, target, direct)
                 result = original(*args, **kwargs)
-                self._look(original, after, site, count, args, kwargs, result)
+                self._look(like, after, site, count, args, kwargs, result, target, direct)
             finally:
                 inside.on = False
             return result
@@ -142,7 +146,9 @@ class Observer:
         count: int,
         args: Any,
         kwargs: Any,
-        result: Any = None,
+        result: Any,
+        target: str,
+        frame: FrameType | None,
     ) -> None:
         if not some or torch.compiler.is_compiling():
             return
@@ -150,16 +156,18 @@ class Observer:
             bound = _signature(original).bind(*args, **kwargs)
         except (TypeError, ValueError):  # the call itself will raise
             return
+        given = frozenset(bound.arguments)
         bound.apply_defaults()
         for one in some:
             if not (one.every or due(count)):
                 continue
             key = (one.id, site)
-            call = Call(bound.arguments, self._kept.setdefault(key, {}), self.now(), count, result)
+            kept, run = self._kept.setdefault(key, {}), self._run.setdefault(one.id, {})
+            call = Call(bound.arguments, kept, self.now(), count, result, target, given, run, site, frame)
             try:
                 numbers = one.measure(call)
                 if numbers is not None:
-                    self._judge_or_wait(one, site, call.step, dict(numbers))
+                    self._judge_or_wait(one, call.site or site, call.step, dict(numbers))
             except Aside as why:
                 self.aside.setdefault(one.id, str(why))
             except Exception as error:  # an exotic argument must not stop the script

@@ -26,6 +26,10 @@ def _negative(run: "Run") -> bool:
     return bool((_losses(run) < -1e-6).any())
 
 
+def _not_finite(run: "Run") -> bool:
+    return run.trace.outcome == "non_finite" or run.trace.earliest("non_finite") is not None
+
+
 def _little(run: "Run") -> bool:
     loss = _losses(run)
     if len(loss) < PART or loss[0] <= 0:
@@ -40,6 +44,7 @@ def _nothing_learned(run: "Run") -> bool:
 
 EFFECTS: dict[str, Callable[["Run"], bool]] = {
     "negative loss": _negative,
+    "loss not finite": _not_finite,
     "loss falls little": _little,
     "nothing learned": _nothing_learned,
     "by itself": lambda run: True,
