@@ -11,10 +11,11 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import torch
+from torch.jit import _builtins
 
 from bugzoo.contracts import contracts
 from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers, Site
@@ -81,6 +82,7 @@ class Observer:
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
         self._run: dict[str, dict[str, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
+        self._builtin: list[Any] = []
         self._inside = threading.local()
         self._closed = False
 
@@ -100,6 +102,8 @@ class Observer:
             self.note(error)
         self._run.clear()
         self._kept.clear()
+        for heard in self._builtin:
+            _builtins._get_builtin_table().pop(id(heard), None)
         self.findings.extend(self._known.values())
         for found in self._known.values():
             found.silenced = reason(found.file, found.line, found.contract)
@@ -112,20 +116,21 @@ class Observer:
         before = tuple(one for one in some if not one.after)
         after = tuple(one for one in some if one.after)
         like = next((one.like for one in some if one.like is not None), original)
+        frames, place_of, looks = sys._getframe, users_frame, due
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
             if self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
-            frame = users_frame(2)
+            frame = place_of(2)
             if frame is None:
                 return original(*args, **kwargs)
             site = (frame.f_code, frame.f_lineno)
             count = sites[site] = sites.get(site, 0) + 1
-            if not (every or due(count)):
+            if not (every or looks(count)):
                 return original(*args, **kwargs)
             inside.on = True
-            direct = frame if frame is sys._getframe(1) else None
+            direct = frame if frame is frames(1) else None
             try:
                 self._look(like, before, site, count, args, kwargs, None, target, direct)
                 result = original(*args, **kwargs)
@@ -134,8 +139,15 @@ class Observer:
                 inside.on = False
             return result
 
+        if inspect.isfunction(original):  # torch.jit resolves the names of a method in the globals of what it finds
+            made = FunctionType(heard.__code__, original.__globals__, original.__name__, None, heard.__closure__)
+            heard = functools.update_wrapper(made, original)
+            heard.__kwdefaults__ = None
         # so torch.jit and torch.compile take the original in its place, as for functions under @script_if_tracing
         vars(heard).update(__original_fn=original, __script_if_tracing_wrapper=True)
+        if inspect.isbuiltin(original):  # torch.jit knows a function in C by its id
+            _builtins._register_builtin(heard, _builtins._find_builtin(original))
+            self._builtin.append(heard)
         return heard
 
     def _look(
