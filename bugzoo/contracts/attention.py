@@ -88,7 +88,10 @@ CONTRACTS = (
     Contract(
         name="sdpa_causal_mask",
         on=(_SDPA,),
-        demand="In a bool mask of `scaled_dot_product_attention`, True keeps a key. In `nn.MultiheadAttention`, True masks it.",
+        demand=(
+            "In a bool mask of `scaled_dot_product_attention`, True keeps a key. In `nn.MultiheadAttention`, "
+            "True masks it."
+        ),
         given="The mask of {length:.0f} positions keeps {past:.0f} pairs of the past and {future:.0f} of the future.",
         instead="Pass `torch.ones(n, n, dtype=torch.bool).tril()`, or `is_causal=True` without a mask.",
         page=_SDPA_PAGE,
@@ -107,7 +110,10 @@ CONTRACTS = (
     Contract(
         name="mha_causal_mask",
         on=(_MHA,),
-        demand="In a bool mask of `nn.MultiheadAttention`, True masks a key. In `scaled_dot_product_attention`, True keeps it.",
+        demand=(
+            "In a bool mask of `nn.MultiheadAttention`, True masks a key. In `scaled_dot_product_attention`, "
+            "True keeps it."
+        ),
         given="The mask of {length:.0f} positions keeps {past:.0f} pairs of the past and {future:.0f} of the future.",
         instead="Pass `nn.Transformer.generate_square_subsequent_mask(n)`, or `torch.ones(n, n, dtype=torch.bool).triu(1)`.",
         page=_MHA_PAGE,

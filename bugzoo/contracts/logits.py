@@ -58,8 +58,12 @@ CONTRACTS = (
                 ("Softmax", "Sigmoid"),
                 "Pass the output of the last linear layer. A log-softmax before it does no harm.",
                 "CrossEntropyLoss.html",
-                "s = torch.randn(4, 3, requires_grad=True)\nnn.CrossEntropyLoss()(nn.Softmax(dim=1)(s), torch.tensor([0, 1, 2, 0]))",
-                "s = torch.randn(4, 3, requires_grad=True)\nnn.CrossEntropyLoss()(s.softmax(1) / 0.1, torch.tensor([0, 1, 2, 0]))\n"
+                (
+                    "s = torch.randn(4, 3, requires_grad=True)\n"
+                    "nn.CrossEntropyLoss()(nn.Softmax(dim=1)(s), torch.tensor([0, 1, 2, 0]))"
+                ),
+                "s = torch.randn(4, 3, requires_grad=True)\n"
+                "nn.CrossEntropyLoss()(s.softmax(1) / 0.1, torch.tensor([0, 1, 2, 0]))\n"
                 "F.cross_entropy(s.log_softmax(1), torch.tensor([0, 1, 2, 0]))",
                 "Outputs that are bounded on purpose, as a kind of regularization.",
             ),
@@ -73,7 +77,10 @@ CONTRACTS = (
                 "Pass the output of the last linear layer, or use `nn.BCELoss` after the sigmoid.",
                 "BCEWithLogitsLoss.html",
                 "s = torch.randn(4, 1, requires_grad=True)\nnn.BCEWithLogitsLoss()(s.sigmoid().squeeze(1), torch.ones(4))",
-                "s = torch.randn(4, 1, requires_grad=True)\nnn.BCEWithLogitsLoss()((s * s.sigmoid()).squeeze(1), torch.ones(4))",
+                (
+                    "s = torch.randn(4, 1, requires_grad=True)\n"
+                    "nn.BCEWithLogitsLoss()((s * s.sigmoid()).squeeze(1), torch.ones(4))"
+                ),
                 "Outputs that are bounded on purpose, as a kind of regularization.",
             ),
             (
@@ -112,7 +119,10 @@ CONTRACTS = (
                 "Pass `log_input=False` with a rate, or drop the activation that makes it positive.",
                 "PoissonNLLLoss.html",
                 "s = torch.randn(4, requires_grad=True)\nnn.PoissonNLLLoss()(F.softplus(s), torch.tensor([0.0, 2, 1, 3]))",
-                "s = torch.randn(4, requires_grad=True)\nnn.PoissonNLLLoss(log_input=False)(F.softplus(s), torch.tensor([0.0, 2, 1, 3]))",
+                (
+                    "s = torch.randn(4, requires_grad=True)\n"
+                    "nn.PoissonNLLLoss(log_input=False)(F.softplus(s), torch.tensor([0.0, 2, 1, 3]))"
+                ),
                 "A logarithm of the rate that is kept above 0 on purpose.",
             ),
         )
@@ -127,7 +137,10 @@ CONTRACTS = (
         kind="shape",
         measure=_dim,
         broken=lambda numbers: numbers["found"] != numbers["classes"],
-        breaks="s = torch.randn(4, 3, requires_grad=True)\nnn.NLLLoss()(nn.LogSoftmax(dim=0)(s), torch.tensor([0, 1, 2, 0]))",
+        breaks=(
+            "s = torch.randn(4, 3, requires_grad=True)\n"
+            "nn.NLLLoss()(nn.LogSoftmax(dim=0)(s), torch.tensor([0, 1, 2, 0]))"
+        ),
         keeps=(
             "s = torch.randn(2, 5, 3, requires_grad=True)\n"
             "F.nll_loss(s.log_softmax(-1).transpose(1, 2), torch.zeros(2, 5).long())\n"

@@ -80,7 +80,7 @@ class Observer:
         self._known: dict[tuple[str, Site], Finding] = {}
         self._seen: dict[tuple[str, Site], int] = {}
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
-        self._run: dict[str, dict[str, Any]] = {}
+        self._run: dict[str, dict[Any, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
         self._builtin: list[Any] = []
         self._inside = threading.local()
@@ -140,9 +140,9 @@ class Observer:
             return result
 
         if inspect.isfunction(original):  # torch.jit resolves the names of a method in the globals of what it finds
-            made = FunctionType(heard.__code__, original.__globals__, original.__name__, None, heard.__closure__)
+            plain: Any = heard
+            made = FunctionType(plain.__code__, original.__globals__, original.__name__, None, plain.__closure__)
             heard = functools.update_wrapper(made, original)
-            heard.__kwdefaults__ = None
         # so torch.jit and torch.compile take the original in its place, as for functions under @script_if_tracing
         vars(heard).update(__original_fn=original, __script_if_tracing_wrapper=True)
         if inspect.isbuiltin(original):  # torch.jit knows a function in C by its id

@@ -4,7 +4,8 @@ from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
 
 _F = "torch.nn.functional."
 _LOSSES = tuple(
-    _F + name for name in ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss")
+    _F + name
+    for name in ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss")
 )
 FLOOR, STUCK = "loss falls little", "nothing learned"
 

@@ -1,0 +1,208 @@
+"""States and parameters of a module: references, replaced parameters, frozen ones, and clipping what has no gradient."""
+
+import weakref
+from collections.abc import Mapping
+
+import torch
+
+from bugzoo.contracts.model import PAGES, Aside, Call, Contract, Numbers
+
+_PAGE = PAGES + "generated/torch.nn.Module.html"
+_CLIP = PAGES + "generated/torch.nn.utils.clip_grad_norm_.html"
+TWICE = 2
+
+
+def _reference(call: Call) -> Numbers | None:
+    """Keep when each state was taken, and see whether a later optimizer step has changed one that is used."""
+    if call.target.endswith(".state_dict"):
+        state = call.result
+        if isinstance(state, Mapping) and call["destination"] is None:
+            call.run[id(state)] = (weakref.ref(state), call.step, weakref.ref(call["self"]), _versions(state))
+        return None
+    loaded = call.target.endswith("load_state_dict")
+    given = call["state_dict"] if loaded else call["obj"]
+    for one in (given, *(given.values() if isinstance(given, Mapping) else ())):
+        taken, step, module, versions = call.run.get(id(one), (lambda: None, 0, None, {}))
+        if taken() is not one or not one or (loaded and module() is not call["self"]):
+            continue
+        own = 1 if loaded else 0  # loading has just written each tensor once
+        changed = sum(now - versions.get(name, now) > own for name, now in _versions(one).items())
+        return {
+            "taken": float(step - 1),
+            "used": float(call.step - 1),
+            "changed": float(changed),
+            "all": float(len(one)),
+        }
+    return None
+
+
+def _versions(state: Mapping[str, object]) -> dict[str, int]:
+    """How often each tensor has been written in place: counted by the parameter that it refers to, too."""
+    return {name: value._version for name, value in state.items() if isinstance(value, torch.Tensor)}
+
+
+def _assigned(call: Call) -> Numbers | None:
+    if call.target.endswith("Optimizer.__init__"):
+        call.run[id(call["self"])] = weakref.ref(call["self"])
+        return None
+    if not call["assign"] or torch.__future__.get_swap_module_params_on_conversion():
+        return None
+    given = call["state_dict"]
+    mine = {id(one) for name, one in call["self"].named_parameters() if name in given and given[name] is not one}
+    held = 0
+    for optimizer in (kept() for kept in call.run.values()):
+        if optimizer is not None:
+            held += sum(id(one) in mine for group in optimizer.param_groups for one in group["params"])
+    return {"held": float(held), "all": float(len(mine))}
+
+
+def _frozen_by_name(call: Call) -> Numbers | None:
+    """A module with an attribute `requires_grad` that is False, and parameters that are trained all the same."""
+    for name, module in call["self"].named_modules():
+        if vars(module).get("requires_grad") is False:
+            trained = sum(one.requires_grad for one in module.parameters())
+            return {"name": name or type(module).__name__, "trained": float(trained), "mode": str(call["mode"])}
+    return None
+
+
+def _without_gradient(call: Call) -> Numbers | None:
+    """Parameters without any gradient, as long as this place has never had one with a gradient."""
+    given = call["parameters"]
+    if isinstance(given, torch.Tensor):
+        some = [given]
+    elif isinstance(given, list | tuple):
+        some = [one for one in given if isinstance(one, torch.Tensor)]
+    elif getattr(given, "gi_code", None) is torch.nn.Module.parameters.__code__ and given.gi_frame is not None:
+        module = given.gi_frame.f_locals["self"]  # the generator itself may be read only once
+        some = list(module.parameters())
+    else:
+        raise Aside("the parameters may be read only once")
+    some = [one for one in some if one.requires_grad]
+    if not some:
+        return None
+    if any(one.grad is not None for one in some):
+        call.kept["some"] = True
+    else:
+        call.kept["calls"] = call.kept.get("calls", 0) + 1
+    calls = 0 if "some" in call.kept else call.kept.get("calls", 0)
+    return {"calls": float(calls), "parameters": float(len(some))}
+
+
+CONTRACTS = (
+    Contract(
+        name="state_dict_is_a_reference",
+        on=("torch.nn.Module.state_dict", "torch.nn.Module.load_state_dict", "torch.save"),
+        demand="`state_dict()` returns references to the parameters, which the optimizer goes on changing. It is no copy.",
+        given=(
+            "It was taken after {taken:.0f} steps and used after {used:.0f}, and {changed:.0f} of {all:.0f} "
+            "tensors have changed since."
+        ),
+        instead="Keep `copy.deepcopy(model.state_dict())`, or save it to a file at once.",
+        page=_PAGE + "#torch.nn.Module.state_dict",
+        kind="shared object",
+        measure=_reference,
+        broken=lambda numbers: numbers["used"] > numbers["taken"] and numbers["changed"] > 0,
+        breaks=(
+            "model = nn.Linear(2, 2)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "best = model.state_dict()\n"
+            "model(torch.ones(1, 2)).sum().backward()\n"
+            "optimizer.step()\n"
+            "model.load_state_dict(best)"
+        ),
+        keeps=(
+            "import copy, io\n"
+            "model, target = nn.Linear(2, 2), nn.Linear(2, 2)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "best, live = copy.deepcopy(model.state_dict()), model.state_dict()\n"
+            "model(torch.ones(1, 2)).sum().backward()\n"
+            "optimizer.step()\n"
+            "mean = target.state_dict()\n"
+            "for name in mean:\n"
+            "    mean[name].mul_(0.9).add_(live[name], alpha=0.1)\n"
+            "target.load_state_dict(mean)\n"
+            "target.load_state_dict(live)\n"
+            "model.load_state_dict(best)\n"
+            "model.load_state_dict(model.state_dict() | best)\n"
+            "torch.save({'model': model.state_dict()}, io.BytesIO())"
+        ),
+        wrong="The state is meant to follow the model.",
+        explains=("by itself",),
+        after=True,
+    ),
+    Contract(
+        name="assigned_after_the_optimizer",
+        on=("torch.optim.Optimizer.__init__", "torch.nn.Module.load_state_dict"),
+        demand="`load_state_dict(assign=True)` puts other parameters in the model. The optimizer has to be made after it.",
+        given="{held:.0f} parameters of an optimizer are no longer in the model.",
+        instead="Make the optimizer after it, or load without `assign=True`.",
+        page=_PAGE + "#torch.nn.Module.load_state_dict",
+        kind="order of calls",
+        measure=_assigned,
+        broken=lambda numbers: numbers["held"] > 0,
+        breaks=(
+            "model, state = nn.Linear(2, 2), nn.Linear(2, 2).state_dict()\n"
+            "optimizer = torch.optim.Adam(model.parameters())\n"
+            "model.load_state_dict(state, assign=True)"
+        ),
+        keeps=(
+            "model, other, state = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2).state_dict()\n"
+            "model.load_state_dict(state, assign=True)\n"
+            "optimizer = torch.optim.Adam(model.parameters())\n"
+            "model.load_state_dict(state)\n"
+            "other.load_state_dict(state, assign=True)"
+        ),
+        wrong="The optimizer is made anew afterwards.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="module_requires_grad",
+        on=("torch.nn.Module.train",),
+        demand="A module has no `requires_grad`: parameters are frozen one by one, or by the method `requires_grad_`.",
+        given="`{name}.requires_grad` is False, and {trained:.0f} of its parameters are trained all the same.",
+        instead="Call `module.requires_grad_(False)`.",
+        page=_PAGE + "#torch.nn.Module.requires_grad_",
+        kind="convention",
+        measure=_frozen_by_name,
+        broken=lambda numbers: numbers["trained"] > 0,
+        breaks="net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nnet[0].requires_grad = False\nnet.train()",
+        keeps=(
+            "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
+            "net[0].requires_grad_(False).requires_grad = False\n"
+            "net.train()\n"
+            "net[1].eval()"
+        ),
+        wrong="An attribute of the script's own module, of another meaning.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="clip_without_gradient",
+        on=("torch.nn.utils.clip_grad_norm_",),
+        demand="Gradients are clipped after `backward()` and before `step()`: without a gradient, nothing is clipped.",
+        given="None of {parameters:.0f} parameters has a gradient, in {calls:.0f} calls out of as many.",
+        instead="Clip between `loss.backward()` and `optimizer.step()`, the parameters of the model that is trained.",
+        page=_CLIP,
+        kind="order of calls",
+        measure=_without_gradient,
+        broken=lambda numbers: numbers["calls"] >= TWICE,
+        breaks=(
+            "model = nn.Linear(2, 1)\n"
+            "for _ in range(3):\n"
+            "    model.zero_grad()\n"
+            "    loss = model(torch.ones(1, 2)).sum()\n"
+            "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+            "    loss.backward()"
+        ),
+        keeps=(
+            "model, frozen = nn.Linear(2, 1), nn.Linear(2, 1).requires_grad_(False)\n"
+            "for step in range(3):\n"
+            "    model.zero_grad()\n"
+            "    if step:\n"
+            "        model(torch.ones(1, 2)).sum().backward()\n"
+            "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+            "    nn.utils.clip_grad_norm_(list(frozen.parameters()), 1.0)"
+        ),
+        wrong="A model whose loss is left out in each of the calls.",
+        explains=("by itself",),
+    ),
+)
