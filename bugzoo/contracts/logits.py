@@ -14,6 +14,8 @@ def _made(name: str, of: tuple[str, ...]):
         if name == "input" and "log_input" in call.arguments and not call["log_input"]:
             return None
         made = made_by(call[name])
+        if not made:
+            return None
         return {"made": _SAID[made] if made in of else ""}
 
     return measure

@@ -50,7 +50,9 @@ class Call:
 
     def owner(self) -> torch.nn.Module | None:
         """Return the module whose own method made the call, None if a library or no module did."""
-        mine = self.frame.f_locals.get("self") if self.frame is not None else None
+        if self.frame is None or not self.frame.f_code.co_argcount:
+            return None
+        mine = self.frame.f_locals.get(self.frame.f_code.co_varnames[0])
         return mine if isinstance(mine, torch.nn.Module) else None
 
     def __getitem__(self, name: str) -> Any:

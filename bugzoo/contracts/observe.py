@@ -116,11 +116,12 @@ class Observer:
         before = tuple(one for one in some if not one.after)
         after = tuple(one for one in some if one.after)
         like = next((one.like for one in some if one.like is not None), original)
-        frames, place_of, looks = sys._getframe, users_frame, due
+        frames, place_of, looks, compiling = sys._getframe, users_frame, due, torch.compiler.is_compiling
+        tracer = torch._C._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
-            if self._closed or getattr(inside, "on", False) or self.foreign():
+            if compiling() or tracer() is not None or self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
             frame = place_of(2)
             if frame is None:
@@ -162,7 +163,7 @@ class Observer:
         target: str,
         frame: FrameType | None,
     ) -> None:
-        if not some or torch.compiler.is_compiling():
+        if not some:
             return
         try:
             bound = _signature(original).bind(*args, **kwargs)
