@@ -22,9 +22,9 @@ def _grid(call: Call) -> Numbers:
 def _corners(call: Call) -> Numbers | None:
     """The setting of `affine_grid` against that of the `grid_sample` that gets its grid."""
     if call.target.endswith("affine_grid"):
-        call.run["made"] = (weakref.ref(call.result), bool(call["align_corners"]))
+        call.shared["made"] = (weakref.ref(call.result), bool(call["align_corners"]))
         return None
-    grid, made = call.run.get("made", (lambda: None, False))
+    grid, made = call.shared.get("made", (lambda: None, False))
     if call["grid"] is not grid():
         return None
     return {"made": str(made), "used": str(bool(call["align_corners"]))}

@@ -35,11 +35,11 @@ def _padding_row(call: Call) -> Numbers | None:
     """The row of the padding in an embedding that the script has filled with `torch.nn.init`."""
     if not call.target.endswith("embedding"):
         if call.direct() and isinstance(call["tensor"], torch.nn.Parameter):
-            call.run[id(call["tensor"])] = weakref.ref(call["tensor"])
+            call.shared[id(call["tensor"])] = weakref.ref(call["tensor"])
         return None
-    if call["padding_idx"] is None or not call.run:
+    if call["padding_idx"] is None or not call.shared:
         return None
-    kept = call.run.get(id(call["weight"]))
+    kept = call.shared.get(id(call["weight"]))
     if kept is None or kept() is not call["weight"]:
         return None
     row = call.tensor("weight")[call["padding_idx"]]

@@ -38,7 +38,7 @@ class Call:
     """Which name of `Contract.on` was called."""
     given: frozenset[str] = frozenset()
     """Names of the arguments that the script passed itself, and did not leave at their defaults."""
-    run: dict[Any, Any] = field(default_factory=dict)
+    shared: dict[Any, Any] = field(default_factory=dict)
     """Empty at first, and the same for all calls of this contract in the run: what one call leaves for another."""
     site: Site | None = None
     """Where it was called. `measure` may set another place that it has kept, and the finding names that one."""

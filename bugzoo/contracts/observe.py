@@ -80,7 +80,7 @@ class Observer:
         self._known: dict[tuple[str, Site], Finding] = {}
         self._seen: dict[tuple[str, Site], int] = {}
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
-        self._run: dict[str, dict[Any, Any]] = {}
+        self._shared: dict[str, dict[Any, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
         self._builtin: list[Any] = []
         self._inside = threading.local()
@@ -100,7 +100,7 @@ class Observer:
             self._settle()
         except Exception as error:
             self.note(error)
-        self._run.clear()
+        self._shared.clear()
         self._kept.clear()
         for heard in self._builtin:
             _builtins._get_builtin_table().pop(id(heard), None)
@@ -117,7 +117,9 @@ class Observer:
         after = tuple(one for one in some if one.after)
         like = next((one.like for one in some if one.like is not None), original)
         frames, place_of, looks, compiling = sys._getframe, users_frame, due, torch.compiler.is_compiling
-        tracer = torch._C._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
+        tracer = (
+            torch._C._dynamo.eval_frame.get_eval_frame_callback
+        )  # not None in what torch.compile leaves to Python, too
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
@@ -175,8 +177,8 @@ class Observer:
             if not (one.every or due(count)):
                 continue
             key = (one.id, site)
-            kept, run = self._kept.setdefault(key, {}), self._run.setdefault(one.id, {})
-            call = Call(bound.arguments, kept, self.now(), count, result, target, given, run, site, frame)
+            kept, shared = self._kept.setdefault(key, {}), self._shared.setdefault(one.id, {})
+            call = Call(bound.arguments, kept, self.now(), count, result, target, given, shared, site, frame)
             try:
                 numbers = one.measure(call)
                 if numbers is not None:

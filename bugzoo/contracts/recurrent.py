@@ -21,10 +21,10 @@ def _batch(call: Call) -> Numbers | None:
             return None
         first = bool(getattr(call["self"], "batch_first", False))
         time, batch = given.shape[1 if first else 0], given.shape[0 if first else 1]
-        call.run[call.site] = (call.step, time, batch, first)
+        call.shared[call.site] = (call.step, time, batch, first)
         return None
-    target, layers = call["target"], dict(call.run)
-    call.run.clear()
+    target, layers = call["target"], dict(call.shared)
+    call.shared.clear()
     if getattr(target, "ndim", 0) != 1 and not (getattr(target, "ndim", 0) == 2 and target.shape[1] == 1):
         return None
     for site, (step, time, batch, first) in layers.items():

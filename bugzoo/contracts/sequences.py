@@ -36,13 +36,13 @@ def _padded(call: Call) -> Numbers | None:
     if call.target.endswith("pad_sequence"):
         sizes = {len(one) for one in call["sequences"]}
         if len(sizes) > 1 and isinstance(call.result, torch.Tensor) and not call.result.is_floating_point():
-            call.run[id(call.result)] = (weakref.ref(call.result), float(call["padding_value"]))
+            call.shared[id(call.result)] = (weakref.ref(call.result), float(call["padding_value"]))
         return None
     target = call["target"]
     if call["reduction"] == "none" or not isinstance(target, torch.Tensor):
         return None
     for one in (target, target._base):
-        kept, padding = call.run.get(id(one), (lambda: None, 0.0))
+        kept, padding = call.shared.get(id(one), (lambda: None, 0.0))
         if one is not None and kept() is one:
             found = (dense(target) == padding).sum()
             return {"found": found, "all": float(target.numel()), "padding": padding, "ignored": call["ignore_index"]}

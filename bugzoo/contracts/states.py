@@ -10,29 +10,23 @@ from bugzoo.contracts.model import PAGES, Aside, Call, Contract, Numbers
 _PAGE = PAGES + "generated/torch.nn.Module.html"
 _CLIP = PAGES + "generated/torch.nn.utils.clip_grad_norm_.html"
 TWICE = 2
+_TRAINED = "import copy, io\nmodel = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+_STEP = "model(torch.ones(1, 2)).sum().backward()\noptimizer.step()\n"
 
 
 def _reference(call: Call) -> Numbers | None:
-    """Keep when each state was taken, and see whether a later optimizer step has changed one that is used."""
+    """Keep when each state was taken, and see whether a later optimizer step has changed one that is saved."""
     if call.target.endswith(".state_dict"):
         state = call.result
         if isinstance(state, Mapping) and call["destination"] is None:
-            call.run[id(state)] = (weakref.ref(state), call.step, weakref.ref(call["self"]), _versions(state))
+            call.shared[id(state)] = (weakref.ref(state), call.step, _versions(state))
         return None
-    loaded = call.target.endswith("load_state_dict")
-    given = call["state_dict"] if loaded else call["obj"]
+    given = call["obj"]
     for one in (given, *(given.values() if isinstance(given, Mapping) else ())):
-        taken, step, module, versions = call.run.get(id(one), (lambda: None, 0, None, {}))
-        if taken() is not one or not one or (loaded and module() is not call["self"]):
-            continue
-        own = 1 if loaded else 0  # loading has just written each tensor once
-        changed = sum(now - versions.get(name, now) > own for name, now in _versions(one).items())
-        return {
-            "taken": float(step - 1),
-            "used": float(call.step - 1),
-            "changed": float(changed),
-            "all": float(len(one)),
-        }
+        taken, step, versions = call.shared.get(id(one), (lambda: None, 0, {}))
+        if taken() is one and one:
+            changed = sum(now > versions.get(name, now) for name, now in _versions(one).items())
+            return {"taken": step - 1.0, "used": call.step - 1.0, "changed": float(changed), "all": float(len(one))}
     return None
 
 
@@ -41,19 +35,15 @@ def _versions(state: Mapping[str, object]) -> dict[str, int]:
     return {name: value._version for name, value in state.items() if isinstance(value, torch.Tensor)}
 
 
-def _assigned(call: Call) -> Numbers | None:
+def _replaced(call: Call) -> Numbers | None:
+    """Whether an optimizer holds the parameter that two new ones are about to replace."""
     if call.target.endswith("Optimizer.__init__"):
-        call.run[id(call["self"])] = weakref.ref(call["self"])
+        call.shared[id(call["self"])] = weakref.ref(call["self"])
         return None
-    if not call["assign"] or torch.__future__.get_swap_module_params_on_conversion():
-        return None
-    given = call["state_dict"]
-    mine = {id(one) for name, one in call["self"].named_parameters() if name in given and given[name] is not one}
-    held = 0
-    for optimizer in (kept() for kept in call.run.values()):
-        if optimizer is not None:
-            held += sum(id(one) in mine for group in optimizer.param_groups for one in group["params"])
-    return {"held": float(held), "all": float(len(mine))}
+    weight = getattr(call["module"], call["name"], None)
+    optimizers = [one for one in (kept() for kept in call.shared.values()) if one is not None]
+    held = sum(one is weight for each in optimizers for group in each.param_groups for one in group["params"])
+    return {"held": float(held), "layer": type(call["module"]).__name__, "name": call["name"]}
 
 
 def _frozen_by_name(call: Call) -> Numbers | None:
@@ -90,69 +80,49 @@ def _without_gradient(call: Call) -> Numbers | None:
 
 CONTRACTS = (
     Contract(
-        name="state_dict_is_a_reference",
-        on=("torch.nn.Module.state_dict", "torch.nn.Module.load_state_dict", "torch.save"),
+        name="saved_state_has_changed",
+        on=("torch.nn.Module.state_dict", "torch.save"),
         demand="`state_dict()` returns references to the parameters, which the optimizer goes on changing. It is no copy.",
         given=(
-            "It was taken after {taken:.0f} steps and used after {used:.0f}, and {changed:.0f} of {all:.0f} "
-            "tensors have changed since."
+            "The state was taken after {taken:.0f} steps and saved after {used:.0f}, "
+            "and {changed:.0f} of its {all:.0f} tensors have changed since."
         ),
         instead="Keep `copy.deepcopy(model.state_dict())`, or save it to a file at once.",
         page=_PAGE + "#torch.nn.Module.state_dict",
         kind="shared object",
         measure=_reference,
         broken=lambda numbers: numbers["used"] > numbers["taken"] and numbers["changed"] > 0,
-        breaks=(
-            "model = nn.Linear(2, 2)\n"
-            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-            "best = model.state_dict()\n"
-            "model(torch.ones(1, 2)).sum().backward()\n"
-            "optimizer.step()\n"
-            "model.load_state_dict(best)"
-        ),
+        breaks=_TRAINED + "best = model.state_dict()\n" + _STEP + "torch.save({'model': best}, io.BytesIO())",
         keeps=(
-            "import copy, io\n"
-            "model, target = nn.Linear(2, 2), nn.Linear(2, 2)\n"
-            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-            "best, live = copy.deepcopy(model.state_dict()), model.state_dict()\n"
-            "model(torch.ones(1, 2)).sum().backward()\n"
-            "optimizer.step()\n"
-            "mean = target.state_dict()\n"
-            "for name in mean:\n"
-            "    mean[name].mul_(0.9).add_(live[name], alpha=0.1)\n"
-            "target.load_state_dict(mean)\n"
-            "target.load_state_dict(live)\n"
-            "model.load_state_dict(best)\n"
-            "model.load_state_dict(model.state_dict() | best)\n"
-            "torch.save({'model': model.state_dict()}, io.BytesIO())"
+            _TRAINED
+            + "best, other = copy.deepcopy(model.state_dict()), nn.Linear(2, 2).state_dict()\n"
+            + _STEP
+            + "torch.save({'model': model.state_dict(), 'best': best, 'other': other}, io.BytesIO())\n"
+            + "torch.save(best, io.BytesIO())"
         ),
         wrong="The state is meant to follow the model.",
         explains=("by itself",),
         after=True,
     ),
     Contract(
-        name="assigned_after_the_optimizer",
-        on=("torch.optim.Optimizer.__init__", "torch.nn.Module.load_state_dict"),
-        demand="`load_state_dict(assign=True)` puts other parameters in the model. The optimizer has to be made after it.",
-        given="{held:.0f} parameters of an optimizer are no longer in the model.",
-        instead="Make the optimizer after it, or load without `assign=True`.",
-        page=_PAGE + "#torch.nn.Module.load_state_dict",
+        name="weight_norm_after_the_optimizer",
+        on=(
+            "torch.optim.Optimizer.__init__",
+            "torch.nn.utils.parametrizations.weight_norm",
+            "torch.nn.utils.weight_norm",
+        ),
+        demand="`weight_norm` replaces the weight by two new parameters. The optimizer has to be made after it.",
+        given="{held:.0f} optimizer holds the `{name}` of the {layer}, which is no parameter any more.",
+        instead="Apply `weight_norm` first, or call `optimizer.add_param_group` with the new parameters.",
+        page=PAGES + "generated/torch.nn.utils.parametrize.register_parametrization.html",
         kind="order of calls",
-        measure=_assigned,
+        measure=_replaced,
         broken=lambda numbers: numbers["held"] > 0,
-        breaks=(
-            "model, state = nn.Linear(2, 2), nn.Linear(2, 2).state_dict()\n"
-            "optimizer = torch.optim.Adam(model.parameters())\n"
-            "model.load_state_dict(state, assign=True)"
-        ),
-        keeps=(
-            "model, other, state = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2).state_dict()\n"
-            "model.load_state_dict(state, assign=True)\n"
-            "optimizer = torch.optim.Adam(model.parameters())\n"
-            "model.load_state_dict(state)\n"
-            "other.load_state_dict(state, assign=True)"
-        ),
-        wrong="The optimizer is made anew afterwards.",
+        breaks=_TRAINED + "nn.utils.parametrizations.weight_norm(model)",
+        keeps=_TRAINED
+        + "other = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))\n"
+        + "torch.optim.SGD([*model.parameters(), *other.parameters()])",
+        wrong="The optimizer is made anew afterwards, or gets the new parameters.",
         explains=("by itself",),
     ),
     Contract(

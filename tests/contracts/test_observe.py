@@ -143,8 +143,8 @@ def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
 
     def measure(call):
         owner = call.owner()
-        seen.append((call.target[-8:], type(owner).__name__, sorted(call.given), call.direct(), len(call.run)))
-        call.run[len(call.run)] = call.site = call.run.get(0, call.site)
+        seen.append((call.target[-8:], type(owner).__name__, sorted(call.given), call.direct(), len(call.shared)))
+        call.shared[len(call.shared)] = call.site = call.shared.get(0, call.site)
 
     names_of = ("torch.nn.functional.dropout", "torch.nn.functional.softmax")
     one = replace(contract("kl_div_input"), on=names_of, measure=lambda call: measure(call) or {"largest": 1.0})
