@@ -117,9 +117,8 @@ class Observer:
         after = tuple(one for one in some if one.after)
         like = next((one.like for one in some if one.like is not None), original)
         frames, place_of, looks, compiling = sys._getframe, users_frame, due, torch.compiler.is_compiling
-        tracer = (
-            torch._C._dynamo.eval_frame.get_eval_frame_callback
-        )  # not None in what torch.compile leaves to Python, too
+        core: Any = torch._C
+        tracer = core._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
