@@ -7,14 +7,14 @@ import torch
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
 
-_SDPA = "torch.nn.functional.scaled_dot_product_attention"
+SDPA = "torch.nn.functional.scaled_dot_product_attention"
 _MHA = "torch.nn.functional.multi_head_attention_forward"
-_SDPA_PAGE = PAGES + "generated/torch.nn.functional.scaled_dot_product_attention.html"
+SDPA_PAGE = PAGES + "generated/torch.nn.functional.scaled_dot_product_attention.html"
 _MHA_PAGE = PAGES + "generated/torch.nn.MultiheadAttention.html"
 FLOOR, STUCK, NAN = "loss falls little", "nothing learned", "loss not finite"
 
 
-def _sdpa(
+def sdpa(
     query: Any,
     key: Any,
     value: Any,
@@ -23,7 +23,8 @@ def _sdpa(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any: ...
+) -> Any:
+    """The parameters of `F.scaled_dot_product_attention`, which is a function in C."""
 
 
 def _kept(call: Call, name: str) -> torch.Tensor | None:
@@ -32,7 +33,7 @@ def _kept(call: Call, name: str) -> torch.Tensor | None:
         return None
     mask = call.tensor(name)
     if mask.dtype == torch.bool:
-        return mask if call.target == _SDPA else ~mask
+        return mask if call.target == SDPA else ~mask
     return ~mask.isneginf()
 
 
@@ -87,14 +88,14 @@ _MODULE = _SETUP + "x = torch.randn(2, 3, 4)\nmha = nn.MultiheadAttention(4, 2, 
 CONTRACTS = (
     Contract(
         name="sdpa_causal_mask",
-        on=(_SDPA,),
+        on=(SDPA,),
         demand=(
             "In a bool mask of `scaled_dot_product_attention`, True keeps a key. In `nn.MultiheadAttention`, "
             "True masks it."
         ),
         given="The mask of {length:.0f} positions keeps {past:.0f} pairs of the past and {future:.0f} of the future.",
         instead="Pass `torch.ones(n, n, dtype=torch.bool).tril()`, or `is_causal=True` without a mask.",
-        page=_SDPA_PAGE,
+        page=SDPA_PAGE,
         kind="convention",
         measure=_backward,
         broken=lambda numbers: numbers["past"] == 0 and numbers["future"] > 0,
@@ -105,7 +106,7 @@ CONTRACTS = (
         + "F.scaled_dot_product_attention(q, k, v, nn.Transformer.generate_square_subsequent_mask(3))",
         wrong="A model that reads from the end, and must not see the present position.",
         explains=("by itself",),
-        like=_sdpa,
+        like=sdpa,
     ),
     Contract(
         name="mha_causal_mask",
@@ -131,11 +132,11 @@ CONTRACTS = (
     ),
     Contract(
         name="sdpa_padding_mask",
-        on=(_SDPA,),
+        on=(SDPA,),
         demand="In a bool mask of `scaled_dot_product_attention`, True keeps a key. A sample without any key gets zeros.",
         given="{none:.0f} of {rows:.0f} samples have no key that is kept.",
         instead="Pass True for tokens and False for padding: `attn_mask=~padding[:, None, None, :]`.",
-        page=_SDPA_PAGE,
+        page=SDPA_PAGE,
         kind="convention",
         measure=_without_keys("attn_mask"),
         broken=lambda numbers: numbers["none"] > 0,
@@ -146,7 +147,7 @@ CONTRACTS = (
         + "F.scaled_dot_product_attention(q, k, v, attn_mask=left)",
         wrong="Empty sequences in a batch, of which the outputs are not used.",
         explains=(FLOOR, STUCK, NAN),
-        like=_sdpa,
+        like=sdpa,
     ),
     Contract(
         name="mha_padding_mask",
@@ -165,11 +166,11 @@ CONTRACTS = (
     ),
     Contract(
         name="sdpa_float_mask",
-        on=(_SDPA,),
+        on=(SDPA,),
         demand="`scaled_dot_product_attention` adds a float mask to the scores: what is to be masked is `-inf`, the rest 0.",
         given="The mask is {ones:.0f} ones and {zeros:.0f} zeros, which masks nothing.",
         instead="Pass a bool mask, `mask.bool()`, with True for what is kept.",
-        page=_SDPA_PAGE,
+        page=SDPA_PAGE,
         kind="convention",
         measure=_zeros_and_ones("attn_mask"),
         broken=_only_those,
@@ -180,7 +181,7 @@ CONTRACTS = (
         + "F.scaled_dot_product_attention(q, k, v, -(torch.arange(3)[:, None] - torch.arange(3)).abs().float())",
         wrong="A bias of 0 and 1 on the scores that is meant as such.",
         explains=("by itself",),
-        like=_sdpa,
+        like=sdpa,
     ),
     Contract(
         name="mha_float_mask",
@@ -201,11 +202,11 @@ CONTRACTS = (
     ),
     Contract(
         name="sdpa_dropout_in_eval",
-        on=(_SDPA,),
+        on=(SDPA,),
         demand="`scaled_dot_product_attention` always drops with `dropout_p`, in eval mode, too.",
         given="`dropout_p` is {p:.3g} in a {owner} that is in eval mode.",
         instead="Pass `dropout_p=self.p if self.training else 0.0`.",
-        page=_SDPA_PAGE,
+        page=SDPA_PAGE,
         kind="mode",
         measure=_dropout_in_eval,
         broken=lambda numbers: not numbers["training"],
@@ -225,6 +226,6 @@ CONTRACTS = (
         ),
         wrong="Several outputs are drawn on purpose, as in Monte Carlo dropout.",
         explains=("by itself",),
-        like=_sdpa,
+        like=sdpa,
     ),
 )

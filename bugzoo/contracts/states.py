@@ -46,6 +46,14 @@ def _replaced(call: Call) -> Numbers | None:
     return {"held": float(held), "layer": type(call["module"]).__name__, "name": call["name"]}
 
 
+def _buffer(call: Call) -> Numbers | None:
+    tensor = call["tensor"]
+    if not isinstance(tensor, torch.Tensor):
+        return None
+    trained = isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad
+    return {"name": str(call["name"]), "numbers": float(tensor.numel()), "trained": float(trained)}
+
+
 def _frozen_by_name(call: Call) -> Numbers | None:
     """A module with an attribute `requires_grad` that is False, and parameters that are trained all the same."""
     for name, module in call["self"].named_modules():
@@ -123,6 +131,26 @@ CONTRACTS = (
         + "other = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))\n"
         + "torch.optim.SGD([*model.parameters(), *other.parameters()])",
         wrong="The optimizer is made anew afterwards, or gets the new parameters.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="buffer_of_a_parameter",
+        on=("torch.nn.Module.register_buffer",),
+        demand="A buffer is no parameter: `module.parameters()` leaves it out, and no optimizer trains it.",
+        given="The buffer {name!r} is an `nn.Parameter` of {numbers:.0f} numbers that requires a gradient.",
+        instead="Write `self.name = nn.Parameter(...)`, or register a tensor that needs no gradient.",
+        page=_PAGE + "#torch.nn.Module.register_buffer",
+        kind="convention",
+        measure=_buffer,
+        broken=lambda numbers: numbers["trained"] > 0,
+        breaks="nn.Module().register_buffer('scale', nn.Parameter(torch.ones(3)))",
+        keeps=(
+            "module = nn.Linear(2, 2)\n"
+            "module.register_buffer('scale', torch.ones(3)), module.register_buffer('empty', None)\n"
+            "module.register_buffer('start', module.weight.detach().clone())\n"
+            "module.register_buffer('fixed', nn.Parameter(torch.ones(3), requires_grad=False))"
+        ),
+        wrong="The script hands the buffer to the optimizer itself.",
         explains=("by itself",),
     ),
     Contract(
