@@ -152,7 +152,7 @@ CONTRACTS = (
     Contract(
         name="mha_padding_mask",
         on=(_MHA,),
-        demand="In `key_padding_mask`, True masks a key as padding. A sample of which all keys are masked gets NaN.",
+        demand="In `key_padding_mask`, True masks a key as padding. A sample without any key left gets NaN or zeros.",
         given="{none:.0f} of {rows:.0f} samples have no key left.",
         instead="Pass True for padding and False for tokens: `key_padding_mask=tokens == pad`.",
         page=_MHA_PAGE,

@@ -28,7 +28,8 @@ def _batch(call: Call) -> Numbers | None:
     if getattr(target, "ndim", 0) != 1 and not (getattr(target, "ndim", 0) == 2 and target.shape[1] == 1):
         return None
     for site, (step, time, batch, first) in layers.items():
-        if step == call.step and len(target) == time != batch and batch > 1:
+        folded = batch % len(target) == 0  # windows or channels of each sample as samples of their own
+        if step == call.step and len(target) == time and batch > 1 and not folded:
             call.site = site
             return {"time": float(time), "batch": float(batch), "targets": float(len(target)), "first": str(first)}
     return None
@@ -62,6 +63,8 @@ CONTRACTS = (
             "F.cross_entropy(head(lstm(torch.randn(16, 7, 3))[0]).flatten(0, 1), torch.zeros(16 * 7).long())\n"
             "tags = nn.LSTM(3, 2)(torch.randn(7, 1, 3))[0].view(7, 2)  # one sentence\n"
             "F.cross_entropy(tags, torch.zeros(7).long())\n"
+            "windows = nn.GRU(4, 2, batch_first=True)(torch.randn(7 * 3, 7, 4))[1][0].view(7, 3, 2).mean(1)\n"
+            "F.cross_entropy(windows, torch.zeros(7).long())\n"
             "x = torch.randn(16, 7, 4)\n"
             "out = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)(x)\n"
             "nn.MSELoss()(nn.GRU(4, 1)(out.transpose(0, 1))[0][-1], torch.zeros(16, 1))"

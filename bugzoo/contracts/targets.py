@@ -10,6 +10,8 @@ from bugzoo.contracts.values import largest, smallest
 _F = "torch.nn.functional."
 _GENERATED = PAGES + "generated/torch.nn."
 NEGATIVE, FLOOR, STUCK, NAN = "negative loss", "loss falls little", "nothing learned", "loss not finite"
+CALLS = 4
+"""Calls in a row before a size is taken for a habit of the script."""
 
 
 def _left(call: Call) -> Numbers | None:
@@ -25,11 +27,12 @@ def _left(call: Call) -> Numbers | None:
 
 
 def _classes(call: Call) -> Numbers:
+    """Calls that were looked at with a single class, as long as none had more: a last batch of one pair has one class."""
     scores = call.tensor("input")
-    return {
-        "classes": float(scores.shape[1 if scores.ndim > 1 else 0]),
-        "targets": float(call.tensor("target").numel()),
-    }
+    if scores.shape[1 if scores.ndim > 1 else 0] > 1:
+        call.kept["more"] = True
+    call.kept["calls"] = call.kept.get("calls", 0) + 1
+    return {"calls": 0.0 if "more" in call.kept else float(call.kept["calls"]), "shape": str(tuple(scores.shape))}
 
 
 def _stretched(names: tuple[str, str]) -> Callable[[Call], Numbers]:
@@ -88,15 +91,16 @@ CONTRACTS = (
         name="two_classes_at_least",
         on=(_F + "cross_entropy",),
         demand="`cross_entropy` needs a score for each class: the softmax of one number is always 1, and the loss 0.",
-        given="`input` has {classes:.0f} class, for {targets:.0f} targets.",
+        given="`input` has one class in each of the first {calls:.0f} calls; its shape is {shape}.",
         instead="Use `nn.BCEWithLogitsLoss` for one output, or give the model two outputs.",
         page=_GENERATED + "CrossEntropyLoss.html",
         kind="shape",
         measure=_classes,
-        broken=lambda numbers: numbers["classes"] == 1,
-        breaks="F.cross_entropy(torch.randn(4, 1), torch.zeros(4).long())",
+        broken=lambda numbers: numbers["calls"] >= CALLS,
+        breaks="for _ in range(4):\n    F.cross_entropy(torch.randn(4, 1), torch.zeros(4).long())",
         keeps=(
-            "F.cross_entropy(torch.randn(4, 2), torch.zeros(4).long())\n"
+            "for size in (3, 2, 1, 1, 1, 1):  # pairs of a batch\n"
+            "    F.cross_entropy(torch.randn(size, size), torch.arange(size))\n"
             "F.cross_entropy(torch.randn(1, 2, 1), torch.zeros(1, 1).long())"
         ),
         wrong="A general script that is run with one class as a trial.",

@@ -7,6 +7,7 @@ import pytest
 from bugzoo.contracts import contract, contracts
 from bugzoo.contracts.model import KINDS
 from bugzoo.contracts.observe import resolve
+from bugzoo.diagnostics._effects import EFFECTS
 from bugzoo.errors import UserError
 from tests.contracts.listening import ran
 
@@ -31,7 +32,7 @@ def test_each_says_what_a_reader_needs(one):
     for text in (one.demand, one.given, one.instead):
         assert text.endswith(".") and len(text.split()) <= 40, text
     assert [name for _, name, *_ in string.Formatter().parse(one.given) if name], "the user's own numbers"
-    assert all(resolve(target) for target in one.on)
+    assert all(resolve(target) for target in one.on) and set(one.explains) <= set(EFFECTS)
 
 
 def test_one_is_found_by_its_name():
