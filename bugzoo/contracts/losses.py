@@ -90,7 +90,10 @@ CONTRACTS = (
         measure=_kl_target,
         broken=lambda numbers: numbers["smallest"] < -1e-6,
         breaks="F.kl_div(torch.randn(4, 3).log_softmax(-1), torch.randn(4, 3).log_softmax(-1), reduction='batchmean')",
-        keeps="F.kl_div(torch.randn(4, 3).log_softmax(-1), torch.randn(4, 3).log_softmax(-1), reduction='sum', log_target=True)",
+        keeps=(
+            "F.kl_div(torch.randn(4, 3).log_softmax(-1), torch.randn(4, 3).log_softmax(-1), reduction='sum', "
+            "log_target=True)"
+        ),
         wrong="No case is known.",
         explains=(NEGATIVE, FLOOR, STUCK),
     ),
@@ -130,9 +133,18 @@ CONTRACTS = (
         name="class_probabilities",
         argument=(1, "target"),
         on=(_F + "cross_entropy",),
-        demand="Targets of `cross_entropy` that have the shape of the scores are probabilities of the classes, which sum to 1.",
-        given="A row of `target` sums to a number that is off from 1 by {off:.3g}, and its smallest value is {smallest:.3g}.",
-        instead="Pass class numbers of dtype long, or rows that sum to 1. Several labels at once need `nn.BCEWithLogitsLoss`.",
+        demand=(
+            "Targets of `cross_entropy` that have the shape of the scores are probabilities of the classes, "
+            "which sum to 1."
+        ),
+        given=(
+            "A row of `target` sums to a number that is off from 1 by {off:.3g}, and its smallest value is "
+            "{smallest:.3g}."
+        ),
+        instead=(
+            "Pass class numbers of dtype long, or rows that sum to 1. Several labels at once need "
+            "`nn.BCEWithLogitsLoss`."
+        ),
         page=_GENERATED + "CrossEntropyLoss.html",
         kind="values",
         measure=_class_shares,

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
+Site = tuple[CodeType, int]
+"""A place in the script: its code and line."""
 Numbers = Mapping[str, Any]
 """Name -> float, text, or a tensor with one number, which is fetched later."""
 KINDS = (
@@ -31,6 +34,26 @@ class Call:
     """How often this place of the script has called."""
     result: Any = None
     """What the call returned, for a contract that looks `after` it."""
+    target: str = ""
+    """Which name of `Contract.on` was called."""
+    given: frozenset[str] = frozenset()
+    """Names of the arguments that the script passed itself, and did not leave at their defaults."""
+    shared: dict[Any, Any] = field(default_factory=dict)
+    """Empty at first, and the same for all calls of this contract in the run: what one call leaves for another."""
+    site: Site | None = None
+    """Where it was called. `measure` may set another place that it has kept, and the finding names that one."""
+    frame: FrameType | None = field(default=None, repr=False)
+
+    def direct(self) -> bool:
+        """Return whether the script's own line made the call, and not a library on its behalf."""
+        return self.frame is not None
+
+    def owner(self) -> torch.nn.Module | None:
+        """Return the module whose own method made the call, None if a library or no module did."""
+        if self.frame is None or not self.frame.f_code.co_argcount:
+            return None
+        mine = self.frame.f_locals.get(self.frame.f_code.co_varnames[0])
+        return mine if isinstance(mine, torch.nn.Module) else None
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments.get(name)
@@ -72,6 +95,8 @@ class Contract:
     after: bool = False
     every: bool = False
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""
+    like: Callable[..., Any] | None = None
+    """A function with the same parameters, for a function in C, whose parameters Python cannot tell."""
 
     @property
     def id(self) -> str:

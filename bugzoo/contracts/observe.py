@@ -11,20 +11,20 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
-from types import CodeType
+from types import FrameType, FunctionType
 from typing import Any
 
 import torch
+from torch.jit import _builtins
 
 from bugzoo.contracts import contracts
-from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers
+from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers, Site
 from bugzoo.contracts.place import users_frame
 from bugzoo.contracts.silence import reason
 
 FIRST, EACH = 4, 1024
 PENDING = 256
 """Looks at numbers on a GPU that wait before they are fetched."""
-Site = tuple[CodeType, int]
 Patch = Callable[[Any, str, Any], None]
 
 
@@ -80,7 +80,9 @@ class Observer:
         self._known: dict[tuple[str, Site], Finding] = {}
         self._seen: dict[tuple[str, Site], int] = {}
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
+        self._shared: dict[str, dict[Any, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
+        self._builtin: list[Any] = []
         self._inside = threading.local()
         self._closed = False
 
@@ -89,7 +91,7 @@ class Observer:
         for target, some in by_target().items():
             if (found := resolve(target)) is not None:
                 place, name = found
-                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some)))
+                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""
@@ -98,41 +100,56 @@ class Observer:
             self._settle()
         except Exception as error:
             self.note(error)
+        self._shared.clear()
+        self._kept.clear()
+        for heard in self._builtin:
+            _builtins._get_builtin_table().pop(id(heard), None)
         self.findings.extend(self._known.values())
         for found in self._known.values():
             found.silenced = reason(found.file, found.line, found.contract)
 
-    def listening(self, original: Any, some: tuple[Contract, ...]) -> Any:
+    def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
         every = any(one.every for one in some)
         sites: dict[Site, int] = {}
         inside = self._inside
         before = tuple(one for one in some if not one.after)
         after = tuple(one for one in some if one.after)
+        like = next((one.like for one in some if one.like is not None), original)
+        frames, place_of, looks, compiling = sys._getframe, users_frame, due, torch.compiler.is_compiling
+        core: Any = torch._C
+        tracer = core._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
-            if self._closed or getattr(inside, "on", False) or self.foreign():
+            if compiling() or tracer() is not None or self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
-            frame = users_frame(2)
+            frame = place_of(2)
             if frame is None:
                 return original(*args, **kwargs)
             site = (frame.f_code, frame.f_lineno)
             count = sites[site] = sites.get(site, 0) + 1
-            if not (every or due(count)):
+            if not (every or looks(count)):
                 return original(*args, **kwargs)
             inside.on = True
+            direct = frame if frame is frames(1) else None
             try:
-                self._look(original, before, site, count, args, kwargs)
+                self._look(like, before, site, count, args, kwargs, None, target, direct)
                 result = original(*args, **kwargs)
-                self._look(original, after, site, count, args, kwargs, result)
+                self._look(like, after, site, count, args, kwargs, result, target, direct)
             finally:
                 inside.on = False
             return result
 
+        if inspect.isfunction(original):  # torch.jit resolves the names of a method in the globals of what it finds
+            plain: Any = heard
+            made = FunctionType(plain.__code__, original.__globals__, original.__name__, None, plain.__closure__)
+            heard = functools.update_wrapper(made, original)
         # so torch.jit and torch.compile take the original in its place, as for functions under @script_if_tracing
-        inner = getattr(original, "__original_fn", original)  # the watch listens at some losses, too
-        vars(heard).update(__original_fn=inner, __script_if_tracing_wrapper=True)
+        vars(heard).update(__original_fn=original, __script_if_tracing_wrapper=True)
+        if inspect.isbuiltin(original):  # torch.jit knows a function in C by its id
+            _builtins._register_builtin(heard, _builtins._find_builtin(original))
+            self._builtin.append(heard)
         return heard
 
     def _look(
@@ -143,24 +160,28 @@ class Observer:
         count: int,
         args: Any,
         kwargs: Any,
-        result: Any = None,
+        result: Any,
+        target: str,
+        frame: FrameType | None,
     ) -> None:
-        if not some or torch.compiler.is_compiling():
+        if not some:
             return
         try:
             bound = _signature(original).bind(*args, **kwargs)
         except (TypeError, ValueError):  # the call itself will raise
             return
+        given = frozenset(bound.arguments)
         bound.apply_defaults()
         for one in some:
             if not (one.every or due(count)):
                 continue
             key = (one.id, site)
-            call = Call(bound.arguments, self._kept.setdefault(key, {}), self.now(), count, result)
+            kept, shared = self._kept.setdefault(key, {}), self._shared.setdefault(one.id, {})
+            call = Call(bound.arguments, kept, self.now(), count, result, target, given, shared, site, frame)
             try:
                 numbers = one.measure(call)
                 if numbers is not None:
-                    self._judge_or_wait(one, site, call.step, dict(numbers))
+                    self._judge_or_wait(one, call.site or site, call.step, dict(numbers))
             except Aside as why:
                 self.aside.setdefault(one.id, str(why))
             except Exception as error:  # an exotic argument must not stop the script

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 LITTLE = 0.8
 """A loss that ends above this share of its first values has fallen little."""
+APART = 2
+"""A last held-out loss above this multiple of the training loss is far above it."""
 PART = 20
 """The first and the last twentieth of the losses are compared."""
 
@@ -26,6 +28,10 @@ def _negative(run: "Run") -> bool:
     return bool((_losses(run) < -1e-6).any())
 
 
+def _not_finite(run: "Run") -> bool:
+    return run.trace.outcome == "non_finite" or run.trace.earliest("non_finite") is not None
+
+
 def _little(run: "Run") -> bool:
     loss = _losses(run)
     if len(loss) < PART or loss[0] <= 0:
@@ -34,13 +40,23 @@ def _little(run: "Run") -> bool:
     return bool(loss[-part:].mean() > LITTLE * loss[:part].mean())
 
 
+def _held_out_apart(run: "Run") -> bool:
+    loss = _losses(run)
+    if len(loss) < PART:
+        return False
+    end = loss[-(len(loss) // PART) :].mean()
+    return any(one.loss and one.loss[-1] > APART * abs(end) for one in run.trace.validation)
+
+
 def _nothing_learned(run: "Run") -> bool:
     return bool(run.readings.get("loss_curve", Reading()).numbers.get("stuck_at_chance")) or _little(run)
 
 
 EFFECTS: dict[str, Callable[["Run"], bool]] = {
     "negative loss": _negative,
+    "loss not finite": _not_finite,
     "loss falls little": _little,
+    "held-out loss far above training": _held_out_apart,
     "nothing learned": _nothing_learned,
     "by itself": lambda run: True,
 }

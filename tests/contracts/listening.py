@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.contracts.model import Finding
 from bugzoo.contracts.observe import Observer
@@ -34,8 +35,13 @@ def listened(work: Callable[[], Any], **more: Any) -> tuple[list[Finding], dict[
 
 
 def ran(text: str, **names: Any) -> tuple[list[Finding], dict[str, str]]:
-    """Return the same of a script's text."""
+    """Return the same of a script's text. Its optimizer steps are counted."""
+    steps = []
     torch.manual_seed(0)
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     space = {"torch": torch, "nn": nn, "F": F, "__name__": "script"} | names
-    return listened(lambda: exec(compile(text, FILE, "exec"), space))
+    counting = register_optimizer_step_post_hook(lambda *_: steps.append(1))
+    try:
+        return listened(lambda: exec(compile(text, FILE, "exec"), space), now=lambda: len(steps) + 1)
+    finally:
+        counting.remove()

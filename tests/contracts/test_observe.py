@@ -1,12 +1,14 @@
 """Listening: which calls are looked at, what steps aside, and that nothing of the script's changes."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from bugzoo.contracts import contract
 from bugzoo.contracts.observe import EACH, FIRST, due
 from bugzoo.watching import watch
 from tests.contracts.listening import listened, ran
@@ -136,3 +138,57 @@ def test_a_trace_keeps_its_findings(tmp_path):
     with watch() as trace:
         F.kl_div(torch.tensor([[0.6, 0.4]]), torch.tensor([[0.6, 0.4]]), reduction="sum")
     assert trace.findings and Trace.load(trace.save(tmp_path / "t.npz")).findings == trace.findings
+
+
+def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
+    seen = []
+
+    def measure(call):
+        owner = call.owner()
+        seen.append((call.target[-8:], type(owner).__name__, sorted(call.given), call.direct(), len(call.shared)))
+        call.shared[len(call.shared)] = call.site = call.shared.get(0, call.site)
+
+    names_of = ("torch.nn.functional.dropout", "torch.nn.functional.softmax")
+    one = replace(contract("kl_div_input"), on=names_of, measure=lambda call: measure(call) or {"largest": 1.0})
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.drop = nn.Dropout(0.5)
+
+        def forward(me, x):  # whatever its first argument is called
+            return F.softmax(me.drop(F.dropout(x, 0.5)), dim=0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bugzoo.contracts.observe.contracts", lambda: {one.id: one})
+        found, aside = listened(lambda: Net()(torch.ones(2)))
+    assert not aside and seen == [
+        (".dropout", "Net", ["input", "p"], True, 0),
+        (".dropout", "NoneType", ["inplace", "input", "p", "training"], False, 1),
+        (".softmax", "Net", ["_stacklevel", "dim", "input"][1:], True, 2),
+    ]
+    assert len(found) == 1 and found[0].broken == 3, "each gave the place of the first"
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_torch_jit_and_compile_see_through_listeners_of_c_functions_and_methods():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(4, 4)
+
+        def forward(self, x):
+            x = self.lstm(x)[0]
+            return F.scaled_dot_product_attention(x, x, x)
+
+    def work():
+        x = torch.ones(2, 3, 4)
+        net = Net()
+        want = net(x)
+        assert torch.equal(torch.jit.script(net)(x), want)
+        assert torch.equal(torch.compile(net, backend="eager")(x), want)
+
+    from torch.jit._builtins import _get_builtin_table
+
+    before = len(_get_builtin_table())
+    assert listened(work) == ([], {}) and len(_get_builtin_table()) == before

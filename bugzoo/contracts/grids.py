@@ -1,0 +1,81 @@
+"""Sampling of images at positions: `grid_sample` and `affine_grid`."""
+
+import weakref
+
+from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+
+_F = "torch.nn.functional."
+_GENERATED = PAGES + "generated/torch.nn."
+FLOOR, STUCK = "loss falls little", "nothing learned"
+
+
+def _grid(call: Call) -> Numbers:
+    grid, image = call.tensor("grid"), call.tensor("input")
+    return {
+        "mean": grid.mean(),
+        "largest": grid.amax(),
+        "height": float(image.shape[-2]),
+        "width": float(image.shape[-1]),
+    }
+
+
+def _corners(call: Call) -> Numbers | None:
+    """The setting of `affine_grid` against that of the `grid_sample` that gets its grid."""
+    if call.target.endswith("affine_grid"):
+        call.shared["made"] = (weakref.ref(call.result), bool(call["align_corners"]))
+        return None
+    grid, made = call.shared.get("made", (lambda: None, False))
+    if call["grid"] is not grid():
+        return None
+    return {"made": str(made), "used": str(bool(call["align_corners"]))}
+
+
+CONTRACTS = (
+    Contract(
+        name="grid_sample_pixels",
+        on=(_F + "grid_sample",),
+        demand="The grid of `grid_sample` holds positions from -1 to 1, as shares of the image. It does not hold pixels.",
+        given=(
+            "The grid has numbers up to {largest:.3g}, {mean:.3g} on average, for an image of {height:.0f} by "
+            "{width:.0f}."
+        ),
+        instead="Scale pixels: `2 * x / (width - 1) - 1` with `align_corners=True`.",
+        page=_GENERATED + "functional.grid_sample.html",
+        kind="unit",
+        measure=_grid,
+        broken=lambda numbers: numbers["mean"] > 1 and numbers["largest"] > 2,
+        breaks=(
+            "grid = torch.stack(torch.meshgrid(torch.arange(9.0), torch.arange(9.0), indexing='xy'), -1)[None]\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid, align_corners=True)"
+        ),
+        keeps=(
+            "theta = torch.tensor([[[0.5, 0, 0.8], [0, 0.5, 0.8]]])\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), F.affine_grid(theta, [1, 1, 9, 9], False), align_corners=False)"
+        ),
+        wrong="Most positions are to lie outside of the image.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="align_corners_twice",
+        on=(_F + "affine_grid", _F + "grid_sample"),
+        demand="`affine_grid` and the `grid_sample` that gets its grid take the same `align_corners`.",
+        given="{made} made the grid, and {used} samples it.",
+        instead="Pass the same `align_corners` to both.",
+        page=_GENERATED + "functional.affine_grid.html",
+        kind="convention",
+        measure=_corners,
+        broken=lambda numbers: numbers["made"] != numbers["used"],
+        breaks=(
+            "grid = F.affine_grid(torch.eye(2, 3)[None], [1, 1, 9, 9], align_corners=True)\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid, align_corners=False)"
+        ),
+        keeps=(
+            "grid = F.affine_grid(torch.eye(2, 3)[None], [1, 1, 9, 9], align_corners=True)\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid, align_corners=True)\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid + 0, align_corners=False)"
+        ),
+        wrong="No case is known.",
+        explains=(FLOOR, STUCK),
+        after=True,
+    ),
+)
