@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from bugzoo.contracts.memory import Memory, Steps
 
 Numbers = Mapping[str, Any]
 """Name -> float, text, or a tensor with one number, which is fetched later."""
@@ -31,6 +34,35 @@ class Call:
     """How often this place of the script has called."""
     result: Any = None
     """What the call returned, for a contract that looks `after` it."""
+    target: str = ""
+    """Which of the names in `on` was called."""
+    dropped: bool = False
+    """Whether the script throws the result away: a line of its own that holds only the call."""
+    contract: str = ""
+    site: Any = None
+    memory: "Memory | None" = None
+
+    def about(self, thing: Any) -> dict[str, Any]:
+        """Return what this contract notes of an object, at all its calls: empty at first. Raises Aside."""
+        assert self.memory is not None
+        return self.memory.about(self.contract, thing, self.site, self.step)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What all calls of this contract note together, empty at first."""
+        assert self.memory is not None
+        return self.memory.shared(self.contract)
+
+    def steps_of(self, optimizer: Any) -> "Steps":
+        """Return a counter of the optimizer's steps, which goes on counting."""
+        assert self.memory is not None
+        return self.memory.steps_of(optimizer)
+
+    @property
+    def optimizers(self) -> list[Any]:
+        """The optimizers that have stepped, or that were asked for."""
+        assert self.memory is not None
+        return list(self.memory.steps)
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments.get(name)
@@ -70,6 +102,8 @@ class Contract:
     after: bool = False
     every: bool = False
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""
+    last: Callable[[dict[str, Any]], Numbers | None] | None = None
+    """Looks, at the end of the run, at what `call.about` noted of each object: numbers, or None if nothing is asked."""
 
     @property
     def id(self) -> str:

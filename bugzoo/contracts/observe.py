@@ -15,8 +15,10 @@ from types import CodeType
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.contracts import contracts
+from bugzoo.contracts.memory import Memory, dropped
 from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers
 from bugzoo.contracts.place import users_frame
 from bugzoo.contracts.silence import reason
@@ -82,6 +84,7 @@ class Observer:
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
         self._inside = threading.local()
+        self._memory, self._counting = Memory(), None
         self._closed = False
 
     def install(self, patch: Patch) -> None:
@@ -89,12 +92,22 @@ class Observer:
         for target, some in by_target().items():
             if (found := resolve(target)) is not None:
                 place, name = found
-                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some)))
+                patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
+        steps_of = self._memory.steps_of
+
+        def count(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if not self.foreign():
+                steps_of(optimizer).made += 1
+
+        self._counting = register_optimizer_step_post_hook(count)
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""
         self._closed = True
+        if self._counting is not None:
+            self._counting.remove()
         try:
+            self._look_last()
             self._settle()
         except Exception as error:
             self.note(error)
@@ -102,7 +115,7 @@ class Observer:
         for found in self._known.values():
             found.silenced = reason(found.file, found.line, found.contract)
 
-    def listening(self, original: Any, some: tuple[Contract, ...]) -> Any:
+    def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
         every = any(one.every for one in some)
         sites: dict[Site, int] = {}
@@ -121,11 +134,16 @@ class Observer:
             count = sites[site] = sites.get(site, 0) + 1
             if not (every or due(count)):
                 return original(*args, **kwargs)
+            alone = (
+                frame is sys._getframe(1)
+                and frame.f_code.co_name != "__init__"
+                and dropped(frame.f_code, frame.f_lasti)
+            )
             inside.on = True
             try:
-                self._look(original, before, site, count, args, kwargs)
+                self._look(original, before, site, count, args, kwargs, target, alone)
                 result = original(*args, **kwargs)
-                self._look(original, after, site, count, args, kwargs, result)
+                self._look(original, after, site, count, args, kwargs, target, alone, result)
             finally:
                 inside.on = False
             return result
@@ -142,6 +160,8 @@ class Observer:
         count: int,
         args: Any,
         kwargs: Any,
+        target: str,
+        alone: bool,
         result: Any = None,
     ) -> None:
         if not some or torch.compiler.is_compiling():
@@ -155,7 +175,18 @@ class Observer:
             if not (one.every or due(count)):
                 continue
             key = (one.id, site)
-            call = Call(bound.arguments, self._kept.setdefault(key, {}), self.now(), count, result)
+            call = Call(
+                bound.arguments,
+                self._kept.setdefault(key, {}),
+                self.now(),
+                count,
+                result,
+                target,
+                alone,
+                one.id,
+                site,
+                self._memory,
+            )
             try:
                 numbers = one.measure(call)
                 if numbers is not None:
@@ -164,6 +195,19 @@ class Observer:
                 self.aside.setdefault(one.id, str(why))
             except Exception as error:  # an exotic argument must not stop the script
                 self.aside.setdefault(one.id, f"{type(error).__name__}: {error}"[:200])
+
+    def _look_last(self) -> None:
+        """Judge what was noted of objects, at the place where each was met first."""
+        for one in (one for one in contracts().values() if one.last is not None):
+            for kept in self._memory.everything(one.id):
+                try:
+                    numbers = one.last(kept.notes) if one.last is not None and kept.notes else None
+                    if numbers is not None:
+                        self._judge_or_wait(one, kept.site, kept.step, dict(numbers))
+                except Aside as why:
+                    self.aside.setdefault(one.id, str(why))
+                except Exception as error:
+                    self.aside.setdefault(one.id, f"{type(error).__name__}: {error}"[:200])
 
     def _judge_or_wait(self, one: Contract, site: Site, step: int, numbers: dict[str, Any]) -> None:
         if any(isinstance(value, torch.Tensor) and value.device.type != "cpu" for value in numbers.values()):
