@@ -64,6 +64,11 @@ class Call:
         assert self.memory is not None
         return list(self.memory.steps)
 
+    @property
+    def made(self) -> int:
+        """Steps that all optimizers together have made."""
+        return sum(self.steps_of(one).made for one in self.optimizers)
+
     def __getitem__(self, name: str) -> Any:
         return self.arguments.get(name)
 

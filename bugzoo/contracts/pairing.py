@@ -1,5 +1,6 @@
 """`torch.optim.lr_scheduler`: which metric, which optimizer, and which other schedule a schedule works with."""
 
+from itertools import pairwise
 from typing import Any
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
@@ -20,7 +21,7 @@ def _epoch_numbers(call: Call) -> Numbers | None:
     return {
         "first": given[0],
         "last": given[-1],
-        "counted": float(all(b - a == 1 for a, b in zip(given, given[1:], strict=False))),
+        "counted": float(all(b - a == 1 for a, b in pairwise(given))),
     }
 
 
@@ -128,7 +129,7 @@ CONTRACTS = (
             name=f"plateau_mode_{mode}",
             on=(_PLATEAU,),
             demand=f"With `mode='{mode}'`, `ReduceLROnPlateau` cuts the rate while the metric {way}.",
-            given="The metric went from {first:.4g} to {now:.4g} and was never better than at first; the rate was cut from {from:.3g} to {rate:.3g}.",
+            given="The metric went from {first:.4g} to {now:.4g}, was never better, and the rate from {from:.3g} to {rate:.3g}.",
             instead=f"Pass `mode='{other}'` if the metric is such as {what}.",
             page=_GENERATED + "ReduceLROnPlateau.html",
             kind="mode",
@@ -215,7 +216,7 @@ CONTRACTS = (
             "for step in range(8):\n    (other if step % 4 else optimizer).step()\n    schedule.step()"
         ),
         wrong="Two optimizers that take turns with the same weights, of which only one has a schedule.",
-        explains=("by itself",),
+        explains=(FLOOR, STUCK),
     ),
     Contract(
         name="warmup_after_loading",
