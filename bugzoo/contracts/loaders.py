@@ -1,0 +1,220 @@
+"""`torch.utils.data`: loaders that give nothing, that give the same again, and datasets that two loaders share."""
+
+from types import CodeType
+from typing import Any
+
+from torch.utils.data import IterableDataset, IterDataPipe, Subset
+
+from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+
+_D = "torch.utils.data."
+_ITER = _D + "DataLoader.__iter__"
+_PAGE = PAGES + "data.html"
+DATA = "from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, get_worker_info, random_split\n"
+TRAIN = (
+    "import torch\nmodel = torch.nn.Linear(1, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "sampler = DistributedSampler(range(8), num_replicas=2, rank=0)\nloader = DataLoader(range(8), sampler=sampler)\n"
+)
+IMAGES = (
+    "class Images(Dataset):\n    transform = staticmethod(lambda x: x)\n    def __len__(self): return 8\n"
+    "    def __getitem__(self, index): return self.transform(index)\n"
+    "images = Images()\ntrain, val = random_split(images, [6, 2])\n"
+)
+
+
+_TELLS = (
+    "worker",
+    "shard",
+    "split",
+    "rand",
+    "rng",
+    "seed",
+    "normal",
+    "uniform",
+    "choice",
+    "shuffle",
+    "generator",
+    "queue",
+)
+"""Parts of names in code whose workers may give different samples."""
+
+
+def _size(call: Call) -> Numbers | None:
+    loader = call["self"]
+    if isinstance(loader.dataset, IterableDataset) or not loader.drop_last or loader.batch_size is None:
+        return None
+    return {"batches": float(len(loader)), "samples": float(len(loader.sampler)), "batch": float(loader.batch_size)}
+
+
+def _used_up(call: Call) -> Numbers | None:
+    iterator = call["self"]
+    if isinstance(iterator._dataset, IterableDataset):
+        return None
+    return {"given": float(iterator._num_yielded), "batches": float(len(iterator._index_sampler))}
+
+
+def _epoch(call: Call) -> Numbers | None:
+    """Look whether a sampler that training reads starts again with the epoch number of the pass before."""
+    sampler, made, shared = call["self"], call.made, call.shared
+    if shared.get("sampler") is not None and made > shared["made"]:
+        shared["sampler"]["trains"] = True
+    notes = call.about(sampler)
+    before, notes["epoch"], notes["passes"] = notes.get("epoch"), sampler.epoch, notes.get("passes", 0) + 1
+    shared.update(sampler=notes, made=made)
+    if not sampler.shuffle or not notes.get("trains"):
+        return None
+    return {"epoch": float(sampler.epoch), "passes": float(notes["passes"]), "same": float(before == sampler.epoch)}
+
+
+def _names(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeType]) -> set[str]:
+    """Return the names in a function's code, and in the functions of the script that these name."""
+    if code in seen:
+        return set()
+    seen.add(code)
+    found = {*code.co_names, *code.co_freevars}
+    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
+    for name in tuple(found):
+        other = getattr(owner, name, space.get(name))
+        if isinstance(other := getattr(other, "__code__", None), CodeType):
+            inner.append(other)
+    return found.union(*(_names(one, space, owner, seen) for one in inner))
+
+
+def _workers(call: Call) -> Numbers | None:
+    """Look whether the code of an iterable dataset can tell its workers apart."""
+    loader = call["self"]
+    dataset, workers = loader.dataset, loader.num_workers
+    if not isinstance(dataset, IterableDataset) or isinstance(dataset, IterDataPipe) or workers < 2:
+        return None
+    function = getattr(type(dataset), "__iter__", None)
+    if loader.worker_init_fn is not None or not hasattr(function, "__code__"):
+        return None
+    names = set()
+    for one in {name: value for base in type(dataset).__mro__[::-1] for name, value in vars(base).items()}.values():
+        if hasattr(one, "__code__") and one.__globals__.get("__name__", "").split(".")[0] != "torch":
+            names |= _names(one.__code__, one.__globals__, type(dataset), set())
+    told = any(
+        "worker" in name or "rand" in name or "rng" in name or "split" in name or "shard" in name for name in names
+    )
+    plain = all(isinstance(value, int | float | str | bool | list | tuple | range) for value in vars(dataset).values())
+    return {"workers": float(workers), "told": float(told or not plain), "name": type(dataset).__name__}
+
+
+def _transform(call: Call) -> Numbers | None:
+    """Look whether two parts of one dataset are read with a transform that was put there after the split."""
+    if call.target.endswith("random_split"):
+        dataset = call["dataset"]
+        if getattr(dataset, "transform", None) is not None:
+            call.about(dataset).setdefault("first", dataset.transform)
+        return None
+    part = call["self"].dataset
+    if not isinstance(part, Subset):
+        return None
+    notes = call.about(part.dataset)
+    if "first" not in notes:
+        return None
+    now = part.dataset.transform
+    notes.setdefault("parts", {})[id(part.indices)] = now
+    if now is notes["first"]:
+        return None
+    same = sum(one is now for one in notes["parts"].values())
+    return {"parts": float(same), "name": type(part.dataset).__name__}
+
+
+CONTRACTS = (
+    Contract(
+        name="loader_without_batches",
+        on=(_ITER,),
+        demand="`drop_last=True` drops a last batch that is not full, even if it is the only one.",
+        given="{samples:.0f} samples make {batches:.0f} batches of {batch:.0f}: the loop over the loader has no pass.",
+        instead="Pass a smaller `batch_size`, or `drop_last=False`.",
+        page=_PAGE + "#torch.utils.data.DataLoader",
+        kind="shape",
+        measure=_size,
+        broken=lambda numbers: numbers["batches"] == 0 and numbers["samples"] > 0,
+        breaks=DATA + "for batch in DataLoader(range(5), batch_size=8, drop_last=True): pass",
+        keeps=DATA + "for batch in DataLoader(range(9), batch_size=8, drop_last=True): pass",
+        wrong="One of many loaders, such as for a class or a client, may have less than a batch on purpose.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="loader_iterator_used_up",
+        on=(_D + "dataloader._BaseDataLoaderIter.__iter__",),
+        demand="`iter(loader)` makes one pass; an iterator that has ended gives nothing in a second loop.",
+        given="The iterator has given {given:.0f} of its {batches:.0f} batches when a loop over it begins.",
+        instead="Loop over the loader itself, or call `iter(loader)` again for each epoch.",
+        page="https://docs.python.org/3/glossary.html#term-iterator",
+        kind="used twice",
+        measure=_used_up,
+        broken=lambda numbers: numbers["given"] >= numbers["batches"] > 0,
+        breaks=DATA + "batches = iter(DataLoader(range(4)))\nfor epoch in range(2):\n    for batch in batches: pass",
+        keeps=DATA + "batches = iter(DataLoader(range(4)))\nfirst = next(batches)\nfor batch in batches: pass",
+        wrong="A loop over what is left, which may be nothing.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="distributed_set_epoch",
+        on=(_D + "DistributedSampler.__iter__",),
+        demand="`sampler.set_epoch(epoch)` is called before each epoch, or `DistributedSampler` gives the same order again.",
+        given="Pass {passes:.0f} over the sampler has the epoch number {epoch:.0f}, as the pass before.",
+        instead="Call `sampler.set_epoch(epoch)` as the first line of the epoch.",
+        page=_PAGE + "#torch.utils.data.distributed.DistributedSampler",
+        kind="order of calls",
+        measure=_epoch,
+        broken=lambda numbers: numbers["same"] > 0,
+        breaks=DATA + TRAIN + "for epoch in range(4):\n    for batch in loader: optimizer.step()",
+        keeps=(
+            DATA + TRAIN + "val = DataLoader(range(8), sampler=DistributedSampler(range(8), num_replicas=2, rank=0))\n"
+            "for epoch in range(4):\n    sampler.set_epoch(epoch)\n    for batch in loader: optimizer.step()\n"
+            "    for batch in val: pass"
+        ),
+        wrong="Several passes over the data within one epoch.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="iterable_dataset_not_split",
+        on=(_ITER,),
+        demand="Each worker reads a copy of an `IterableDataset`: its `__iter__` asks `get_worker_info()` which part to give.",
+        given="{workers:.0f} workers each give the whole of `{name}`, so that an epoch holds each sample {workers:.0f} times.",
+        instead="Start at `info.id` and step by `info.num_workers` in `__iter__`, or pass a `worker_init_fn`.",
+        page=_PAGE + "#torch.utils.data.IterableDataset",
+        kind="shared object",
+        measure=_workers,
+        broken=lambda numbers: numbers["told"] == 0,
+        breaks=(
+            DATA + "class Rows(IterableDataset):\n    def __iter__(self): return iter(range(8))\n"
+            "for batch in DataLoader(Rows(), num_workers=2): pass"
+        ),
+        keeps=(
+            DATA
+            + "def share(rows):\n    info = get_worker_info()\n    return rows[info.id :: info.num_workers] if info else rows\n"
+            "class Rows(IterableDataset):\n    def __iter__(self): return iter(share(range(8)))\n"
+            "for batch in DataLoader(Rows(), num_workers=2): pass"
+        ),
+        wrong="A source that gives each reader other samples, such as a queue or a sensor.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="subsets_share_a_transform",
+        on=(_D + "random_split", _ITER),
+        demand="The parts of `random_split` hold one and the same dataset: its `transform` is that of all of them.",
+        given="{parts:.0f} parts of one `{name}` are read with a transform that was set after the split.",
+        instead="Make two datasets, one with each transform, and take a `Subset` of each with the same indices.",
+        page=_PAGE + "#torch.utils.data.random_split",
+        kind="shared object",
+        measure=_transform,
+        broken=lambda numbers: numbers["parts"] >= 2,
+        breaks=(
+            DATA + IMAGES + "val.dataset.transform = lambda x: -x\n"
+            "for part in (train, val):\n    for batch in DataLoader(part): pass"
+        ),
+        keeps=(
+            DATA
+            + IMAGES
+            + "for epoch in range(2):\n    for part, how in ((train, lambda x: x), (val, lambda x: -x)):\n"
+            "        images.transform = how\n        for batch in DataLoader(part): pass"
+        ),
+        wrong="A transform that is meant for all parts and is set late.",
+        explains=("by itself",),
+    ),
+)
