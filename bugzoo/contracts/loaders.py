@@ -39,6 +39,14 @@ _TELLS = (
 """Parts of names in code whose workers may give different samples."""
 
 
+_PLAIN = (int, float, str, bool, type(None))
+STAGED = (
+    "class Images(Dataset):\n    stage = 0\n    def __init__(self): self.stage = 0\n    def __len__(self): return 2\n"
+    "    def __getitem__(self, index): return self.stage\n"
+    "images = Images()\nloader = DataLoader(images, num_workers=1, persistent_workers=True)\nfor epoch in range(2):\n"
+)
+
+
 def _size(call: Call) -> Numbers | None:
     loader = call["self"]
     if isinstance(loader.dataset, IterableDataset) or not loader.drop_last or loader.batch_size is None:
@@ -113,12 +121,26 @@ def _transform(call: Call) -> Numbers | None:
     notes = call.about(part.dataset)
     if "first" not in notes:
         return None
-    now = part.dataset.transform
+    now = getattr(part.dataset, "transform", None)
     notes.setdefault("parts", {})[id(part.indices)] = now
     if now is notes["first"]:
         return None
     same = sum(one is now for one in notes["parts"].values())
     return {"parts": float(same), "name": type(part.dataset).__name__}
+
+
+def _changed(call: Call) -> Numbers | None:
+    """Look whether a plain attribute of the dataset was changed after persistent workers took their copies."""
+    loader = call["self"]
+    if not loader.persistent_workers or not hasattr(loader.dataset, "__dict__"):
+        return None
+    notes, now = call.about(loader), vars(loader.dataset)
+    if loader._iterator is None:
+        notes["then"] = {name: value for name, value in now.items() if isinstance(value, _PLAIN) or callable(value)}
+        return None
+    then = notes.get("then", {})
+    moved = [name for name, value in then.items() if name in now and now[name] is not value and now[name] != value]
+    return {"changed": float(len(moved)), "name": moved[0] if moved else "", "workers": float(loader.num_workers)}
 
 
 CONTRACTS = (
@@ -215,6 +237,21 @@ CONTRACTS = (
             "        images.transform = how\n        for batch in DataLoader(part): pass"
         ),
         wrong="A transform that is meant for all parts and is set late.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="persistent_workers_dataset",
+        on=(_ITER,),
+        demand="With `persistent_workers=True` the workers keep the dataset that they got at the first pass.",
+        given="`{name}` of the dataset was changed since, which its {workers:.0f} workers do not see.",
+        instead="Leave out `persistent_workers`, make the loader anew, or share a tensor: `torch.tensor(0).share_memory_()`.",
+        page=_PAGE + "#torch.utils.data.DataLoader",
+        kind="shared object",
+        measure=_changed,
+        broken=lambda numbers: numbers["changed"] > 0,
+        breaks=DATA + STAGED + "    images.stage = epoch\n    for batch in loader: pass",
+        keeps=DATA + STAGED + "    images.seen = epoch\n    for batch in loader: pass",
+        wrong="An attribute that only the main process reads, such as a counter.",
         explains=("by itself",),
     ),
 )

@@ -18,7 +18,7 @@ class Kept:
 
     def __init__(self, thing: Any, site: Any, step: int) -> None:
         self.thing, self.site, self.step = weakref.ref(thing), site, step
-        self.notes: dict[str, Any] = {}
+        self.notes: dict[Any, Any] = {}
 
 
 class Steps:
@@ -43,7 +43,7 @@ class Memory:
             found = self.steps[optimizer] = Steps()
         return found
 
-    def about(self, contract: str, thing: Any, site: Any, step: int) -> dict[str, Any]:
+    def about(self, contract: str, thing: Any, site: Any, step: int) -> dict[Any, Any]:
         """Return the notes about an object, empty at first. Raises Aside where it cannot be remembered."""
         key = (contract, id(thing))
         kept = self._now.get(key)

@@ -42,7 +42,7 @@ class Call:
     site: Any = None
     memory: "Memory | None" = None
 
-    def about(self, thing: Any) -> dict[str, Any]:
+    def about(self, thing: Any) -> dict[Any, Any]:
         """Return what this contract notes of an object, at all its calls: empty at first. Raises Aside."""
         assert self.memory is not None
         return self.memory.about(self.contract, thing, self.site, self.step)

@@ -150,8 +150,10 @@ CONTRACTS = (
         breaks=USES + "for train, test in KFold(5).split(x, y): pass",
         keeps=(
             USES + "for train, test in KFold(5, shuffle=True).split(x, y): pass\n"
-            "for train, test in StratifiedKFold(5).split(x, y): pass\nfor train, test in KFold(5).split(x, np.arange(60) % 2): pass\n"
-            "for train, test in KFold(5).split(x, np.sort(x[:, 0])): pass\nfor train, test in KFold(5).split(x, np.arange(60) % 20): pass"
+            "for train, test in StratifiedKFold(5).split(x, y): pass\n"
+            "for train, test in KFold(5).split(x, np.arange(60) % 2): pass\n"
+            "for train, test in KFold(5).split(x, np.sort(x[:, 0])): pass\n"
+            "for train, test in KFold(5).split(x, np.arange(60) % 20): pass"
         ),
         wrong="Folds by class on purpose, to test on a class that training has not seen.",
         explains=("by itself",),
