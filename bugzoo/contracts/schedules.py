@@ -44,7 +44,7 @@ def _cycle(call: Call) -> Numbers | None:
     """The period of a cosine in steps, and the shortest pass over a loader that trains."""
     shared = call.shared
     if call.target.endswith("__iter__"):
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() and not isinstance(call["self"].dataset, torch.utils.data.IterableDataset):
             shared["batches"] = min(len(call["self"]), shared.get("batches", 2**62))
             shared["passes"] = shared.get("passes", 0) + 1
         return None
