@@ -10,6 +10,7 @@ from torch.optim import optimizer as optimizers
 
 from bugzoo.contracts.memory import MOST, Memory
 from bugzoo.contracts.model import Aside
+from bugzoo.watching import watch
 from tests.contracts.listening import listened, ran
 
 
@@ -96,3 +97,16 @@ def test_the_counter_of_steps_is_taken_away_at_the_end():
     before = len(optimizers._global_optimizer_post_hooks)
     listened(lambda: None)
     assert len(optimizers._global_optimizer_post_hooks) == before
+
+
+def test_calls_that_the_watch_listens_to_as_well_are_bound_by_name():
+    model = nn.Linear(2, 2)
+    optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1), torch.amp.GradScaler("cpu")
+    with watch() as trace:
+        for _ in range(4):
+            scaler.scale(model(torch.ones(1, 2)).sum()).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+    assert names(trace.findings) == {"contracts/clip_scaled_gradients"}
