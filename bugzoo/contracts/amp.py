@@ -116,7 +116,7 @@ CONTRACTS = (
             "nn.utils.clip_grad_norm_(other.parameters(), 1.0)"
         ),
         wrong="A limit that is multiplied by the loss scale on purpose.",
-        explains=("rate near nothing", "loss falls little", "nothing learned"),
+        explains=("loss falls little", "nothing learned"),
     ),
     Contract(
         name="scaled_without_scaler_step",

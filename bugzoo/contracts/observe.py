@@ -125,6 +125,8 @@ class Observer:
 
         @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling():  # a compiled region takes a method's original in its place
+                return original(*args, **kwargs)
             if self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
             frame = users_frame(2)

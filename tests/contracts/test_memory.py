@@ -110,3 +110,12 @@ def test_calls_that_the_watch_listens_to_as_well_are_bound_by_name():
             scaler.update()
             optimizer.zero_grad()
     assert names(trace.findings) == {"contracts/clip_scaled_gradients"}
+
+
+def test_a_method_that_is_listened_to_compiles_whole():
+    text = (
+        "from torchvision.models import mobilenet_v3_small\nmodel, x = mobilenet_v3_small().eval(), torch.rand(2, 3, 32, 32)\n"
+        "a = torch.compile(model, backend='eager', fullgraph=True)(x)\n"
+        "assert torch.equal(a, model(x))"
+    )
+    assert not ran(text)[0]
