@@ -20,6 +20,13 @@ USES = (
     "mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)\n"
 )
 
+FOLDERS = (
+    "import pathlib, tempfile\nfrom torchvision.datasets import ImageFolder\nwith tempfile.TemporaryDirectory() as root:\n"
+    "    for name in '{names}'.split():\n        (pathlib.Path(root) / name).mkdir(parents=True)\n"
+    "        (pathlib.Path(root) / name / '1.png').touch()\n"
+    "    for name in '{opened}'.split(): ImageFolder(pathlib.Path(root) / name)"
+)
+
 
 def plain_image(value: Any, name: str) -> torch.Tensor:
     """Return an image as a plain tensor, also one of `tv_tensors.Image`. Raises Aside for other subclasses."""
@@ -157,18 +164,8 @@ CONTRACTS = (
         kind="convention",
         measure=_folders,
         broken=lambda numbers: numbers["moved"] > 0,
-        breaks=(
-            "import pathlib, tempfile\nfrom torchvision.datasets import ImageFolder\nroot = pathlib.Path(tempfile.mkdtemp())\n"
-            "for name in ('train/ant', 'train/bee', 'train/cow', 'val/ant', 'val/cow'):\n"
-            "    (root / name).mkdir(parents=True)\n    (root / name / '1.png').touch()\n"
-            "for name in ('train', 'val'): ImageFolder(root / name)"
-        ),
-        keeps=(
-            "import pathlib, tempfile\nfrom torchvision.datasets import ImageFolder\nroot = pathlib.Path(tempfile.mkdtemp())\n"
-            "for name in ('train/ant', 'train/bee', 'val/ant', 'val/bee'):\n"
-            "    (root / name).mkdir(parents=True)\n    (root / name / '1.png').touch()\n"
-            "for name in ('train', 'val', 'train'): ImageFolder(root / name)"
-        ),
+        breaks=FOLDERS.format(names="train/ant train/bee train/cow val/ant val/cow", opened="train val"),
+        keeps=FOLDERS.format(names="train/ant train/bee val/ant val/bee", opened="train val train"),
         wrong="Two datasets of different tasks in one folder.",
         explains=("by itself",),
         after=True,
