@@ -16,7 +16,7 @@ from bugzoo.errors import unknown
 
 __all__ = ["Aside", "Call", "Contract", "Finding", "contract", "contracts"]
 PREFIX = "contracts/"
-_NO_AREAS = {"model", "observe", "place", "values", "silence"}
+_NO_AREAS = {"memory", "model", "observe", "patching", "place", "values", "silence"}
 
 
 @cache

@@ -3,9 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+from bugzoo.contracts.place import dropped
+
+if TYPE_CHECKING:
+    from bugzoo.contracts.memory import Memory, Steps
 
 Site = tuple[CodeType, int]
 """A place in the script: its code and line."""
@@ -28,6 +33,8 @@ class Call:
     arguments: Mapping[str, Any]
     kept: dict[str, Any]
     """Empty at first, and the same for all calls of one place in the script."""
+    memory: "Memory" = field(repr=False)
+    contract: str = ""
     step: int = 1
     """The optimizer step that comes next, from 1."""
     count: int = 1
@@ -38,11 +45,10 @@ class Call:
     """Which name of `Contract.on` was called."""
     given: frozenset[str] = frozenset()
     """Names of the arguments that the script passed itself, and did not leave at their defaults."""
-    shared: dict[Any, Any] = field(default_factory=dict)
-    """Empty at first, and the same for all calls of this contract in the run: what one call leaves for another."""
     site: Site | None = None
     """Where it was called. `measure` may set another place that it has kept, and the finding names that one."""
     frame: FrameType | None = field(default=None, repr=False)
+    """The script's own frame, None if a library made the call on its behalf."""
 
     def direct(self) -> bool:
         """Return whether the script's own line made the call, and not a library on its behalf."""
@@ -54,6 +60,34 @@ class Call:
             return None
         mine = self.frame.f_locals.get(self.frame.f_code.co_varnames[0])
         return mine if isinstance(mine, torch.nn.Module) else None
+
+    @property
+    def dropped(self) -> bool:
+        """Whether the script throws the result away: a line of its own that holds only the call."""
+        return self.frame is not None and self.frame.f_code.co_name != "__init__" and dropped(self.frame)
+
+    def about(self, thing: Any) -> dict[Any, Any]:
+        """Return what this contract notes of an object, at all its calls: empty at first. Raises Aside."""
+        return self.memory.about(self.contract, thing, self.site, self.step)
+
+    @property
+    def shared(self) -> dict[Any, Any]:
+        """What all calls of this contract note together, empty at first."""
+        return self.memory.shared(self.contract)
+
+    def steps_of(self, optimizer: Any) -> "Steps":
+        """Return a counter of the optimizer's steps, which goes on counting."""
+        return self.memory.steps_of(optimizer)
+
+    @property
+    def optimizers(self) -> list[Any]:
+        """The optimizers that have stepped, or that were asked for."""
+        return list(self.memory.steps)
+
+    @property
+    def made(self) -> int:
+        """Steps that all optimizers together have made."""
+        return sum(self.steps_of(one).made for one in self.optimizers)
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments.get(name)
@@ -97,6 +131,8 @@ class Contract:
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""
     like: Callable[..., Any] | None = None
     """A function with the same parameters, for a function in C, whose parameters Python cannot tell."""
+    last: Callable[[dict[str, Any]], Numbers | None] | None = None
+    """Looks, at the end of the run, at what `call.about` noted of each object: numbers, or None if nothing is asked."""
 
     @property
     def id(self) -> str:

@@ -6,19 +6,20 @@ random number is drawn. Numbers on a GPU are fetched together, later.
 """
 
 import functools
-import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable
-from types import FrameType, FunctionType
-from typing import Any
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any, NamedTuple
 
 import torch
-from torch.jit import _builtins
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from bugzoo.contracts import contracts
+from bugzoo.contracts.memory import Memory
 from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers, Site
+from bugzoo.contracts.patching import by_target, disguised, resolve, undisguise
 from bugzoo.contracts.place import users_frame
 from bugzoo.contracts.silence import reason
 
@@ -28,37 +29,23 @@ PENDING = 256
 Patch = Callable[[Any, str, Any], None]
 
 
+class _Heard(NamedTuple):
+    """A call, before its arguments have names."""
+
+    site: Site
+    count: int
+    target: str
+    signature: Any
+    """The function whose parameters they are."""
+    frame: FrameType | None
+    """The script's frame, if it made the call itself."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 def due(count: int) -> bool:
     """Return whether the `count`-th call of a place, from 1, is looked at."""
     return count <= FIRST or not count & (count - 1) or not count % EACH
-
-
-def by_target() -> dict[str, list[Contract]]:
-    """Return dotted name -> its contracts."""
-    found: dict[str, list[Contract]] = {}
-    for one in contracts().values():
-        for target in one.on:
-            found.setdefault(target, []).append(one)
-    return found
-
-
-def resolve(target: str) -> tuple[Any, str] | None:
-    """Return (object, attribute) of a dotted name; None where its package is not loaded, or has no such part."""
-    parts = target.split(".")
-    if parts[0] not in sys.modules:
-        return None
-    for cut in range(len(parts) - 1, 0, -1):
-        name = ".".join(parts[:cut])
-        if name not in sys.modules:
-            try:
-                importlib.import_module(name)
-            except ImportError:
-                continue
-        place: Any = sys.modules[name]
-        for part in parts[cut:-1]:
-            place = getattr(place, part, None)
-        return (place, parts[-1]) if hasattr(place, parts[-1]) else None
-    return None
 
 
 class Observer:
@@ -80,10 +67,10 @@ class Observer:
         self._known: dict[tuple[str, Site], Finding] = {}
         self._seen: dict[tuple[str, Site], int] = {}
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
-        self._shared: dict[str, dict[Any, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
-        self._builtin: list[Any] = []
+        self._listeners: list[Any] = []
         self._inside = threading.local()
+        self._memory, self._counting = Memory(), None
         self._closed = False
 
     def install(self, patch: Patch) -> None:
@@ -92,18 +79,27 @@ class Observer:
             if (found := resolve(target)) is not None:
                 place, name = found
                 patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
+        steps_of = self._memory.steps_of
+
+        def count(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if not self.foreign():
+                steps_of(optimizer).made += 1
+
+        self._counting = register_optimizer_step_post_hook(count)
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""
         self._closed = True
+        if self._counting is not None:
+            self._counting.remove()
         try:
+            self._look_last()
             self._settle()
         except Exception as error:
             self.note(error)
-        self._shared.clear()
-        self._kept.clear()
-        for heard in self._builtin:
-            _builtins._get_builtin_table().pop(id(heard), None)
+        for heard in self._listeners:
+            undisguise(heard)
+        self._kept, self._memory = {}, Memory()
         self.findings.extend(self._known.values())
         for found in self._known.values():
             found.silenced = reason(found.file, found.line, found.contract)
@@ -113,14 +109,19 @@ class Observer:
         every = any(one.every for one in some)
         sites: dict[Site, int] = {}
         inside = self._inside
-        before = tuple(one for one in some if not one.after)
-        after = tuple(one for one in some if one.after)
-        like = next((one.like for one in some if one.like is not None), original)
-        frames, place_of, looks, compiling = sys._getframe, users_frame, due, torch.compiler.is_compiling
+        before, after = (tuple(one for one in some if one.after is late) for late in (False, True))
+        signature = next((one.like for one in some if one.like is not None), original)
+        # names of its own: its globals will be those of the original
+        caller, place_of, looks, compiling, heard_as = (
+            sys._getframe,
+            users_frame,
+            due,
+            torch.compiler.is_compiling,
+            _Heard,
+        )
         core: Any = torch._C
         tracer = core._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
-        @functools.wraps(original)
         def heard(*args: Any, **kwargs: Any) -> Any:
             if compiling() or tracer() is not None or self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
@@ -131,61 +132,49 @@ class Observer:
             count = sites[site] = sites.get(site, 0) + 1
             if not (every or looks(count)):
                 return original(*args, **kwargs)
+            call = heard_as(site, count, target, signature, frame if frame is caller(1) else None, args, kwargs)
             inside.on = True
-            direct = frame if frame is frames(1) else None
             try:
-                self._look(like, before, site, count, args, kwargs, None, target, direct)
+                self._look(before, call)
                 result = original(*args, **kwargs)
-                self._look(like, after, site, count, args, kwargs, result, target, direct)
+                self._look(after, call, result)
             finally:
                 inside.on = False
             return result
 
-        if inspect.isfunction(original):  # torch.jit resolves the names of a method in the globals of what it finds
-            plain: Any = heard
-            made = FunctionType(plain.__code__, original.__globals__, original.__name__, None, plain.__closure__)
-            heard = functools.update_wrapper(made, original)
-        # so torch.jit and torch.compile take the original in its place, as for functions under @script_if_tracing
-        vars(heard).update(__original_fn=original, __script_if_tracing_wrapper=True)
-        if inspect.isbuiltin(original):  # torch.jit knows a function in C by its id
-            _builtins._register_builtin(heard, _builtins._find_builtin(original))
-            self._builtin.append(heard)
-        return heard
+        made = disguised(functools.wraps(original)(heard), original)
+        self._listeners.append(made)
+        return made
 
-    def _look(
-        self,
-        original: Any,
-        some: tuple[Contract, ...],
-        site: Site,
-        count: int,
-        args: Any,
-        kwargs: Any,
-        result: Any,
-        target: str,
-        frame: FrameType | None,
-    ) -> None:
-        if not some:
+    def _look(self, some: Iterable[Contract], heard: _Heard, result: Any = None) -> None:
+        due_now = [one for one in some if one.every or due(heard.count)]
+        if not due_now:
             return
         try:
-            bound = _signature(original).bind(*args, **kwargs)
+            bound = _signature(heard.signature).bind(*heard.args, **heard.kwargs)
         except (TypeError, ValueError):  # the call itself will raise
             return
         given = frozenset(bound.arguments)
         bound.apply_defaults()
-        for one in some:
-            if not (one.every or due(count)):
-                continue
-            key = (one.id, site)
-            kept, shared = self._kept.setdefault(key, {}), self._shared.setdefault(one.id, {})
-            call = Call(bound.arguments, kept, self.now(), count, result, target, given, shared, site, frame)
-            try:
+        for one in due_now:
+            kept = self._kept.setdefault((one.id, heard.site), {})
+            call = Call(
+                bound.arguments, kept, self._memory, one.id, self.now(), heard.count, result, heard.target, given,
+                heard.site, heard.frame,
+            )  # fmt: skip
+            with _Aside(self.aside, one.id):
                 numbers = one.measure(call)
                 if numbers is not None:
-                    self._judge_or_wait(one, call.site or site, call.step, dict(numbers))
-            except Aside as why:
-                self.aside.setdefault(one.id, str(why))
-            except Exception as error:  # an exotic argument must not stop the script
-                self.aside.setdefault(one.id, f"{type(error).__name__}: {error}"[:200])
+                    self._judge_or_wait(one, call.site or heard.site, call.step, dict(numbers))
+
+    def _look_last(self) -> None:
+        """Judge what was noted of objects, at the place where each was met first."""
+        for one in contracts().values():
+            for kept in self._memory.everything(one.id) if one.last is not None else ():
+                with _Aside(self.aside, one.id):
+                    numbers = one.last(kept.notes) if one.last is not None and kept.notes else None
+                    if numbers is not None:
+                        self._judge_or_wait(one, kept.site, kept.step, dict(numbers))
 
     def _judge_or_wait(self, one: Contract, site: Site, step: int, numbers: dict[str, Any]) -> None:
         if any(isinstance(value, torch.Tensor) and value.device.type != "cpu" for value in numbers.values()):
@@ -219,6 +208,22 @@ class Observer:
             found.broken += 1
         if found is not None:
             found.seen = self._seen[key]
+
+
+class _Aside:
+    """Within it, an error means that the contract cannot judge: an exotic argument must not stop the script."""
+
+    def __init__(self, said: dict[str, str], name: str) -> None:
+        self.said, self.name = said, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, where: Any) -> bool:
+        if isinstance(error, Exception):
+            why = str(error) if isinstance(error, Aside) else f"{type(error).__name__}: {error}"[:200]
+            self.said.setdefault(self.name, why)
+        return isinstance(error, Exception)
 
 
 @functools.lru_cache(maxsize=512)

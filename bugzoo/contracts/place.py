@@ -1,10 +1,11 @@
 """Where in the user's script a call comes from."""
 
+import dis
 import os
 import sys
 import sysconfig
-from functools import cache
-from types import FrameType
+from functools import cache, lru_cache
+from types import CodeType, FrameType
 
 _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
 _OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -23,3 +24,14 @@ def users_frame(depth: int) -> FrameType | None:
     while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def dropped(frame: FrameType) -> bool:
+    """Return whether a frame throws away what its present call returns, as in a line that holds only the call."""
+    return _dropped(frame.f_code, frame.f_lasti)
+
+
+@lru_cache(maxsize=1024)
+def _dropped(code: CodeType, at: int) -> bool:
+    following = (one.opname for one in dis.get_instructions(code) if one.offset > at)
+    return next(following, "") == "POP_TOP"

@@ -15,6 +15,8 @@ LITTLE = 0.8
 """A loss that ends above this share of its first values has fallen little."""
 APART = 2
 """A last held-out loss above this multiple of the training loss is far above it."""
+NOTHING = 1e-3
+"""A learning rate below this share of its largest moves weights a thousand times less."""
 PART = 20
 """The first and the last twentieth of the losses are compared."""
 
@@ -52,12 +54,20 @@ def _nothing_learned(run: "Run") -> bool:
     return bool(run.readings.get("loss_curve", Reading()).numbers.get("stuck_at_chance")) or _little(run)
 
 
+def _near_nothing(run: "Run") -> bool:
+    """Return whether the learning rate is nothing, beside its largest, in at least half of the steps."""
+    rate = column(run.trace.learning_rate)
+    rate = rate[np.isfinite(rate)]
+    return bool(len(rate) >= 2 and np.median(rate) <= NOTHING * rate.max())
+
+
 EFFECTS: dict[str, Callable[["Run"], bool]] = {
     "negative loss": _negative,
     "loss not finite": _not_finite,
     "loss falls little": _little,
     "held-out loss far above training": _held_out_apart,
     "nothing learned": _nothing_learned,
+    "rate near nothing": _near_nothing,
     "by itself": lambda run: True,
 }
 """Name -> whether it is seen. "by itself": what was seen at the call is the effect, as when no tensor was loaded."""

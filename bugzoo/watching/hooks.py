@@ -195,6 +195,7 @@ class Hooks:
     def _scale(self, original: Any) -> Any:
         recorder = self.recorder
 
+        @functools.wraps(original)  # contracts bind its arguments by name
         def scale(scaler: Any, outputs: Any) -> Any:
             scaled = original(scaler, outputs)
             if scaler._enabled and isinstance(outputs, torch.Tensor) and not self._foreign():
@@ -206,6 +207,7 @@ class Hooks:
     def _scaler_step(self, original: Any) -> Any:
         recorder = self.recorder
 
+        @functools.wraps(original)
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if self._foreign():
                 return original(scaler, optimizer, *args, **kwargs)

@@ -4,8 +4,10 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import sklearn.datasets  # noqa: F401  a package is listened to if it is loaded before the watch begins, as in a worker
 import torch
 import torch.nn.functional as F
+import torchvision  # noqa: F401
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 

@@ -1,0 +1,88 @@
+"""`torch.optim.swa_utils`: averages of weights, and batch norm in them."""
+
+from typing import Any
+
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+
+_SWA = "torch.optim.swa_utils."
+_PAGE = PAGES + "optim.html#weight-averaging-swa-and-ema"
+MADE = (
+    "from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn, update_bn\n"
+    "model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\naverage = AveragedModel(model)\n"
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+)
+
+
+def _norms(call: Call) -> None:
+    """Note averages that are evaluated, and whether the statistics of their batch norm were made anew."""
+    if call.target.endswith("update_bn"):
+        call.about(getattr(call["model"], "module", call["model"]))["fresh"] = True
+        return
+    average = call["self"]
+    if average.use_buffers or average.avg_fn is not None or average.multi_avg_fn is not None:
+        return
+    notes = call.about(average.module)
+    if average.training:
+        notes["fresh"] = True
+    elif "averaged" not in notes:
+        layers = [one for one in average.modules() if isinstance(one, _BatchNorm) and one.running_mean is not None]
+        notes.update(averaged=average.n_averaged, layers=float(len(layers)))
+
+
+def _stale(notes: dict[str, Any]) -> Numbers | None:
+    if "fresh" in notes or not notes.get("layers"):
+        return None
+    return {"averaged": notes["averaged"], "layers": notes["layers"]}
+
+
+def _used(call: Call) -> None:
+    average = call["self"]
+    if not average.training or not torch.is_grad_enabled():
+        call.about(average).update(averaged=average.n_averaged, steps=float(call.made))
+
+
+CONTRACTS = (
+    Contract(
+        name="average_without_update_bn",
+        on=(_SWA + "AveragedModel.forward", _SWA + "update_bn"),
+        demand="Averaged weights need batch norm statistics of their own: `update_bn(loader, swa_model)` makes them.",
+        given="An average of {averaged:.0f} models is evaluated with the statistics of one in its {layers:.0f} batch norms.",
+        instead="Call `torch.optim.swa_utils.update_bn(train_loader, swa_model)` after training.",
+        page=_PAGE,
+        kind="order of calls",
+        measure=_norms,
+        broken=lambda numbers: numbers["averaged"] >= 2,
+        breaks=MADE + "for _ in range(3):\n    average.update_parameters(model)\naverage.eval()(torch.ones(4, 2))",
+        keeps=(
+            MADE + "for _ in range(3):\n    average.update_parameters(model)\n"
+            "update_bn([torch.randn(4, 2)], average)\naverage.eval()(torch.ones(4, 2))\n"
+            "ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.9))\n"
+            "for _ in range(3):\n    ema.update_parameters(model)\nema.eval()(torch.ones(4, 2))"
+        ),
+        wrong="A script that makes the statistics anew in a way of its own.",
+        explains=("by itself",),
+        last=_stale,
+    ),
+    Contract(
+        name="average_never_updated",
+        on=(_SWA + "AveragedModel.forward",),
+        demand="`AveragedModel` is a copy of the first weights until `update_parameters(model)` is called.",
+        given="After {steps:.0f} optimizer steps it is evaluated, and {averaged:.0f} sets of weights were averaged.",
+        instead="Call `averaged.update_parameters(model)` after each step or epoch.",
+        page=_PAGE,
+        kind="order of calls",
+        measure=_used,
+        broken=lambda numbers: numbers["steps"] > 0 and numbers["averaged"] == 0,
+        breaks=MADE + "optimizer.step()\nobserved = average.eval()(torch.ones(4, 2))",
+        keeps=(
+            MADE + "optimizer.step()\naverage.eval()(torch.ones(4, 2))\naverage.update_parameters(model)\n"
+            "average(torch.ones(4, 2))"
+        ),
+        wrong="A run that is stopped before averaging begins, and that evaluates the average before.",
+        explains=("by itself",),
+        last=lambda notes: notes,
+    ),
+)
