@@ -22,7 +22,7 @@ _OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
 class Hooks:
     """The global hooks of one watch. `install` and `remove` may be called in pairs any number of times."""
 
-    def __init__(self, recorder: Recorder, contracts: bool = True) -> None:
+    def __init__(self, recorder: Recorder, contracts: bool = False) -> None:
         self.recorder, self.contracts = recorder, contracts
         self.observer: Observer | None = None
         self._handles: list[Any] = []
