@@ -25,18 +25,23 @@ Faults = Annotated[
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="faults, programs, instruments, exercises, or a family such as loop."),
+        typer.Argument(
+            metavar="[KIND]", help="faults, programs, instruments, exercises, contracts, or a family such as loop."
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="List every fault, not only the families.")] = False,
     json: Json = None,
 ) -> None:
     """List families of faults, programs, instruments and exercises.
 
+    `contracts` are what library calls demand without checking it; `checkup` listens for them.
+
     Examples:
 
     - `bugzoo list`
     - `bugzoo list --all`
     - `bugzoo list optimizer`
+    - `bugzoo list contracts`
     - `bugzoo list --json` prints an array of objects with `id`, `kind`, `title`
     """
     from bugzoo.proving import listing
@@ -50,7 +55,7 @@ def list_(
         return
     of = {
         name: [row for row in rows if row["kind"] == name]
-        for name in ("fault", "trap", "program", "instrument", "exercise")
+        for name in ("fault", "trap", "program", "instrument", "exercise", "contract")
     }
     broken = of["fault"] + of["trap"]
     if broken and kind is None and not every:
@@ -70,22 +75,26 @@ def list_(
     if of["exercise"]:
         lines = [[r["id"], r["title"]] for r in of["exercise"]]
         table(["exercise", "title"], lines, f"{len(lines)} exercises")
+    if of["contract"]:
+        lines = [[r["id"].partition("/")[2], r["title"]] for r in of["contract"]]
+        table(["contract", "what the library asks for"], lines, f"{len(lines)} contracts")
     if not rows:
         console().print(f"No {kind} yet.")
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, instrument or exercise.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, program, instrument, exercise or contract.")],
     json: Json = None,
 ) -> None:
-    """Explain one fault, program, instrument or exercise. A fault's page is a spoiler: cause, fix, evidence.
+    """Explain one fault, program, instrument, exercise or contract. A fault's page is a spoiler: cause, fix, evidence.
 
     Examples:
 
     - `bugzoo show loop/stale_gradients`
     - `bugzoo show mlp`
     - `bugzoo show gradient_health`
+    - `bugzoo show contracts/ctc_blank`
     """
     from bugzoo.proving import listing
 
@@ -93,7 +102,8 @@ def show(
     if json:
         emit(found, json)
         return
-    {"program": _program, "instrument": _instrument, "exercise": _exercise}.get(found["kind"], _fault)(found)
+    shown = {"program": _program, "instrument": _instrument, "exercise": _exercise, "contract": _contract}
+    shown.get(found["kind"], _fault)(found)
 
 
 def _say(*lines: str) -> None:
@@ -168,6 +178,23 @@ def _instrument(row: dict[str, Any]) -> None:
 def _exercise(row: dict[str, Any]) -> None:
     _head(row["id"])
     _say(row["title"], row["file"], "Work on it: bugzoo lab my_lab")
+
+
+def _contract(row: dict[str, Any]) -> None:
+    _head(row["id"])
+    _say(row["title"], "", "seen at: " + ", ".join(row["calls"]))
+    for label, name in (
+        ("do instead", "instead"),
+        ("broken", "breaks"),
+        ("kept", "keeps"),
+        ("where it may be wrong", "wrong"),
+    ):
+        _say("")
+        _head(label)
+        _say(row[name])
+    _say(
+        "", row["page"], "On purpose? Put this behind the line: # bugzoo: ok " + row["id"].partition("/")[2] + " REASON"
+    )
 
 
 @app.command()

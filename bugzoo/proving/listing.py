@@ -63,13 +63,29 @@ def _rows() -> dict[str, Callable[[], list[Row]]]:
         "programs": lambda: [_program(name) for name in programs.names()],
         "instruments": lambda: [_instrument(name) for name in diagnostics.names()],
         "exercises": lambda: [_exercise(file) for file in exercise_files()],
+        "contracts": _contracts,
+    }
+
+
+def _contracts() -> list[Row]:
+    from bugzoo.contracts import contracts  # its tables import torch
+
+    return [_contract(one) for one in contracts().values()]
+
+
+def _contract(one: Any) -> Row:
+    return {"id": one.id, "kind": "contract", "title": one.demand, "calls": list(one.on)} | {
+        field: getattr(one, field) for field in ("given", "instead", "page", "breaks", "keeps", "wrong", "explains")
     }
 
 
 KINDS = ("faults", "programs", "instruments", "exercises")
+"""Those that `list` shows by itself."""
+ASKED = ("contracts",)
+"""Those that it shows when asked: the table imports torch."""
 OLD = {"diagnostics": "instruments"}
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 """Old names that are still accepted."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
 def rows(kind: str | None = None) -> list[Row]:
@@ -78,8 +94,8 @@ def rows(kind: str | None = None) -> list[Row]:
     if kind is None:
         return [row for name in KINDS for row in makers[name]()]
     kind = OLD.get(kind, kind)
-    if kind not in KINDS:
-        raise unknown("kind of thing", kind, KINDS, "bugzoo list")
+    if kind not in (*KINDS, *ASKED):
+        raise unknown("kind of thing", kind, (*KINDS, *ASKED), "bugzoo list")
     return makers[kind]()
 
 
@@ -103,7 +119,11 @@ def by_family(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def detail(name: str) -> Row:
-    """Return all details of one fault, program, instrument or exercise. Raises UserError with the nearest names."""
+    """Return all details of one fault, program, instrument, exercise or contract. Raises UserError with the nearest names."""
+    if name.startswith("contracts/"):
+        from bugzoo.contracts import contract
+
+        return _contract(contract(name))
     of_name = [one for one in faults.catalogue() if one.rpartition("/")[2] == name]
     if name in faults.catalogue() or len(of_name) == 1:
         fault = faults.load(name if name in faults.catalogue() else of_name[0])
