@@ -33,7 +33,7 @@ class _Heard(NamedTuple):
     """A call, before its arguments have names."""
 
     site: Site
-    count: int
+    number: int
     target: str
     signature: Any
     """The function whose parameters they are."""
@@ -147,7 +147,7 @@ class Observer:
         return made
 
     def _look(self, some: Iterable[Contract], heard: _Heard, result: Any = None) -> None:
-        due_now = [one for one in some if one.every or due(heard.count)]
+        due_now = [one for one in some if one.every or due(heard.number)]
         if not due_now:
             return
         try:
@@ -159,7 +159,7 @@ class Observer:
         for one in due_now:
             kept = self._kept.setdefault((one.id, heard.site), {})
             call = Call(
-                bound.arguments, kept, self._memory, one.id, self.now(), heard.count, result, heard.target, given,
+                bound.arguments, kept, self._memory, one.id, self.now(), heard.number, result, heard.target, given,
                 heard.site, heard.frame,
             )  # fmt: skip
             with _Aside(self.aside, one.id):

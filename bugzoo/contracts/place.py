@@ -4,24 +4,34 @@ import dis
 import os
 import sys
 import sysconfig
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import CodeType, FrameType
 
 _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
 _OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
-_LIBRARY_OF_A_SCRIPT = "<frozen"
+_FROZEN = "<frozen"
+"""What the file of a module that is built into Python begins with."""
 
 
-@cache
+_KNOWN: dict[str, bool] = {}
+"""File -> whether it is the user's."""
+
+
 def is_users(file: str) -> bool:
     """Return whether a file is neither Python's, nor an installed package's, nor bugzoo's."""
-    return not file.startswith((*_LIBRARIES, _OWN, _LIBRARY_OF_A_SCRIPT))
+    return not file.startswith((*_LIBRARIES, _OWN, _FROZEN))
 
 
 def users_frame(depth: int) -> FrameType | None:
     """Return the innermost frame of the user's code, from the caller's `depth`-th frame outward."""
     frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and not is_users(frame.f_code.co_filename):
+    while frame is not None:
+        file = frame.f_code.co_filename
+        theirs = _KNOWN.get(file)  # at each call that has a contract: a look in a dictionary, no call
+        if theirs is None:
+            theirs = _KNOWN[file] = is_users(file)
+        if theirs:
+            break
         frame = frame.f_back
     return frame
 

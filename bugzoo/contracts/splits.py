@@ -140,7 +140,7 @@ CONTRACTS = (
     Contract(
         name="kfold_of_sorted_labels",
         on=("sklearn.model_selection._split._BaseKFold.split",),
-        demand="`KFold` cuts the rows into blocks as they come, unless `shuffle=True`.",
+        demand="`KFold` cuts the rows into blocks in the order of the file, unless `shuffle=True`.",
         given="{alone:.0f} of {classes:.0f} classes lie in one of {folds:.0f} folds only: the model tested there never saw them.",
         instead="Pass `KFold(shuffle=True, random_state=0)`, or use `StratifiedKFold`.",
         page=DOCS + "modules/generated/sklearn.model_selection.KFold.html",

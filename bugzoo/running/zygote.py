@@ -23,7 +23,9 @@ from bugzoo.running.supervisor import supervise
 
 IMPORTED = (
     "torchvision",
+    "torchvision.transforms.v2",
     "sklearn.datasets",
+    "sklearn.model_selection",
     "torch.distributed.launcher.api",
     "bugzoo.watching",
     "bugzoo.rerun.explain",

@@ -160,7 +160,7 @@ def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
             return F.softmax(me.drop(F.dropout(x, 0.5)), dim=0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bugzoo.contracts.observe.contracts", lambda: {one.id: one})
+        patch.setattr("bugzoo.contracts.patching.contracts", lambda: {one.id: one})
         found, aside = listened(lambda: Net()(torch.ones(2)))
     assert not aside and seen == [
         (".dropout", "Net", ["input", "p"], True, 0),
