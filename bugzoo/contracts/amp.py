@@ -117,6 +117,7 @@ CONTRACTS = (
         ),
         wrong="A limit that is multiplied by the loss scale on purpose.",
         explains=("loss falls little", "nothing learned"),
+        causes=("precision/clip_without_unscale",),
     ),
     Contract(
         name="scaled_without_scaler_step",

@@ -106,6 +106,7 @@ CONTRACTS = (
         + "F.scaled_dot_product_attention(q, k, v, nn.Transformer.generate_square_subsequent_mask(3))",
         wrong="A model that reads from the end, and must not see the present position.",
         explains=("by itself",),
+        causes=("attention/mask_inverted",),
         like=sdpa,
     ),
     Contract(
@@ -129,6 +130,7 @@ CONTRACTS = (
         + "mha(x, x, x, attn_mask=torch.ones(3, 3, dtype=torch.bool).triu(1), is_causal=True, need_weights=False)",
         wrong="A model that reads from the end, and must not see the present position.",
         explains=("by itself",),
+        causes=("attention/mask_inverted",),
     ),
     Contract(
         name="sdpa_padding_mask",
@@ -147,6 +149,7 @@ CONTRACTS = (
         + "F.scaled_dot_product_attention(q, k, v, attn_mask=left)",
         wrong="Empty sequences in a batch, of which the outputs are not used.",
         explains=(FLOOR, STUCK, NAN),
+        causes=("attention/mask_inverted", "numerics/all_masked_row"),
         like=sdpa,
     ),
     Contract(
@@ -163,6 +166,7 @@ CONTRACTS = (
         keeps=_MODULE + "mha(x, x, x, key_padding_mask=pad)\nmha(x, x, x, pad.float() * -1e9)",
         wrong="Empty sequences in a batch, of which the outputs are not used.",
         explains=(NAN, FLOOR, STUCK),
+        causes=("attention/mask_inverted", "numerics/all_masked_row"),
     ),
     Contract(
         name="sdpa_float_mask",

@@ -97,6 +97,7 @@ CONTRACTS = (
         ),
         wrong="A dict whose tensors the script changes in place and then loads, although that is no longer needed.",
         explains=("by itself",),
+        causes=("resume/last_instead_of_best",),
         after=True,
     ),
     Contract(
@@ -116,6 +117,7 @@ CONTRACTS = (
         ),
         wrong="An optimizer that gets the new parameters by `add_param_group`.",
         explains=("by itself",),
+        causes=("freezing/optimizer_on_old_model",),
         last=_steps_after,
     ),
     Contract(
@@ -138,6 +140,7 @@ CONTRACTS = (
         ),
         wrong="No case is known.",
         explains=("by itself",),
+        causes=("optimizer/some_parameters_left_out",),
     ),
     Contract(
         name="distributed_handle_dropped",

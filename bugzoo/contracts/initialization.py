@@ -131,5 +131,6 @@ CONTRACTS = (
         ),
         wrong="The script masks the padding itself later on, so that its row does not count.",
         explains=(),
+        causes=("recurrent/padding_row_trained",),
     ),
 )

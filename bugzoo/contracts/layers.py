@@ -181,6 +181,7 @@ CONTRACTS = (
             ),
             wrong="Several outputs are drawn on purpose, as in Monte Carlo dropout.",
             explains=("by itself",),
+            causes=("modes/dropout_in_functional_form",),
         )
         for name, module, shape in (("dropout", "Dropout", "4"), ("dropout2d", "Dropout2d", "1, 2, 3, 3"))
     ),

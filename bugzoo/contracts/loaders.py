@@ -90,5 +90,6 @@ CONTRACTS = (
         ),
         wrong="Several passes over the data within one epoch.",
         explains=("by itself",),
+        causes=("distributed/set_epoch_missing",),
     ),
 )

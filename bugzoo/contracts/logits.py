@@ -33,6 +33,7 @@ def _dim(call: Call) -> Numbers | None:
     return {"found": float(found), "classes": float(classes)}
 
 
+_ALSO = {"cross_entropy_logits": ("loss/double_softmax",), "bce_logits": ("loss/sigmoid_into_bce_with_logits",)}
 CONTRACTS = (
     *(
         Contract(
@@ -49,6 +50,7 @@ CONTRACTS = (
             keeps=keeps,
             wrong=wrong,
             explains=(FLOOR, STUCK),
+            causes=_ALSO.get(name, ()),
         )
         for name, call, what, own, argument, of, instead, page, breaks, keeps, wrong in (
             (
@@ -151,5 +153,6 @@ CONTRACTS = (
         ),
         wrong="No case is known.",
         explains=(FLOOR, STUCK, "negative loss"),
+        causes=("loss/wrong_softmax_dim",),
     ),
 )

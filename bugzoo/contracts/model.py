@@ -123,7 +123,9 @@ class Contract:
     wrong: str
     """A sentence: where the finding may be wrong."""
     explains: tuple[str, ...] = ()
-    """Effects by which a finding becomes a suspect: names of `bugzoo.diagnostics.effects`."""
+    """Effects by which a finding becomes a suspect: names of `bugzoo.diagnostics._effects.EFFECTS`."""
+    causes: tuple[str, ...] = ()
+    """Causes of the catalogue that its breach may be. If an instrument names one as well, the two are one suspect."""
     argument: tuple[int, str] = (-1, "")
     """Place (from 0, without self) and name of the argument at fault: the report names the line that makes it."""
     after: bool = False

@@ -71,5 +71,6 @@ CONTRACTS = (
         ),
         wrong="Parts of samples are the batch, and their length happens to be the number of samples.",
         explains=("by itself",),
+        causes=("recurrent/batch_first_mismatch",),
     ),
 )

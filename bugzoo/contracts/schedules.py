@@ -140,6 +140,7 @@ CONTRACTS = (
         ),
         wrong="A run that is stopped, by chance, after as many steps as the schedule has epochs.",
         explains=(FLOOR, STUCK),
+        causes=("loop/scheduler_per_microbatch",),
         after=True,
         last=_batches_as_epochs,
     ),
@@ -167,6 +168,7 @@ CONTRACTS = (
         ),
         wrong="A rate that is meant to rise and fall several times within one epoch.",
         explains=(FLOOR, STUCK),
+        causes=("loop/scheduler_per_microbatch",),
     ),
     Contract(
         name="rate_decayed_away",
@@ -189,6 +191,7 @@ CONTRACTS = (
         ),
         wrong="A script that goes on for other things than training after its schedule has ended.",
         explains=(NEAR_NOTHING, FLOOR, STUCK),
+        causes=("loop/scheduler_per_microbatch",),
         after=True,
     ),
     Contract(

@@ -117,6 +117,7 @@ CONTRACTS = (
         ),
         wrong="The padding is a class that the model is to learn, such as an end token.",
         explains=(FLOOR, STUCK),
+        causes=("loss/padding_counted",),
         after=True,
     ),
 )

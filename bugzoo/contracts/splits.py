@@ -176,6 +176,7 @@ CONTRACTS = (
         ),
         wrong="Rows in order of time, whose classes come one after the other.",
         explains=("by itself",),
+        causes=("data/ordered_split",),
         after=True,
     ),
     Contract(

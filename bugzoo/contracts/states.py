@@ -202,5 +202,6 @@ CONTRACTS = (
         ),
         wrong="A model whose loss is left out in each of the calls.",
         explains=("by itself",),
+        causes=("clipping/clipped_before_backward", "loop/gradients_wiped"),
     ),
 )

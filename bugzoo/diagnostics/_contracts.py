@@ -1,7 +1,7 @@
 """Broken contracts in a checkup: each is a finding, and a suspect where what it explains is seen as well."""
 
 import linecache
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.contracts import Finding, contract
@@ -55,11 +55,26 @@ def _told(one: Finding, run: "Run") -> Broken:
     return Broken(one.contract, one.file, line, one.line, *words, effect, one.silenced)
 
 
-def suspects(found: list[Broken]) -> list[Ranked]:
-    """Return one suspect for each contract whose effect is seen, in the order given."""
-    best: dict[str, Ranked] = {}
+def joined(found: list[Broken], ranked: list[Ranked]) -> list[Ranked]:
+    """Return one suspect for each contract whose effect is seen, in the order given, and then the other suspects.
+
+    Where an instrument names a cause that the breach may be, the suspect is that cause, with its line and the contract's words.
+    """
+    first: dict[str, Ranked] = {}
+    rest = {one.cause: one for one in ranked}
     for one in found:
-        if one.effect and not one.silenced and one.contract not in best:
-            reason = f"{one.demand} {one.given}"
-            best[one.contract] = Ranked(one.contract, CERTAIN, reason, one.file, one.line, (one.contract,))
-    return list(best.values())
+        if not one.effect or one.silenced or any(one.contract in known.instruments for known in first.values()):
+            continue
+        new = Ranked(one.contract, CERTAIN, f"{one.demand} {one.given}", one.file, one.line, (one.contract,))
+        named = next((name for name in contract(one.contract).causes if name in rest or name in first), "")
+        if named in first:  # two contracts that are one cause
+            known = first[named]
+            first[named] = replace(known, instruments=(*known.instruments, one.contract))
+            continue
+        if named:
+            known = rest.pop(named)
+            at = (known.file, known.line) if known.line else (one.file, one.line)
+            instruments = (one.contract, *known.instruments)
+            new = replace(new, cause=named, file=at[0], line=at[1], instruments=instruments)
+        first[new.cause] = new
+    return [*first.values(), *rest.values()]

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
-from bugzoo.diagnostics._contracts import Broken, broken
-from bugzoo.diagnostics._contracts import suspects as of_contracts
+from bugzoo.diagnostics._contracts import Broken, broken, joined
 from bugzoo.diagnostics._rank import Ranked, rank, root
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Verdict
@@ -117,7 +116,7 @@ def report(run: "Run", path: str | None = None) -> Report:
         {"instrument": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies
     ]
     findings = broken(run)
-    suspects = [*of_contracts(findings), *(_placed(suspect, run, file) for suspect in rank(verdicts))]
+    suspects = joined(findings, [_placed(suspect, run, file) for suspect in rank(verdicts)])
     fired = [v for v in verdicts if v.fired]
     if fired and not suspects:  # it crashed with a message whose cause is not known
         outcome, why = "unjudged", "; ".join(v.message for v in fired) + hint(run)

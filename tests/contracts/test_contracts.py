@@ -11,6 +11,7 @@ from bugzoo.contracts.model import KINDS
 from bugzoo.contracts.observe import resolve
 from bugzoo.diagnostics._effects import EFFECTS
 from bugzoo.errors import UserError
+from bugzoo.faults import catalogue
 from bugzoo.watching.records import Validation
 from bugzoo.watching.trace import Trace
 from tests.contracts.listening import ran
@@ -37,6 +38,7 @@ def test_each_says_what_a_reader_needs(one):
         assert text.endswith(".") and len(text.split()) <= 40, text
     assert [name for _, name, *_ in string.Formatter().parse(one.given) if name], "the user's own numbers"
     assert all(resolve(target) for target in one.on) and set(one.explains) <= set(EFFECTS)
+    assert set(one.causes) <= set(catalogue())
 
 
 def test_one_is_found_by_its_name():
