@@ -12,6 +12,7 @@ import os
 import socket
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class Outward:
         """Why connections and programs are blocked. "" while they are allowed."""
         self.places = [Path(place) for place in places]
         self.before = self._stamps()
+        tempfile.gettempdir()  # the first call in a process writes a file there to try the folder: not the script's doing
         sys.addaudithook(self._heard)
         _note_archives(self)
 

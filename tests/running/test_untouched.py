@@ -282,6 +282,22 @@ def test_what_loader_workers_need_is_no_writing(monkeypatch: pytest.MonkeyPatch)
     assert run.stdout.split() == ["64"] and run.writes is not None and run.writes.outward == {}
 
 
+TRIED = """
+import sys, tempfile
+from pathlib import Path
+from bugzoo.running.outward import Outward
+tempfile.tempdir = None  # as in a process in which nothing has asked for it yet
+outward = Outward(Path(sys.argv[1]), True)
+tempfile.gettempdir()
+print(sorted(outward.said - {"started"}))
+"""
+
+
+def test_looking_for_a_temporary_folder_is_no_writing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", TRIED, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 SECOND = """
 import socket
 print("before")
