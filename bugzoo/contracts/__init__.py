@@ -9,28 +9,38 @@ While a run is watched, `observe.Observer` listens at these calls.
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
+from types import ModuleType
 
 from bugzoo.contracts.model import Aside, Call, Contract, Finding
 from bugzoo.errors import unknown
 
-__all__ = ["Aside", "Call", "Contract", "Finding", "contract", "contracts"]
+__all__ = ["Aside", "Call", "Contract", "Finding", "areas", "contract", "contracts"]
 PREFIX = "contracts/"
 _NO_AREAS = {"memory", "model", "observe", "patching", "place", "values", "silence"}
+
+
+def _areas() -> Iterator[ModuleType]:
+    for area in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        if area not in _NO_AREAS:
+            yield importlib.import_module(f"{__name__}.{area}")
 
 
 @cache
 def contracts() -> dict[str, Contract]:
     """Return id -> contract, in the order of areas and of their files. Raises ValueError for a name that is there twice."""
     found: dict[str, Contract] = {}
-    for area in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-        if area in _NO_AREAS:
-            continue
-        for one in importlib.import_module(f"{__name__}.{area}").CONTRACTS:
-            if (key := PREFIX + one.name) in found:
-                raise ValueError(f"two contracts are called {one.name}")
-            found[key] = one
+    for one in (one for area in _areas() for one in area.CONTRACTS):
+        if one.id in found:
+            raise ValueError(f"two contracts are called {one.name}")
+        found[one.id] = one
     return found
+
+
+def areas() -> dict[str, tuple[Contract, ...]]:
+    """Return what each area is about -> its contracts."""
+    return {(area.__doc__ or "").partition("\n")[0].rstrip("."): area.CONTRACTS for area in _areas()}
 
 
 def contract(name: str) -> Contract:

@@ -11,11 +11,13 @@ from typing import Any
 
 from bugzoo import diagnostics, programs
 from bugzoo import faults as catalogue
+from bugzoo.contracts import contracts
 from bugzoo.errors import UserError
 from bugzoo.glossary import TERMS
+from bugzoo.pages import contracts as contract_pages
 from bugzoo.pages import faults, instruments, symptoms, terms
 from bugzoo.pages import programs as program_pages
-from bugzoo.pages.text import fault_page, instrument_page, link, program_page, symptom_page
+from bugzoo.pages.text import contract_page, fault_page, instrument_page, link, program_page, symptom_page
 from bugzoo.proving import ledger
 
 MISSING = "The site needs mkdocs with the theme Material, which is not installed. Type `pip install 'bugzoo[docs]'`."
@@ -87,6 +89,7 @@ def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], No
         "symptoms/index.md": symptoms.overview(),
         "instruments/index.md": instruments.overview(),
         "programs/index.md": program_pages.overview(),
+        contract_pages.OVERVIEW: contract_pages.overview(),
         "proved.md": ledger.matrix(),
         terms.PAGE: terms.page(),
     }
@@ -96,6 +99,7 @@ def write(folder: Path, pictures: bool = True, progress: Callable[[int, int], No
     pages |= {symptom_page(name): symptoms.page(name, members) for name, members in symptoms.by_symptom().items()}
     pages |= {instrument_page(name): instruments.page(name) for name in diagnostics.names()}
     pages |= {program_page(name): program_pages.page(name) for name in programs.names()}
+    pages |= {contract_page(key): contract_pages.page(one) for key, one in contracts().items()}
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -108,6 +112,7 @@ def _home() -> str:
         f"- {link('What do you see?', 'symptoms/index.md', here)} From a symptom to its possible causes.",
         f"- {link('All faults', 'faults/index.md', here)}, {len(catalogue.catalogue())} of them.",
         f"- {link('All instruments', 'instruments/index.md', here)}: they also work on your own training scripts.",
+        f"- {link('What the libraries demand', contract_pages.OVERVIEW, here)} and do not check: {len(contracts())} calls.",
         f"- {link('All programs', 'programs/index.md', here)} that the faults break.",
         f"- {link('Glossary', terms.PAGE, here)}: {len(TERMS)} terms of the field, and where each is met.",
         f"- {link('What is proved', 'proved.md', here)}: every fault on every program that it fits.",
@@ -125,6 +130,7 @@ def _config(out: Path) -> dict[str, Any]:
         {"What do you see?": ["symptoms/index.md", *(symptom_page(name) for name in symptoms.by_symptom())]},
         {"Faults": ["faults/index.md", *({family: members} for family, members in families.items())]},
         {"Instruments": ["instruments/index.md", *(instrument_page(name) for name in diagnostics.names())]},
+        {"Contracts": [contract_pages.OVERVIEW, *map(contract_page, contracts())]},
         {"Programs": ["programs/index.md", *(program_page(name) for name in programs.names())]},
         {"Glossary": terms.PAGE},
         {"What is proved": "proved.md"},

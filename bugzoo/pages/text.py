@@ -74,6 +74,11 @@ def instrument_page(name: str) -> str:
     return f"instruments/{name}.md"
 
 
+def contract_page(contract_id: str) -> str:
+    """Return the path of a contract's page."""
+    return f"{contract_id}.md"
+
+
 def program_page(name: str) -> str:
     return f"programs/{name}.md"
 

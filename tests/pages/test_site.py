@@ -7,6 +7,7 @@ import pytest
 
 from bugzoo import diagnostics, programs
 from bugzoo import faults as catalogue
+from bugzoo.contracts import contracts
 from bugzoo.errors import UserError
 from bugzoo.grading.exercises import exercises, load
 from bugzoo.pages import curves, site, text
@@ -33,6 +34,9 @@ def test_everything_has_a_page(pages: dict[str, str]) -> None:
         assert text.fault_page(fault.id).removeprefix("faults/") in pages["faults/index.md"]
     assert {text.instrument_page(name) for name in diagnostics.names()} <= set(pages)
     assert {text.program_page(name) for name in programs.names()} <= set(pages)
+    for name, one in contracts().items():
+        assert one.demand in pages[text.contract_page(name)] and one.breaks in pages[text.contract_page(name)]
+        assert one.demand.replace("|", "\\|") in pages["contracts/index.md"]
 
 
 def test_every_fault_is_found_by_its_symptom(pages: dict[str, str]) -> None:
