@@ -45,10 +45,9 @@ def _blank(call: Call) -> Numbers:
     targets, lengths = call.tensor("targets"), call["target_lengths"]
     found = targets == call["blank"]
     if targets.ndim == 2:
-        places = found.new_zeros(()).long() + found.shape[1]
         columns = targets.new_tensor(range(targets.shape[1]))
         sizes = targets.new_tensor(lengths) if isinstance(lengths, list | tuple) else lengths.to(targets.device)
-        found = found & (columns[None, :] < sizes.reshape(-1, 1)) & (places > 0)
+        found = found & (columns[None, :] < sizes.reshape(-1, 1))
     return {"blanks": found.sum(), "blank": float(call["blank"]), "labels": float(targets.numel())}
 
 

@@ -128,6 +128,8 @@ class Contract:
     """Causes of the catalogue that its breach may be. If an instrument names one as well, the two are one suspect."""
     argument: tuple[int, str] = (-1, "")
     """Place (from 0, without self) and name of the argument at fault: the report names the line that makes it."""
+    handle: bool = False
+    """Whether the script has to keep what the call returns: the report names the line that throws it away."""
     after: bool = False
     every: bool = False
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""

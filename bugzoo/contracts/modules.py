@@ -67,6 +67,7 @@ CONTRACTS = (
             keeps=f"layer = nn.Linear(2, 2)\ndef hook(*_): pass\nfor _ in range(40):\n    layer.{name}(hook).remove()",
             wrong="Many hooks of one function that differ by what they hold, such as one for each head.",
             explains=("by itself",),
+            handle=True,
             after=True,
             every=True,
         )

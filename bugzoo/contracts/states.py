@@ -63,6 +63,10 @@ def _frozen_by_name(call: Call) -> Numbers | None:
     return None
 
 
+_PARAMETERS = torch.nn.Module.parameters.__code__
+"""Read here, as a listener stands in its place later."""
+
+
 def _without_gradient(call: Call) -> Numbers | None:
     """Parameters without any gradient, as long as this place has never had one with a gradient."""
     given = call["parameters"]
@@ -70,7 +74,7 @@ def _without_gradient(call: Call) -> Numbers | None:
         some = [given]
     elif isinstance(given, list | tuple):
         some = [one for one in given if isinstance(one, torch.Tensor)]
-    elif getattr(given, "gi_code", None) is torch.nn.Module.parameters.__code__ and given.gi_frame is not None:
+    elif getattr(given, "gi_code", None) is _PARAMETERS and given.gi_frame is not None:
         module = given.gi_frame.f_locals["self"]  # the generator itself may be read only once
         some = list(module.parameters())
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bugzoo.contracts import Finding, contract
 from bugzoo.diagnostics._effects import EFFECTS
-from bugzoo.diagnostics._origin import origin
+from bugzoo.diagnostics._origin import lost, origin
 from bugzoo.diagnostics._rank import Ranked
 from bugzoo.plain import plain
 
@@ -48,9 +48,13 @@ def _told(one: Finding, run: "Run") -> Broken:
     asked = contract(one.contract)
     effect = next((name for name in asked.explains if EFFECTS[name](run)), "")
     given = asked.given.format(**one.numbers)
-    line = origin("".join(linecache.getlines(one.file)), one.line, *asked.argument) if asked.argument[1] else one.line
-    if line != one.line:
-        given += f" It is made in line {line} and passed in line {one.line}."
+    text, line = "".join(linecache.getlines(one.file)), one.line
+    if asked.argument[1]:
+        line = origin(text, line, *asked.argument)
+        given += f" It is made in line {line} and passed in line {one.line}." if line != one.line else ""
+    elif asked.handle:
+        line = lost(text, line)
+        given += f" Its handle is kept in line {one.line} and thrown away in line {line}." if line != one.line else ""
     words = (asked.demand, given, asked.instead, asked.page)
     return Broken(one.contract, one.file, line, one.line, *words, effect, one.silenced)
 

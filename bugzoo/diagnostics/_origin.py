@@ -1,23 +1,25 @@
 """The line that makes an argument of a call: where a value that a contract complains of comes from.
 
-    probs = scores.softmax(-1)        # this line
-    return F.kl_div(probs, target)    # for the argument `input` of this call
+    return {"mask": mask * 255}       # this line, in the dataset's `__getitem__`
+    ...
+    for batch in loader:
+        loss = F.binary_cross_entropy(out, batch["mask"])
 
-Only a name that the same function assigns before is followed, and only one step. Otherwise it is the call's own line.
+Followed are names, through methods that keep the numbers, into functions of the script and into what its one dataset returns.
+Where that ends without a statement of its own, it is the call's own line.
 """
 
 import ast
 from collections.abc import Iterator
 
+from bugzoo.diagnostics._flow import DEEPEST, Flow, scope_of
 from bugzoo.syntax import parse
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
 
 def origin(source: str, line: int, place: int, keyword: str) -> int:
-    """Return the line of the latest assignment to the argument at `place` (from 0), or called `keyword`, of a call in `line`.
+    """Return the line that makes the argument at `place` (from 0), or called `keyword`, of a call in `line`.
 
-    Return `line` itself where the argument is an expression, a parameter of the function, or not found.
+    Return `line` itself where the argument is an expression of its own, a parameter of the function, or not found.
     """
     try:
         tree = parse(source)
@@ -27,38 +29,38 @@ def origin(source: str, line: int, place: int, keyword: str) -> int:
         given = next((one.value for one in call.keywords if one.arg == keyword), None)
         if given is None and len(call.args) > place >= 0 and not any(isinstance(one, ast.Starred) for one in call.args):
             given = call.args[place]
-        if isinstance(given, ast.Name):
-            made = [at for at in _assigned(_scope(tree, call), given.id) if at < call.lineno]
-            return max(made, default=line)
+        if given is not None:
+            return Flow(tree).made(given, call.lineno, (), DEEPEST) or line
     return line
 
 
+def lost(source: str, line: int) -> int:
+    """Return the line that throws away what a call in `line` returned and a list kept, or `line` itself.
+
+    `self.handles.append(layer.register_forward_hook(hook))` is undone by `self.handles = []` in another method.
+    """
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return line
+    kept = {
+        ast.unparse(one.func.value)
+        for one in _calls(tree, line)
+        if isinstance(one.func, ast.Attribute) and one.func.attr == "append"
+    }
+    thrown = []
+    for node in ast.walk(tree):
+        scope = scope_of(tree, getattr(node, "lineno", 0))
+        if isinstance(node, ast.Assign) and getattr(scope, "name", "") not in ("", "__init__"):
+            empty = isinstance(node.value, ast.List) and not node.value.elts
+            thrown += [node.lineno] if empty and ast.unparse(node.targets[0]) in kept else []
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "clear":
+            thrown += [node.lineno] if ast.unparse(node.func.value) in kept else []
+    return min(thrown, default=line)
+
+
 def _calls(tree: ast.AST, line: int) -> Iterator[ast.Call]:
-    """Yield the calls that begin in a line or hold it, the innermost last."""
+    """Yield the calls that begin in a line or hold it, the outermost first."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno):
             yield node
-
-
-def _scope(tree: ast.AST, call: ast.Call) -> ast.AST:
-    """Return the innermost function around a call, or the module."""
-    around = [node for node in ast.walk(tree) if isinstance(node, _SCOPES) and _holds(node, call)]
-    return max(around, key=lambda node: getattr(node, "lineno", 0), default=tree)
-
-
-def _holds(scope: ast.AST, call: ast.Call) -> bool:
-    return isinstance(scope, ast.Module) or scope.lineno <= call.lineno <= (scope.end_lineno or 0)  # pyright: ignore
-
-
-def _assigned(scope: ast.AST, name: str) -> Iterator[int]:
-    """Yield the lines of assignments to a name in a scope, without those of functions within it."""
-    stack = list(getattr(scope, "body", []))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (*_SCOPES, ast.ClassDef, ast.Lambda)):
-            continue
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(one, ast.Name) and one.id == name for target in targets for one in ast.walk(target)):
-                yield node.lineno
-        stack.extend(ast.iter_child_nodes(node))

@@ -151,9 +151,7 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += ". Outputs (N, 1) and targets (N,) broadcast to (N, N): every output is compared with every target"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/target_column_broadcast", 0.9, text),))
     if numbers.get("mask_stretched"):
-        text += (
-            ". Mask and losses, of shapes (N,) and (N, 1), broadcast to (N, N): each loss counts with every mask value"
-        )
+        text += ". A mask or weights and the losses, of shapes (N,) and (N, 1), broadcast to (N, N): each loss counts with all"
         return Verdict("data_inspection", True, text, shown, (Suspect("loss/mask_broadcast", 0.85, text),))
     largest = max(abs(numbers.get("min", 1.0)), abs(numbers.get("max", 1.0)))
     if numbers["dtype"].startswith(("float", "bfloat")) and 0 < largest < TINY:

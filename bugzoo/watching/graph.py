@@ -123,7 +123,7 @@ def _outer_broadcast(node: Any) -> bool:
 
 
 def _mask_stretched(node: Any) -> bool:
-    """Return whether a mask (N,) of zeros and ones meets numbers (N, 1), so that both are broadcast to (N, N)."""
+    """Return whether a mask or constant weights of shape (N,) meet numbers (N, 1), or (N, 1) meet (N,): both become (N, N)."""
     if node.name().startswith("MaskedSelect"):
         masked, mask = tuple(node._saved_self.shape), node._saved_mask
     elif node.name().startswith("MulBackward") and len(node.next_functions) == 2:
@@ -135,7 +135,12 @@ def _mask_stretched(node: Any) -> bool:
         masked = tuple(metadata[behind[1]].shape)
     else:
         return False
-    return _outer(masked, tuple(mask.shape)) and bool(((mask == 0) | (mask == 1)).all())
+    shape = tuple(mask.shape)
+    if (
+        len(shape) != len(masked) and masked[:1] == shape[:1]
+    ):  # (N, 1) and (N,): an outer product is not written that way
+        return _outer(masked, shape)
+    return _outer(masked, shape) and bool(((mask == 0) | (mask == 1)).all())
 
 
 def _outer(one: tuple[int, ...], two: tuple[int, ...]) -> bool:

@@ -101,12 +101,10 @@ def looks(loop: Callable[[], Iterator[None]]) -> tuple[list[float], int]:
     with mock.patch.object(Observer, "_look", timed), watch(contracts=True):
         for _ in loop():
             pass
-    timed_looks = took
-    took = []
     with mock.patch.object(Observer, "listening", counted), watch(contracts=True):
         for _ in loop():
             pass
-    return timed_looks, heard - len(timed_looks) // 2
+    return took, heard - len(took) // 2
 
 
 def unlooked(rounds: int) -> float:

@@ -17,3 +17,12 @@ def test_a_healthy_program_breaks_none(name):
     ranks = 2 if name == "data_parallel" else 1
     run = run_worker(Job(source, watch_settings={"contracts": True}, ranks=ranks))
     assert run.outcome == "finished" and run.trace.findings == []
+
+
+def test_a_program_that_breaks_one_is_heard():
+    program = programs.load("mlp")
+    source = with_settings(program.source, program.tiny, "mlp")
+    broken = source.replace("cross_entropy(logits", "cross_entropy(logits.softmax(-1)")
+    assert broken != source
+    run = run_worker(Job(broken, watch_settings={"contracts": True}))
+    assert [one.contract for one in run.trace.findings] == ["contracts/cross_entropy_logits"]
