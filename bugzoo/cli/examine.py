@@ -165,9 +165,12 @@ def verdict(
     except UserError as error:
         _say_verdict(target, "unjudged", str(error), json)
         raise typer.Exit(SKIP) from None
-    found = [one for one in report.suspects if cause is None or f"{one.cause}/".startswith(f"{cause.rstrip('/')}/")]
-    outcome = report.outcome if found or report.outcome != "found" else "nothing"
-    _say_verdict(target, outcome, found[0].cause if found else report.why, json)
+    named = [one.cause for one in report.suspects]
+    if cause is not None:  # whoever names a cause is content with a reading of it
+        every = [*named, *(name for one in report.readings for name in one.could_be)]
+        named = [one for one in every if f"{one}/".startswith(f"{cause.rstrip('/')}/")]
+    outcome = "found" if named else "nothing" if report.outcome == "found" else report.outcome
+    _say_verdict(target, outcome, named[0] if named else report.why, json)
     raise typer.Exit(SKIP if outcome == "unjudged" else CODES[outcome])
 
 
@@ -253,6 +256,8 @@ def tell(report: Any, tests: Mapping[str, Any], every: bool = False) -> str:
     """
     ran = f"{report.steps} optimizer steps in {report.seconds:.1f} s" if report.steps else "no optimizer step"
     head = {"found": "something is wrong", "nothing": "nothing found", "unjudged": "not judged"}[report.outcome]
+    if report.readings and report.outcome == "nothing":
+        head = "no cause named"
     lines = [f"{report.file}: {head} ({ran})"]
     if report.why:
         lines += _fold(f"{report.why[0].upper()}{report.why[1:]}.", "  ")
@@ -271,12 +276,32 @@ def tell(report: Any, tests: Mapping[str, Any], every: bool = False) -> str:
             lines += _belonging(other)
     if len(remain) > TESTED and not every:
         lines += ["", f"{len(remain) - TESTED} more, less likely: `--all` lists them."]
+    lines += _readings(report, every)
     lines += _findings(report, every)
     if report.tried:
         lines += ["", "Experiments on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report, every)
     lines += _thrown_away(report.run.writes if report.run is not None else None)
     return "\n".join(lines)
+
+
+def _readings(report: Any, every: bool) -> list[str]:
+    """Return what was measured and is too little to name a cause, with the test that would tell more."""
+    from bugzoo.proving.next_test import next_test
+
+    shown = report.readings if every else report.readings[:TESTED]
+    lines = (
+        ["", f"{'Also measured' if report.suspects else 'Measured'}, and too little to name a cause:"] if shown else []
+    )
+    for one in shown:
+        lines += _fold(f"{one.message}.", "  - ")
+        test = next_test(one.could_be[0], one.could_be[1:]) if one.could_be else None
+        lines += _fold(test.test, "    test   ") if test else []
+        if every and one.could_be:
+            lines += _fold(f"{', '.join(one.could_be)}   (`bugzoo show` describes each)", "    maybe  ")
+    if len(report.readings) > len(shown):
+        lines.append(f"  - {len(report.readings) - len(shown)} more: `--all` lists them.")
+    return lines
 
 
 def _findings(report: Any, every: bool) -> list[str]:

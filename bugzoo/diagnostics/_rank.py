@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields, replace
 from bugzoo.diagnostics.causes import cause
 from bugzoo.diagnostics.verdict import Suspect, Verdict
 
-STRONG = 0.7
-"""Score from which a suspect explains what usually follows from it."""
+STRONG = 0.6
+"""Score from which a suspect is named, and explains what usually follows from it. Below it is a reading: what was measured
+is told, and no cause is named."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ def root(suspect: Ranked, suspects: Iterable[Ranked]) -> Ranked:
     ):  # each once: three could explain in a ring
         suspect = above
     return suspect
+
+
+def apart(ranked: Iterable[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
+    """Return (suspects, readings): what is strong, or belongs to what is strong, and the rest."""
+    ranked = list(ranked)
+    strong = [one for one in ranked if root(one, ranked).score >= STRONG]
+    return strong, [one for one in ranked if one not in strong]
 
 
 def _another_reading(suspect: Ranked, stronger: list[Ranked]) -> Ranked:

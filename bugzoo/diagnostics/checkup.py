@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from bugzoo.diagnostics import judge_all, measure_all, names, reread, reruns
 from bugzoo.diagnostics._contracts import Broken, broken, joined
-from bugzoo.diagnostics._rank import Ranked, rank, root
+from bugzoo.diagnostics._rank import Ranked, apart, rank, root
+from bugzoo.diagnostics._weigh import weighed
 from bugzoo.diagnostics.causes import cause, locate
 from bugzoo.diagnostics.verdict import Verdict
 from bugzoo.errors import UserError
@@ -33,15 +34,27 @@ PATIENCE = 10.0
 """Seconds that a worker may answer late."""
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A reading: what an instrument saw, and the causes that it could mean, too weakly supported to be suspects."""
+
+    instrument: str
+    message: str
+    could_be: tuple[str, ...] = ()
+
+
 @dataclass
 class Report:
-    """What a checkup found. `outcome`: "found", "nothing" or "unjudged" (then `why` says why)."""
+    """What a checkup found. `outcome`: "found" (with suspects), "nothing" or "unjudged" (then `why` says why)."""
 
     file: str
     outcome: str
     why: str = ""
     suspects: list[Ranked] = field(default_factory=list)
+    readings: list[Measured] = field(default_factory=list)
+    """What was measured outside its usual range, and is too little to name a cause."""
     verdicts: list[Verdict] = field(default_factory=list)
+    """Those that fired first; their suspects with the scores that the instruments earned."""
     findings: list[Broken] = field(default_factory=list)
     """Library calls whose documented demands are not met; a suspect where what it explains is seen as well."""
     not_checked: list[dict[str, str]] = field(default_factory=list)
@@ -85,6 +98,7 @@ class Report:
                 }
                 for s in self.suspects
             ],
+            "readings": [asdict(one) for one in self.readings],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
             "findings": [one.to_json() for one in self.findings],
             "tried": self.tried or None,
@@ -102,33 +116,47 @@ class Report:
             after = f" (explained by {suspect.explained_by})" if suspect.explained_by else ""
             lines.append(f"  {suspect.score:.2f}  {suspect.cause}{at}: {suspect.reason}{after}")
         lines += [f"  line {one.line}: {one.demand} {one.given}" for one in self.findings if not one.silenced]
-        lines += [f"  {v.instrument}: {v.message}" for v in self.verdicts if v.fired and not v.suspects]
+        lines += [f"  {one.instrument}: {one.message}" for one in self.readings]
         lines += [f"  not checked: {item['instrument']} ({item['why']})" for item in self.not_checked]
         return "\n".join(lines)
 
 
 def report(run: "Run", path: str | None = None) -> Report:
     """The report on a measured run."""
-    verdicts = judge_all(run.readings)
+    findings = broken(run)
+    verdicts = weighed(judge_all(run.readings), run, [one.effect for one in findings if not one.silenced])
     file = path or run.file or "the watched code"
     steps = len(run.trace.step)
     skipped = [
         {"instrument": name, "why": reading.why_not} for name, reading in run.readings.items() if not reading.applies
     ]
-    findings = broken(run)
-    suspects = joined(findings, [_placed(suspect, run, file) for suspect in rank(verdicts)])
-    fired = [v for v in verdicts if v.fired]
-    if fired and not suspects:  # it crashed with a message whose cause is not known
-        outcome, why = "unjudged", "; ".join(v.message for v in fired) + hint(run)
-    elif fired or suspects:
-        cut = [_ending(run)] if run.outcome in ("timed_out", "stopped") else []
-        outcome, why = "found", "; ".join([v.message for v in fired if not v.suspects] + cut)
+    suspects, weak = apart(joined(findings, [_placed(suspect, run, file) for suspect in rank(verdicts)]))
+    crashed = [v.message for v in verdicts if v.fired and v.instrument == "crash"]
+    readings = _readings(verdicts, suspects, weak)
+    if suspects:
+        outcome, why = "found", _ending(run) if run.outcome in ("timed_out", "stopped") else ""
+    elif crashed:  # with a message whose cause is not known
+        outcome, why = "unjudged", "; ".join(crashed) + hint(run)
     elif not steps:
         outcome, why = "unjudged", f"no optimizer step was seen, so there is no training to judge ({_ending(run)})"
         why += hint(run)
     else:
         outcome, why = "nothing", _unlearnt(run) if run.outcome == "finished" else _ending(run)
-    return Report(file, outcome, why, suspects, verdicts, findings, skipped, run.outcome, steps, run.seconds, run)
+    return Report(
+        file, outcome, why, suspects, readings, verdicts, findings, skipped, run.outcome, steps, run.seconds, run
+    )
+
+
+def _readings(verdicts: Iterable[Verdict], suspects: Iterable[Ranked], weak: Iterable[Ranked]) -> list[Measured]:
+    """Return what fired and names none of the suspects. A crash is told as the run's ending."""
+    named, order = {one.cause for one in suspects}, [one.cause for one in weak]
+    found = []
+    for one in verdicts:
+        causes = {suspect.cause for suspect in one.suspects}
+        if one.fired and not causes & named and one.instrument not in ("crash", "five_minute_checklist"):
+            could_be = tuple(sorted(causes, key=lambda name: order.index(name) if name in order else len(order)))
+            found.append(Measured(one.instrument, one.message, could_be))
+    return found
 
 
 def likeliest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:

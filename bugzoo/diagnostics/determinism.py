@@ -87,6 +87,6 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         return Verdict("determinism", grown, text, shown, (suspect,))
     if math.isclose(first, 1):
         text += ". Random numbers before it (initial weights, batch order) have no fixed seed"
-        return Verdict("determinism", True, text, shown, (Suspect("reproducibility/unseeded", 0.55, text),))
+        return Verdict("determinism", True, text, shown, (Suspect("reproducibility/unseeded", 0.75, text),))
     text += ": a generator first used there has no fixed seed"
-    return Verdict("determinism", True, text, shown, (Suspect("reproducibility/one_generator_unseeded", 0.55, text),))
+    return Verdict("determinism", True, text, shown, (Suspect("reproducibility/one_generator_unseeded", 0.75, text),))

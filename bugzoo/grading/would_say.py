@@ -25,6 +25,9 @@ def suspects(run: Run) -> list[str]:
         f"{place}. `{one.cause}`" + (f", line {one.line}" if one.line else "") + f": {one.reason}."
         for place, one in enumerate(found.remaining[:MOST], 1)
     ]
+    lines += [
+        f"- Measured, and too little to name a cause: {one.message}." for one in found.readings[: MOST - len(lines)]
+    ]
     if not lines:
         lines = [f"{found.why[:1].upper()}{found.why[1:]}." if found.why else "Nothing found: no instrument fires."]
     return lines

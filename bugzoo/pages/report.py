@@ -13,6 +13,7 @@ from bugzoo.diagnostics.checkup import Report
 from bugzoo.errors import UserError
 from bugzoo.pages.text import number
 from bugzoo.proving import listing
+from bugzoo.proving.next_test import next_test
 from bugzoo.syntax import source_lines
 
 AROUND = 3
@@ -51,7 +52,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
     if remain:
         parts.append("<h2>Suspects, most likely first</h2>")
         parts += [_suspect(place, one, report, tests.get(one.cause), lines) for place, one in enumerate(remain, 1)]
-    parts.append(_findings(report))
+    parts += [_readings(report), _findings(report)]
     fired = [verdict for verdict in report.verdicts if verdict.fired]
     if fired:
         parts += ["<h2>Instruments that fired</h2>", *(_fired(verdict, report) for verdict in fired)]
@@ -70,8 +71,9 @@ def _head(report: Report) -> str:
     why = f"<p>{_sentence(report.why)}</p>" if report.why else ""
     count = len(report.remaining)
     more = f", {count} suspect{'s' * (count != 1)}" if count else ""
+    head = "No cause named" if report.readings and report.outcome == "nothing" else HEADS[report.outcome]
     return (
-        f"<h1>{HEADS[report.outcome]}{more}</h1>\n"
+        f"<h1>{head}{more}</h1>\n"
         f'<p class="soft"><code>{html.escape(report.file)}</code>: {ran}; the run {html.escape(_ended(report))}</p>{why}'
     )
 
@@ -112,6 +114,17 @@ def _suspect(place: int, suspect: Any, report: Report, test: Any, lines: Sequenc
     return "".join(parts) + "</section>"
 
 
+def _readings(report: Report) -> str:
+    """Return what was measured and is too little to name a cause."""
+    rows = []
+    for one in report.readings:
+        test = next_test(one.could_be[0], one.could_be[1:]) if one.could_be else None
+        told = f"<br>Test: {html.escape(test.test)}" if test else ""
+        rows.append(f"<tr><td>{html.escape(question(one.instrument))}</td><td>{_sentence(one.message)}{told}</td></tr>")
+    head = "Also measured" if report.suspects else "Measured"
+    return f"<h2>{head}, and too little to name a cause</h2><table>{''.join(rows)}</table>" if rows else ""
+
+
 def _findings(report: Report) -> str:
     """Return the library calls whose demands are not met, without those that are suspects."""
     rows = [
@@ -133,6 +146,8 @@ def _link(page: str) -> str:
 
 
 def _catalogue(cause: str) -> dict[str, Any]:
+    if cause.startswith(PREFIX):
+        return {}
     try:
         return listing.detail(cause)
     except UserError:

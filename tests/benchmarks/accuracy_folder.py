@@ -37,8 +37,13 @@ class Truth:
     faulty: bool
 
     def right(self, suspect: Any) -> bool:
-        near = suspect.line is not None and any(abs(suspect.line - line) <= NEXT for line in self.lines)
-        return suspect.cause in self.accept or (suspect.cause.startswith("contracts/") and near)
+        return right(suspect, self.accept, self.lines)
+
+
+def right(suspect: Any, accept: Sequence[str], lines: Sequence[int]) -> bool:
+    """Return whether a suspect is one of these ids, or a contract, alone or joined with an instrument, at one of the lines."""
+    near = suspect.line is not None and any(abs(suspect.line - line) <= NEXT for line in lines)
+    return suspect.cause in accept or (near and any(one.startswith("contracts/") for one in suspect.instruments))
 
 
 def truths(folder: Path) -> list[Truth]:
@@ -58,7 +63,7 @@ def judged(truth: Truth, report: Report) -> dict[str, int]:
     if not truth.faulty:
         return {"healthy": 1, "false alarms": int(report.outcome == "found")}
     first = bool(suspects) and truth.right(suspects[0])
-    other = bool(suspects) and not first and suspects[0].cause.startswith("contracts/")
+    other = bool(suspects) and not first and any(one.startswith("contracts/") for one in suspects[0].instruments)
     return {
         "scripts": 1,
         "right first": int(first),

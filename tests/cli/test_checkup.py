@@ -15,7 +15,7 @@ import pytest
 
 from bugzoo.cli import examine
 from bugzoo.diagnostics._rank import Ranked
-from bugzoo.diagnostics.checkup import Report
+from bugzoo.diagnostics.checkup import Measured, Report
 from bugzoo.faults import catalogue
 from bugzoo.proving.listing import general
 from bugzoo.proving.next_test import next_test
@@ -36,6 +36,7 @@ for i in range(60):
     opt.step()
 """
 STALE = TRAIN.replace("    opt.zero_grad()\n", "")
+SLOWED = TRAIN.replace("torch.manual", "torch.autograd.set_detect_anomaly(True)\ntorch.manual")
 ENDLESS = STALE.replace("for i in range(60):", "while True:")
 ARGUMENTS = """\
 import argparse
@@ -225,6 +226,8 @@ VERDICTS = {
     "the cause that is asked for": (STALE, ("--cause", "loop/stale_gradients"), 1),
     "its family": (STALE, ("--cause", "loop"), 1),
     "another cause": (STALE, ("--cause", "loss/double_softmax"), 0),
+    "what is measured and names no cause": (SLOWED, (), 0),
+    "a reading of the cause that is asked for": (SLOWED, ("--cause", "speed/anomaly_mode_left_on"), 1),
     "no training": ("print('hello')\n", (), 125),
     "no Python": ("for i in range(3)\n", (), 125),
 }
@@ -257,6 +260,22 @@ def test_git_finds_the_commit_that_broke_the_training(tmp_path):
 
 def suspect(cause, **stands):
     return Ranked(cause, 0.5, "seen", instruments=("any",), **stands)
+
+
+def test_a_reading_is_told_without_a_cause_and_all_says_what_it_could_be():
+    one = Measured("overfit_one_batch", "the loss plateaus", ("loss/double_softmax", "fit/capacity_too_small"))
+    other = Measured("loss_spikes", "a step jumps")
+    report = Report("train.py", "nothing", readings=[one, other, other, other])
+    told = examine.tell(report, {})
+    assert told.startswith("train.py: no cause named")
+    assert "Measured, and too little to name a cause:\n  - the loss plateaus.\n    test   " in told
+    assert "double_softmax" not in told and "1 more: `--all` lists them." in told
+    assert "loss/double_softmax, fit/capacity_too_small" in examine.tell(report, {}, every=True)
+    assert examine.as_json(report, {})["readings"][0] == {
+        "instrument": "overfit_one_batch",
+        "message": "the loss plateaus",
+        "could_be": ("loss/double_softmax", "fit/capacity_too_small"),
+    }
 
 
 def test_what_the_first_explains_stands_with_it_and_what_remains_has_a_number_and_a_test():

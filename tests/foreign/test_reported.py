@@ -10,8 +10,8 @@ from tests.sampling import only_in_prove
 
 FOLDER = Path(__file__).parent / "reported"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text(encoding="utf-8"))
-MISSED = {"r19", "r51", "r59"}
-"""Nothing, or another cause, is named first."""
+MISSED = {"r19", "r29", "r49", "r51", "r55", "r59"}
+"""Nothing is named; of three the cause is among the readings."""
 OPENED = sorted(name for name in ANSWERS if int(name[1:]) % 2 and name not in MISSED)
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bugzoo.diagnostics.checkup import checkup
+from bugzoo.diagnostics.checkup import Measured, checkup
 from bugzoo.pages.report import page
 from bugzoo.proving.next_test import next_test
 
@@ -74,3 +74,31 @@ def test_a_script_that_was_not_judged_has_a_page(tmp_path):
     path.write_text("print('hello')\n")
     text = page(checkup(path, most_reruns=0), {})
     assert "Not judged" in text and "no optimizer step" in text and "<svg" not in text
+
+
+MASKS = """\
+import torch
+torch.manual_seed(0)
+x = torch.randn(64, 4)
+masks = (x[:, :1] > 0) * 255.0
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+for step in range(40):
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(net(x), masks)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_demand_that_is_a_suspect_of_its_own_and_a_reading_have_their_place(tmp_path):
+    path = tmp_path / "masks.py"
+    path.write_text(MASKS)
+    report = checkup(path, most_reruns=0)
+    report.readings.append(Measured("clip_rate", "clipping cuts 46% & more", ("clipping/clipped_by_value",)))
+    text = page(report, {})
+    assert "1. contracts/bce_target" in text and "values from 0 to 255" in text and "&gt; masks = (x" in text
+    assert "Also measured, and too little to name a cause" in text and "Clipping cuts 46% &amp; more." in text
+    report.suspects.clear()
+    report.outcome = "nothing"
+    assert "No cause named" in page(report, {})

@@ -1,0 +1,59 @@
+"""Every script outside the catalogue that was opened while checkup was made: what is wrong with it, or that nothing is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks import accuracy_folder
+from tests.foreign.case import SCRIPTS
+from tests.foreign.cases import BROKEN, TRAPS, healthy
+from tests.foreign.reported import reported
+from tests.foreign.unseen import unseen
+
+MISSED = Path(__file__).parents[1] / "foreign" / "missed"
+MENDED = {"grid_ppo"}
+"""Those of it that an instrument was mended with."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """`of`: the set it is from. `accept`: ids that name its mistake, none for a healthy one. `lines`: where a contract may be."""
+
+    name: str
+    of: str
+    path: Path
+    accept: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+    ranks: int = 1
+    reruns: int = 1
+    healthy: bool = False
+    made_on: bool = False
+    """Whether instruments were made or mended with it. Which one was is not known, so that it counts for none."""
+
+    def right(self, suspect: Any) -> bool:
+        return accuracy_folder.right(suspect, self.accept, self.lines)
+
+
+def opened(folder: Path) -> Iterator[Opened]:
+    """Yield each of them. The texts of changed scripts are written to `folder`."""
+    for name in healthy():
+        yield Opened(name, "first", SCRIPTS / f"{name}.py", healthy=True, made_on=True)
+    for number, case in enumerate([*TRAPS, *BROKEN]):
+        path = folder / f"{case.script}_{number}.py"
+        path.write_text(case.source, encoding="utf-8")
+        accept = () if case in TRAPS else (case.cause,)
+        reruns = int(case.cause.startswith("reproducibility"))
+        yield Opened(case.name, "first", path, accept, reruns=reruns, healthy=not accept, made_on=True)
+    for one in unseen():
+        accept = (one.cause,) if one.cause else ()
+        mended = not one.right(one.first_pass)
+        yield Opened(one.name, "unseen", one.path, accept, ranks=one.ranks, healthy=not accept, made_on=mended)
+    for two in reported():
+        if not two.sealed:
+            accept = tuple(filter(None, (two.cause, two.second, *two.also)))
+            mended = not two.right(two.first_pass)
+            yield Opened(two.name, "reported", two.path, accept, healthy=not accept, made_on=mended)
+    for three in accuracy_folder.truths(MISSED):
+        told = {"healthy": not three.faulty, "made_on": three.name in MENDED}
+        yield Opened(three.name, "missed", three.path, tuple(three.accept), tuple(three.lines), **told)
