@@ -278,6 +278,7 @@ def tell(report: Any, tests: Mapping[str, Any], every: bool = False) -> str:
         lines += ["", f"{len(remain) - TESTED} more, less likely: `--all` lists them."]
     lines += _readings(report, every)
     lines += _findings(report, every)
+    lines += _warned(report, every)
     if report.tried:
         lines += ["", "Experiments on changed copies of the script:", *_fold(report.tried, "  ")]
     lines += _unchecked(report, every)
@@ -311,8 +312,25 @@ def _findings(report: Any, every: bool) -> list[str]:
     for one in told:
         lines += _fold(f"line {one.line}: {one.demand} {one.given}", "  ")
         lines += _fold(f"{one.instead} {one.page}", "    ")
-    silenced = [one for one in report.findings if one.silenced] if every else []
-    return lines + [f"  line {one.line}: {one.contract} is silenced there: {one.silenced}" for one in silenced]
+    if every:
+        silenced = [one for one in report.findings if one.silenced]
+        lines += [f"  line {one.line}: {one.contract} is silenced there: {one.silenced}" for one in silenced]
+        aside = [f"{name} could not judge a call: {why}" for name, why in report.stepped_aside.items()]
+        lines += ["", "Demands that were not looked at:"] if aside else []
+        for text in aside:
+            lines += _fold(text, "  ")
+    return lines
+
+
+def _warned(report: Any, every: bool) -> list[str]:
+    """Return what libraries warned of: it is lost easily among the script's own output."""
+    shown = report.warned if every else report.warned[:TESTED]
+    lines = ["", "A library warned:"] if shown else []
+    for one in shown:
+        lines += _fold(f"line {one['line']}: {one['message']}" if one["line"] else one["message"], "  ")
+    if len(report.warned) > len(shown):
+        lines.append(f"  {len(report.warned) - len(shown)} more: `--all` lists them.")
+    return lines
 
 
 def _fold(text: str, label: str) -> list[str]:

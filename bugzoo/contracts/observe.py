@@ -69,6 +69,7 @@ class Observer:
         self._kept: dict[tuple[str, Site], dict[str, Any]] = {}
         self._pending: list[tuple[Contract, Site, int, dict[str, Any]]] = []
         self._listeners: list[Any] = []
+        self._places: dict[tuple[int, str], tuple[str, ...]] = {}
         self._inside = threading.local()
         self._memory, self._counting = Memory(), None
         self._closed = False
@@ -78,6 +79,7 @@ class Observer:
         for target, some in by_target().items():
             if (found := resolve(target)) is not None:
                 place, name = found
+                self._places[id(place), name] = tuple(one.id for one in some)
                 patch(place, name, self.listening(inspect.getattr_static(place, name), tuple(some), target))
         steps_of = self._memory.steps_of
 
@@ -86,6 +88,11 @@ class Observer:
                 steps_of(optimizer).made += 1
 
         self._counting = register_optimizer_step_post_hook(count)
+
+    def replaced(self, place: Any, name: str) -> None:
+        """Note that the script has put something of its own in the place of a call, so that it was not heard."""
+        for one in self._places.get((id(place), name), ()):
+            self.aside.setdefault(one, f"the script replaces `{name}` by a function of its own")
 
     def close(self) -> None:
         """Stop listening, also in functions that the script has stored, and fetch what waits."""

@@ -25,6 +25,7 @@ from bugzoo.errors import UserError
 from bugzoo.plain import plain
 from bugzoo.running.reading import Reading
 from bugzoo.syntax import parse
+from bugzoo.watching.records import LibraryWarning
 
 if TYPE_CHECKING:
     from bugzoo.running.result import Run
@@ -74,6 +75,16 @@ class Report:
         """What changed copies of the script showed, "" if none ran."""
         return next((v.message for v in self.verdicts if v.instrument == "five_minute_checklist"), "")
 
+    @property
+    def stepped_aside(self) -> dict[str, str]:
+        """Id of a contract -> why it could not judge a call of the script."""
+        return {} if self.run is None else dict(self.run.trace.environment.get("stepped_aside", {}))
+
+    @property
+    def warned(self) -> list[LibraryWarning]:
+        """What libraries warned of, each once, with the line of the script."""
+        return [] if self.run is None else list(self.run.trace.environment.get("warned", []))
+
     def belonging(self, suspect: Ranked) -> list[Ranked]:
         """The other suspects that belong to this one."""
         return [one for one in self.suspects if one is not suspect and root(one, self.suspects) is suspect]
@@ -101,6 +112,8 @@ class Report:
             "readings": [asdict(one) for one in self.readings],
             "fired": [{"instrument": v.instrument, "message": v.message} for v in self.verdicts if v.fired],
             "findings": [one.to_json() for one in self.findings],
+            "stepped_aside": self.stepped_aside,
+            "warned": self.warned,
             "tried": self.tried or None,
             "writes": plain(asdict(self.run.writes)) if self.run is not None and self.run.writes is not None else None,
             "not_checked": self.not_checked,

@@ -52,7 +52,7 @@ def page(report: Report, tests: Mapping[str, Any]) -> str:
     if remain:
         parts.append("<h2>Suspects, most likely first</h2>")
         parts += [_suspect(place, one, report, tests.get(one.cause), lines) for place, one in enumerate(remain, 1)]
-    parts += [_readings(report), _findings(report)]
+    parts += [_readings(report), _findings(report), _warned(report)]
     fired = [verdict for verdict in report.verdicts if verdict.fired]
     if fired:
         parts += ["<h2>Instruments that fired</h2>", *(_fired(verdict, report) for verdict in fired)]
@@ -134,6 +134,16 @@ def _findings(report: Report) -> str:
         if one.silenced or not one.effect
     ]
     return f"<h2>What a library asks for here</h2><table>{''.join(rows)}</table>" if rows else ""
+
+
+def _warned(report: Report) -> str:
+    """Return what libraries warned of, with the script's lines."""
+    places = [f"line {one['line']}" if one["line"] else "" for one in report.warned]
+    rows = [
+        f'<tr><td class="n">{place}</td><td>{html.escape(one["message"])}</td></tr>'
+        for place, one in zip(places, report.warned, strict=True)
+    ]
+    return f"<h2>Warnings of libraries</h2><table>{''.join(rows)}</table>" if rows else ""
 
 
 def _code(text: str) -> str:

@@ -14,6 +14,7 @@ from bugzoo.watching.byhand import loss_of, parameters_of
 from bugzoo.watching.functional import outside, unwrapped, wrapped
 from bugzoo.watching.recorder import Recorder
 from bugzoo.watching.validation import LOSSES
+from bugzoo.watching.warned import Warned
 
 _Scaler = torch.amp.GradScaler
 _OPTIMIZERS = register_optimizer_step_pre_hook.__code__.co_filename
@@ -25,6 +26,7 @@ class Hooks:
     def __init__(self, recorder: Recorder, contracts: bool = False) -> None:
         self.recorder, self.contracts = recorder, contracts
         self.observer: Observer | None = None
+        self.warned: Warned | None = None
         self._handles: list[Any] = []
         self._patched: list[tuple[Any, str, Any, Any]] = []
         self._stepped = False
@@ -62,6 +64,8 @@ class Hooks:
             moment = recorder.moment
             self.observer = Observer(recorder.trace.findings, lambda: moment.step, self._foreign, moment.note)
             self.observer.install(self._patch)
+            self.warned = Warned(self._foreign)
+            self.warned.install(self._patch)
         recorder.forwards.arm()
         recorder.forwards.sample()
 
@@ -94,12 +98,20 @@ class Hooks:
         for handle in self._handles:
             handle.remove()
         for place, name, original, new in reversed(self._patched):
-            if getattr(place, name, None) is new:  # the script may have put a function of its own there
+            if getattr(place, name, None) is new:
                 setattr(place, name, original)
+            elif self.observer is not None:  # the script has put a function of its own there
+                self.observer.replaced(place, name)
         self._handles, self._patched = [], []
         if self.observer is not None:
             self.observer.close()
+            if self.observer.aside:
+                self.recorder.trace.environment["stepped_aside"] = self.observer.aside
             self.observer = None
+        if self.warned is not None:
+            if self.warned.found:
+                self.recorder.trace.environment["warned"] = self.warned.found
+            self.warned = None
         self.recorder.forwards.disarm()
 
     def _patch(self, place: Any, name: str, new: Any) -> None:

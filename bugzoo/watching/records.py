@@ -60,6 +60,16 @@ class EventData(TypedDict, total=False):
     type: str
 
 
+class LibraryWarning(TypedDict):
+    """A warning that was shown during the run, and the line of the script that was running (0 if none was)."""
+
+    file: str
+    line: int
+    kind: str
+    """Its class, such as `UserWarning`."""
+    message: str
+
+
 class Environment(TypedDict, total=False):
     """The machine of a run, and counts of the watch that do not belong to a step."""
 
@@ -80,6 +90,10 @@ class Environment(TypedDict, total=False):
     """Share of idle processor time."""
     peak_mib: float
     watch_errors: list[str]
+    warned: list[LibraryWarning]
+    """Each once, in their order."""
+    stepped_aside: dict[str, str]
+    """Id of a contract -> why it could not judge a call of the script."""
 
 
 @dataclass

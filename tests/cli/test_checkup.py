@@ -192,6 +192,33 @@ def test_a_broken_contract_is_a_suspect_with_its_effect_and_silent_with_a_reason
     assert json.loads(bugzoo("checkup", target, "--json", "-").out)["findings"] == []
 
 
+@pytest.mark.slow
+def test_what_a_library_warns_of_is_told_with_the_line_of_the_script(bugzoo, tmp_path):
+    target = str(tmp_path / "train.py")
+    text = TRAIN.replace("for i", "rate = torch.optim.lr_scheduler.StepLR(opt, 9)\nfor i")
+    write(tmp_path, text.replace("    x = torch", "    if i == 0: rate.step()\n    x = torch"))
+    found = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
+    (one,) = [warning for warning in found["warned"] if "before `optimizer.step()`" in warning["message"]]
+    assert (one["kind"], one["line"]) == ("UserWarning", 7)
+    page = tmp_path / "report.html"
+    told = bugzoo("checkup", target, "--no-rerun", "--html", str(page)).out
+    assert "A library warned:\n  line 7: Detected call of" in told
+    assert "Warnings of libraries" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_demand_that_could_not_be_looked_at_says_so_under_all(bugzoo, tmp_path):
+    target = str(tmp_path / "train.py")
+    mine = "F.kl_div = lambda p, q, **more: (q * (q.log() - p)).sum()\nlayer ="
+    write(tmp_path, CONTRACT.replace("LOGS", "softmax").replace("COMMENT", "").replace("layer =", mine))
+    found = json.loads(bugzoo("checkup", target, "--json", "-", "--no-rerun").out)
+    assert set(found["stepped_aside"]) >= {"contracts/kl_div_input"} and found["findings"] == []
+    told = " ".join(bugzoo("checkup", target, "--all", "--no-rerun").out.split())
+    assert (
+        "contracts/kl_div_input could not judge a call: the script replaces `kl_div` by a function of its own" in told
+    )
+
+
 CODES = {"nothing": (TRAIN, 0), "found": (STALE, 1), "unjudged": ("print('hello')\n", 3)}
 
 
@@ -359,7 +386,7 @@ ENDINGS = {
     "data beside it": ("open('data.txt').read(); import beside\n" + TRAIN, "nothing", ""),
     "changes directory": ("import os; os.chdir('/')\n" + TRAIN, "nothing", ""),
     "wants torchrun": (TWO_RANKS, "unjudged", "--ranks 2"),
-    "updates by hand": (TRAIN.replace("opt.step()", "net.weight.data -= 0.1 * net.weight.grad")
+    "updates by hand": (TRAIN.replace("opt.step()", "net.weight = torch.nn.Parameter((net.weight - net.weight.grad).detach())")
                         .replace("opt = torch.optim.SGD(net.parameters(), lr=0.1)\n", "").replace("opt.", "net."),
                         "unjudged", "updates written by hand"),
 }  # fmt: skip
