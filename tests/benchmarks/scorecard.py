@@ -1,9 +1,10 @@
 """`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
 
     pip install -e ".[scorecard]"
-    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--catalogue --cells 60 --seed 0]
+                                         [--minutes 10] [--save]
 
-By default tests/foreign/unseen and tests/foreign/reported; of the sealed half of the latter nothing but sums is printed. With
+By default tests/foreign/unseen, reported and missed; of the sealed half of `reported` nothing but sums is printed. With
 --catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
 something, and does well or badly here on what the others may be made for:
 
@@ -33,12 +34,15 @@ from pathlib import Path
 from bugzoo.diagnostics.checkup import checkup
 from tests.benchmarks import report as reports
 from tests.benchmarks import scorecard_tools as tools
+from tests.benchmarks.accuracy_folder import right, truths
+from tests.benchmarks.opened import MISSED
 from tests.benchmarks.scorecard_rules import RULES, Rule
 from tests.benchmarks.scorecard_tools import Finding
 from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
 OURS = "bugzoo checkup"
+DEMAND = "a broken demand at the right line"
 BROKEN = ("broken", "said", "among", "first")
 HEALTHY = ("healthy", "false alarms", "advice alone")
 COLUMNS = (*BROKEN, *HEALTHY, "no reading")
@@ -52,12 +56,18 @@ class Script:
     path: Path
     accepted: frozenset[str]
     ranks: int = 1
+    lines: tuple[int, ...] = ()
+    """Where a broken demand of a library names it as well, whatever its id."""
 
 
 def known_scripts(which: str) -> Iterator[Script]:
     if which == "unseen":
         for one in unseen():
             yield Script("unseen", one.path, frozenset({one.cause} - {None}), one.ranks)
+    elif which == "missed":
+        for truth in truths(MISSED):
+            accepted = frozenset({*truth.accept, DEMAND}) if truth.faulty else frozenset()
+            yield Script("missed", truth.path, accepted, lines=tuple(truth.lines))
     else:
         for case in reported():
             names = frozenset({case.cause, case.second, *case.also} - {None}) if case.cause else frozenset()
@@ -87,7 +97,9 @@ def from_ledger(cells: int, seed: int, folder: Path) -> Iterator[Script]:
 
 def ours(script: Script) -> list[Finding] | None:
     found = checkup(script.path, ranks=script.ranks)
-    return None if found.outcome == "unjudged" else [(suspect.cause, False) for suspect in found.suspects]
+    if found.outcome == "unjudged":
+        return None
+    return [(DEMAND if right(suspect, (), script.lines) else suspect.cause, False) for suspect in found.suspects]
 
 
 def rule(tool: str, name: str) -> Rule:
@@ -140,6 +152,7 @@ def main() -> None:
     parser = reports.parser(__doc__)
     parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen alone")
     parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported alone")
+    parser.add_argument("--missed", action="store_true", help="the scripts in tests/foreign/missed alone")
     parser.add_argument("--catalogue", action="store_true", help="also pairs of fault and program from the ledger")
     parser.add_argument("--cells", type=int, default=60, help="how many pairs")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
@@ -147,8 +160,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, help="end after so long, with what was counted until then")
     options = parser.parse_args()
     tools.ready()
-    neither = not (options.unseen or options.reported or options.catalogue)
-    sets = [name for name in ("unseen", "reported") if neither or getattr(options, name)]
+    neither = not (options.unseen or options.reported or options.missed or options.catalogue)
+    sets = [name for name in ("unseen", "reported", "missed") if neither or getattr(options, name)]
     with tempfile.TemporaryDirectory() as folder:
         scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
         if options.catalogue:
