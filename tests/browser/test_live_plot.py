@@ -77,7 +77,11 @@ def test_the_plot_is_drawn_under_load_each_time_it_is_opened(lab, written, load)
     assert lab.errors() == []
 
 
-LOOK = """sheet => { const look = (one, what) => getComputedStyle(sheet.querySelector(one))[what];
+LOOK = """sheet => {
+    const texts = ['.xtick text', '.ytick text', '.legendtext', '.ytitle', '.annotation text'];
+    const drawn = ['.main-svg', '.bg', '.gridlayer path', ...texts].every(one => sheet.querySelector(one));
+    if (!drawn) return null;
+    const look = (one, what) => getComputedStyle(sheet.querySelector(one))[what];
     const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number).slice(0, 3).map(v => { v /= 255;
         return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
         return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -86,13 +90,26 @@ LOOK = """sheet => { const look = (one, what) => getComputedStyle(sheet.querySel
     const paper = light(getComputedStyle(behind).backgroundColor);
     const ratio = text => (Math.max(light(text), paper) + 0.05) / (Math.min(light(text), paper) + 0.05);
     return { sheets: [look('.main-svg', 'backgroundColor'), look('.bg', 'fillOpacity')], grid: look('.gridlayer path', 'stroke'),
-        text: ['.xtick text', '.ytick text', '.legendtext', '.ytitle', '.annotation text'].map(one => ratio(look(one, 'fill'))),
+        text: texts.map(one => ratio(look(one, 'fill'))),
         curves: [...sheet.querySelectorAll('.scatterlayer .js-line')].map(one => ratio(getComputedStyle(one).stroke)) }; }"""
-"""What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page."""
+"""What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page. Null while a part is missing: plotly
+draws again when the theme changes."""
 
 
 IS_LIGHT = "() => document.body.dataset.jpThemeLight === 'true'"
 RANGE = "sheet => sheet.layout.xaxis.range"
+
+
+def looked(sheet, other: str = "") -> dict:
+    """Return what LOOK sees once everything is drawn, with another color of the grid than `other`."""
+    found = []
+
+    def drawn() -> bool:
+        found.append(sheet.evaluate(LOOK))
+        return bool(found[-1]) and found[-1]["grid"] != other
+
+    assert until(drawn), found[-1]
+    return found[-1]
 
 
 def whole(sheet) -> bool:
@@ -111,11 +128,10 @@ def test_the_plot_follows_the_theme_and_keeps_its_keys(lab, server, written) -> 
     assert until(lambda: whole(sheet)), f"all of the run is seen: {sheet.evaluate(RANGE)}"
     lab.command("apputils:change-theme", {"theme": "JupyterLab Light"})  # another test may have left it dark
     assert until(lambda: lab.page.evaluate(IS_LIGHT))
-    light = sheet.evaluate(LOOK)
+    light = looked(sheet)
     lab.picture("live_light")
     lab.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
-    assert until(lambda: sheet.evaluate(LOOK)["grid"] != light["grid"])
-    dark = sheet.evaluate(LOOK)
+    dark = looked(sheet, light["grid"])
     sheet.hover(position={"x": 200, "y": 100})
     lab.picture("live_dark")
     for one in (light, dark):
