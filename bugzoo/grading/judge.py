@@ -10,7 +10,7 @@ from collections.abc import Callable
 from bugzoo.grading import checks, each_step, integrity, recovery
 from bugzoo.grading.drawing import DRAWN
 from bugzoo.grading.model import Check
-from bugzoo.grading.readings import only_slow, timed
+from bugzoo.grading.readings import only_copies, only_slow, timed
 from bugzoo.grading.seeds_together import crashed
 from bugzoo.grading.stages import stage
 from bugzoo.grading.submission import Submission
@@ -25,13 +25,11 @@ def signs(one: Submission) -> list[Check]:
     Milliseconds also depend on the machine: a slow program is detected by its evidence, a share of its own steps, and by
     the twin that runs beside it.
     """
-    return vital(one.run, one.may.ignore + timed() + only_slow(one.case))
+    return vital(one.run, one.may.ignore + timed() + only_slow(one.case) + only_copies(one.case))
 
 
 CHEAP: tuple[Checks, ...] = (checks.compared, checks.illness, checks.trained, checks.fall, recovery.recovery)
 """After the vital signs."""
-KEPT: tuple[Checks, ...] = (integrity.integrity, integrity.unchanged)
-"""What has to stay as it was."""
 
 
 def judge(one: Submission) -> list[Check]:
@@ -48,4 +46,5 @@ def judge(one: Submission) -> list[Check]:
     found += [made for each in CHEAP for made in each(one)]
     stage(f"comparing {DRAWN} steps with the healthy program")
     found += each_step.checks(one.run, one.case, one.twin, thorough=all(check.passed for check in found))
-    return found + [made for each in KEPT for made in each(one)]
+    found += integrity.integrity(one)
+    return found + integrity.unchanged(one, found)

@@ -1,6 +1,7 @@
 """Find the decisions that a submission has and the healthy program does not, and write them as calls.
 
-A decision is a comparison, a whole division, or a call of `min`, `max`, `int`, `bool` or `round`. Written as
+A decision is a comparison, a whole division, a look into a table by `get`, or a call of `min`, `max`, `int`, `bool` or
+`round`. Written as
 `compared(0, (">=",), step, 4400)` it can be answered as if `step` had grown further (`running.decisions`).
 """
 
@@ -15,6 +16,8 @@ SIGNS = {
 }  # fmt: skip
 CHOOSE = ("min", "max", "int", "bool", "round")
 """Functions whose outcome may change once their argument has grown."""
+GET = 2
+"""Most arguments of `table.get(key, default)`."""
 TRAINS = frozenset(("backward", "step", "grad"))
 """A loop whose body calls one of these trains; its own end is no decision of this kind."""
 NAME = "bugzoo_decisions"
@@ -49,10 +52,13 @@ def _kind(node: ast.AST) -> str:
         return "compared"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         return "divided"
-    plain = isinstance(node, ast.Call) and node.args and not node.keywords
-    if plain and isinstance(node.func, ast.Name) and node.func.id in CHOOSE:  # pyright: ignore
-        return "" if any(isinstance(arg, ast.Starred) for arg in node.args) else "called"  # pyright: ignore
-    return ""
+    if not isinstance(node, ast.Call) or not node.args or node.keywords:
+        return ""
+    if any(isinstance(arg, ast.Starred) for arg in node.args):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return "looked_up" if node.func.attr == "get" and len(node.args) <= GET else ""
+    return "called" if isinstance(node.func, ast.Name) and node.func.id in CHOOSE else ""
 
 
 class _Writer(ast.NodeTransformer):
@@ -88,6 +94,7 @@ class _Writer(ast.NodeTransformer):
             args = [node.left, node.right]
         else:
             assert isinstance(node, ast.Call)
-            args = [node.func, *node.args]
+            table = kind == "looked_up" and isinstance(node.func, ast.Attribute) and node.func.value
+            args = [table or node.func, *node.args]
         function = ast.Attribute(ast.Name(NAME, ast.Load()), kind, ast.Load())
         return ast.Call(function, [place, *args], [])

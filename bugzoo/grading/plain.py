@@ -91,6 +91,8 @@ class _Reader:
             return self.imports.refused(node)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return _underscore(node.name)
+        if isinstance(node, ast.Match):
+            return [("match", "what follows from a `match` cannot be tried for other numbers")]
         if isinstance(node, ast.arg | ast.keyword):
             made = node.arg == "metaclass" and isinstance(node, ast.keyword)
             return [("metaclass", "a class made by another class")] if made else _underscore(node.arg or "")

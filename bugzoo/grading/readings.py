@@ -11,6 +11,8 @@ from bugzoo.scenario import Scenario
 SLOW = ("host_syncs", "backward_checks", "transfers", "compiled_graphs")
 """What they count costs time, and leaves every number as it was."""
 
+COPIES = "kept_weights"
+
 
 def measured(run: Run) -> dict[str, Reading]:
     """Return the instruments' readings. Those of the trace are measured here, out of the submission's reach; the rest
@@ -38,6 +40,19 @@ def only_slow(case: Scenario) -> tuple[str, ...]:
     return () if any(fault.symptom == "slow" for fault, _ in case.specs) else SLOW
 
 
+def only_copies(case: Scenario) -> tuple[str, ...]:
+    """Return the instrument of copies of the weights; none where a fault of the case shows in it.
+
+    A learner may keep an average of the weights, which is better than the final ones, and not evaluate with it.
+    """
+    return () if COPIES in _named(case) else (COPIES,)
+
+
+def _named(scenario: Scenario) -> set[str]:
+    """Return the instruments in which the faults show."""
+    return {text.split(".")[0] for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect)}
+
+
 def spared(scenario: Scenario, first: bool) -> list[str]:
     """Return the instruments that are skipped on the `first` seed or on later ones. Those that never fail a submission
     are always skipped. Those that train the model again run on the first seed only, unless they show the fault. Metric
@@ -45,7 +60,7 @@ def spared(scenario: Scenario, first: bool) -> list[str]:
     quiet = [name for name in names() if not getattr(instrument(name), "ACCUSES", True)]
     if first:
         return quiet
-    named = {text.split(".")[0] for fault, _ in scenario.specs for text in (*fault.evidence, fault.effect)}
+    named = _named(scenario)
     trains = [name for name in names() if getattr(instrument(name), "TRAINS", False) and name not in named]
     return [*quiet, *(name for name in trains if name not in quiet)]
 

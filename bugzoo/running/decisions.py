@@ -204,3 +204,12 @@ def called(place: int, function: Callable[..., Any], *values: Any) -> Any:
     """Return `function(*values)` of `min`, `max`, `int`, `bool` or `round`."""
     which = (lambda chosen: [one is chosen for one in values].index(True)) if len(values) > 1 else None
     return _now.made(place, values, function, which)
+
+
+def looked_up(place: int, table: Any, key: Any, *default: Any) -> Any:
+    """Return `table.get(key, *default)`: another outcome is another member of the table."""
+
+    def which(found: Any) -> Any:
+        return isinstance(table, dict) and key in table
+
+    return _now.made(place, (key, table), lambda key, table: table.get(key, *default), which)

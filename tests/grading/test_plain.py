@@ -79,6 +79,7 @@ OUTSIDE = {
     "in a loop": ("for torch.relu in [None]:\n    pass", "whole program"),
     "removed": ("del nn.Linear.forward", "whole program"),
     "a class without a statement": ("Other = type('Other', (nn.Module,), {})", "made by `type`"),
+    "a match": ("match model:\n    case 3:\n        pass", "cannot be tried"),
     "a class of a class": ("class Odd(metaclass=Net):\n    pass", "another class"),
 }  # fmt: skip
 

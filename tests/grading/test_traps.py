@@ -7,6 +7,7 @@ import pytest
 
 from bugzoo.grading import baseline, integrity
 from bugzoo.grading.baseline import Baseline
+from bugzoo.grading.model import Check
 from bugzoo.grading.submission import Submission
 from bugzoo.running import Run
 from bugzoo.scenario import Scenario
@@ -38,3 +39,19 @@ def test_losses_agree_with_those_of_either_text_relative_to_their_size(
     for twin in (own, other):
         assert agrees(np.array(twin.losses))
         assert not agrees(1.01 * np.array(twin.losses))
+
+
+@pytest.mark.parametrize(
+    ("scale", "others", "good"),
+    [(1.0, "passed", True), (1.0, "wrong", False), (1.1, "passed", False), (1.0, "", False)],
+)
+def test_another_order_of_the_batches_is_no_other_behavior_where_all_else_passes(
+    monkeypatch: pytest.MonkeyPatch, scale: float, others: str, good: bool
+) -> None:
+    own = Baseline(0.9, 0.3, 60, tuple(np.linspace(1.1, 1.0, 60)), 0)
+    monkeypatch.setattr(integrity, "reached", lambda scenario, text: own)
+    monkeypatch.setattr(baseline, "twin", lambda scenario: own)
+    losses = scale * np.random.default_rng(0).permutation(np.array(own.losses))
+    checks = [Check("order", others, "")] if others else []
+    [check] = integrity.unchanged(Submission(Run(Trace(loss=losses, backwards=np.ones(60))), TRAP), checks)
+    assert check.passed is good, check

@@ -5,7 +5,7 @@
     python -m tests.redteam.table 04 28 --only decay  these exercises, this idiom
 
 A line is exercise, idiom, kind, whether it is set aside for a person, status, share of the points, and the checks that refuse
-it. Lines that are there already are kept, unless `--again`.
+it. Lines that are there already are kept, unless `--again`. At the end it says how many of each kind pass.
 """
 
 import argparse
@@ -31,12 +31,15 @@ DRAW = 0
 
 
 def cases() -> Iterator[tuple[Exercise, Idiom, str]]:
-    """Yield (exercise, idiom, the edited text) wherever an idiom fits an exercise with a diagnosis."""
+    """Yield (exercise, idiom, the edited text) wherever an idiom fits an exercise with a diagnosis.
+
+    An attack has nothing to win where nothing is wrong: what it is added to is right already.
+    """
     for exercise in with_diagnosis().values():
         texts = {True: broken_text(exercise), False: healthy_text(exercise)}
         chosen = UPDATES if "update" in free(exercise.scenario) else frozenset()
         for idiom in IDIOMS:
-            if idiom.name in chosen:
+            if idiom.name in chosen or (exercise.trap and idiom.kind == "attack"):
                 continue
             if edited := idiom.written(texts[idiom.kind == "attack"]):
                 yield exercise, idiom, edited
@@ -96,6 +99,12 @@ def main() -> None:
         known[exercise.name, idiom.name] = line
         write(known.values())
         print(*line.values(), f"{time.perf_counter() - began:.0f} s", sep=" | ", flush=True)
+    for kind in ("right", "wrong", "attack"):
+        some = [line for line in known.values() if line["kind"] == kind]
+        passed, aside = (
+            sum(line[name] == value for line in some) for name, value in (("status", "passed"), ("aside", "yes"))
+        )
+        print(f"{kind}: {passed} of {len(some)} pass; a class's grader leaves {aside} to a person")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def hits(test: str, head: str = "0", seen: str = "step", steps: int = 60) -> lis
         "seen >= 4400", "4400 < seen", "seen == 4400", "4400 <= seen < 4500", "seen > 44_000_000", "seen in (4400, 9)",
         "seen in range(4400, 4500)", 'seen > int("4400")', "seen // 4400", "max(0, seen - 4400)",
         "int(seen / 10000)", "bool(seen // 5000)", "not seen < 4400", "torch.tensor(seen) > 4400", "seen / 60 > 1.5",
-        "seen >= 4400 and seen < 4500", "seen ** 2 > 10**7",
+        "seen >= 4400 and seen < 4500", "seen ** 2 > 10**7", "{4400: True}.get(seen)", "{4400: 1}.get(seen, 0)",
     ],
 )  # fmt: skip
 def test_what_waits_for_a_number_gets_it(test):
@@ -67,6 +67,7 @@ def test_counters_of_any_kind_are_seen(head, seen, test):
         ("seen > 4400", "[3, 1, 4, 1, 5, 9, 2, 6, 5, 3][step % 10]"),  # it goes up and down
         ("seen > 1e6", "1 / (1 + step)"),  # a loss falls
         ("seen > step + 1000", "step"),  # nothing stays
+        ("{30: True}.get(seen)", "step"),  # its turn comes within the run
         ("seen > None", "step"),
     ],
 )
