@@ -34,6 +34,12 @@ def _images(call: Call) -> Numbers:
     }
 
 
+_LOSS = (
+    "import torchvision\ntarget = torch.tensor({})\npredicted = torch.rand(len(target), 4).requires_grad_()\n"
+    "torchvision.ops.generalized_box_iou_loss(predicted, target)"
+)
+
+
 def _pairs(call: Call) -> list[tuple[torch.Tensor, dict[str, Any]]]:
     targets = call["targets"]
     if not call["self"].training or targets is None:
@@ -163,6 +169,21 @@ CONTRACTS = (
         ),
         wrong="Boxes that a model predicts without a limit on their sides.",
         explains=(FLOOR, STUCK),
+    ),
+    Contract(
+        name="box_loss_xyxy",
+        on=tuple(f"torchvision.ops.{name}_box_iou_loss" for name in ("generalized", "complete", "distance")),
+        demand="Box losses take [x1, y1, x2, y2] with x1 < x2 and y1 < y2, not [cx, cy, width, height].",
+        given="{inverted:.0f} of {boxes:.0f} target boxes end before they begin.",
+        instead="Convert predictions and targets: `torchvision.ops.box_convert(boxes, 'cxcywh', 'xyxy')`.",
+        page=VISION + "generated/torchvision.ops.generalized_box_iou_loss.html",
+        kind="convention",
+        measure=_inverted,
+        broken=lambda numbers: numbers["inverted"] > 0,
+        breaks=_LOSS.format("[[0.5, 0.5, 0.2, 0.1]]"),
+        keeps=_LOSS.format("[[0.4, 0.4, 0.6, 0.5], [0, 0, 0, 0]]"),
+        wrong="Targets that are sorted only afterwards.",
+        explains=("by itself",),
     ),
     Contract(
         name="focal_loss_logits",

@@ -22,18 +22,21 @@ def _itself(call: Call) -> Numbers | None:
     """Look whether the tensors to load are the module's own, and were taken from it before an optimizer step."""
     if call.target.endswith(".state_dict"):
         try:
-            call.about(call.result)["made"] = call.made
+            call.about(call.result).update(made=call.made, site=call.site)
         except Aside:
             pass
         return None
     given = call["state_dict"]
     if call["assign"] or not isinstance(given, Mapping):
         return None
+    taken: dict[str, Any] = {}
     try:
-        if call.about(given).get("made") == call.made:
-            return None
+        taken = call.about(given)
     except Aside:  # a dict that the script made of it
         pass
+    if taken.get("made") == call.made:
+        return None
+    call.site = taken.get("site", call.site)  # where a copy was to be made
     own = dict(call["self"].named_parameters())
     some = [(own[key], value) for key, value in given.items() if key in own and isinstance(value, torch.Tensor)]
     if not some or any(one.is_meta or not one.numel() for pair in some for one in pair) or not call.made:

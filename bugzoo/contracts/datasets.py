@@ -3,10 +3,14 @@
 from types import CodeType
 from typing import Any
 
-from torch.utils.data import IterableDataset, IterDataPipe, Subset
+import torch
+from torch.utils._pytree import tree_leaves
+from torch.utils.data import Subset
+from torch.utils.data.dataloader import _DatasetKind
 
 from bugzoo.contracts.loaders import DATA
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.place import is_users
 
 _D = "torch.utils.data."
 _ITER = _D + "DataLoader.__iter__"
@@ -22,12 +26,10 @@ STAGED = (
     "images = Images()\nloader = DataLoader(images, num_workers=1, persistent_workers=True)\nfor epoch in range(2):\n"
 )
 
-_TELLS = (
-    "worker", "shard", "split", "rand", "rng", "seed", "normal", "uniform", "choice", "shuffle", "generator", "queue",
-)  # fmt: skip
-"""Parts of names in code whose workers may give different samples."""
-
-
+FIRST = 4
+"""Workers whose first batches are compared."""
+SAMPLE = 4096
+"""Numbers of a batch that are compared."""
 _PLAIN = (int, float, str, bool, type(None))
 
 
@@ -46,23 +48,31 @@ def _names(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeTyp
 
 
 def _workers(call: Call) -> Numbers | None:
-    """Look whether the code of an iterable dataset can tell its workers apart."""
-    loader = call["self"]
-    dataset, workers = loader.dataset, loader.num_workers
-    if not isinstance(dataset, IterableDataset) or isinstance(dataset, IterDataPipe) or workers < 2:
+    """Compare the first batches of the workers, which come in turn: one batch of each."""
+    reader = call["self"]
+    if reader._dataset_kind != _DatasetKind.Iterable or reader._num_workers < 2:
         return None
-    function = getattr(type(dataset), "__iter__", None)
-    if loader.worker_init_fn is not None or not hasattr(function, "__code__"):
+    place, notes, last = reader._num_yielded, call.about(reader), min(reader._num_workers, FIRST)
+    tensors = [one for one in tree_leaves(call.result) if isinstance(one, torch.Tensor) and one.numel()]
+    if not tensors or place > last:
         return None
-    names = set()
-    for one in {name: value for base in type(dataset).__mro__[::-1] for name, value in vars(base).items()}.values():
-        if hasattr(one, "__code__") and one.__globals__.get("__name__", "").split(".")[0] != "torch":
-            names |= _names(one.__code__, one.__globals__, type(dataset), set())
-    told = any(
-        "worker" in name or "rand" in name or "rng" in name or "split" in name or "shard" in name for name in names
-    )
-    plain = all(isinstance(value, int | float | str | bool | list | tuple | range) for value in vars(dataset).values())
-    return {"workers": float(workers), "told": float(told or not plain), "name": type(dataset).__name__}
+    rows = max(tensors, key=torch.Tensor.numel).flatten()[:SAMPLE].cpu()
+    if place == 1:
+        notes.update(first=rows.clone(), same=1)
+        return None
+    if "first" not in notes:
+        return None
+    notes["same"] += bool(torch.equal(rows, notes["first"]) and (rows != rows[0]).any())
+    if place < last:
+        return None
+    code = getattr(type(reader._dataset).__iter__, "__code__", None)
+    if code is not None and is_users(code.co_filename):
+        call.site = (code, code.co_firstlineno)
+    return {
+        "workers": float(reader._num_workers),
+        "told": float(notes["same"] < place),
+        "name": type(reader._dataset).__name__,
+    }
 
 
 def _transform(call: Call) -> Numbers | None:
@@ -107,9 +117,9 @@ def _changed(call: Call) -> Numbers | None:
 CONTRACTS = (
     Contract(
         name="iterable_dataset_not_split",
-        on=(_ITER,),
+        on=(_D + "dataloader._BaseDataLoaderIter.__next__",),
         demand="Each worker reads a copy of an `IterableDataset`: its `__iter__` asks `get_worker_info()` which part to give.",
-        given="{workers:.0f} workers each give the whole of `{name}`, so that an epoch holds each sample {workers:.0f} times.",
+        given="The first batches of the {workers:.0f} workers are the same: each worker gives the whole of `{name}`.",
         instead="Start at `info.id` and step by `info.num_workers` in `__iter__`, or pass a `worker_init_fn`.",
         page=_PAGE + "#torch.utils.data.IterableDataset",
         kind="shared object",
@@ -117,16 +127,17 @@ CONTRACTS = (
         broken=lambda numbers: numbers["told"] == 0,
         breaks=(
             DATA + "class Rows(IterableDataset):\n    def __iter__(self): return iter(range(8))\n"
-            "for batch in DataLoader(Rows(), num_workers=2): pass"
+            "for batch in DataLoader(Rows(), 4, num_workers=2): pass"
         ),
         keeps=(
             DATA
             + "def share(rows):\n    info = get_worker_info()\n    return rows[info.id :: info.num_workers] if info else rows\n"
             "class Rows(IterableDataset):\n    def __iter__(self): return iter(share(range(8)))\n"
-            "for batch in DataLoader(Rows(), num_workers=2): pass"
+            "for batch in DataLoader(Rows(), 4, num_workers=2): pass"
         ),
-        wrong="A source that gives each reader other samples, such as a queue or a sensor.",
+        wrong="Parts that begin with the same rows.",
         explains=("by itself",),
+        after=True,
     ),
     Contract(
         name="subsets_share_a_transform",

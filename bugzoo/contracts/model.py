@@ -133,6 +133,10 @@ class Contract:
     after: bool = False
     every: bool = False
     """Whether it has to see each call, and not only the first ones and then fewer and fewer."""
+    pairs: bool = False
+    """Whether it has to see the call before each one that is looked at, too."""
+    own: bool = False
+    """Whether only calls from the script's own lines matter, and none that a library makes for it."""
     like: Callable[..., Any] | None = None
     """A function with the same parameters, for a function in C, whose parameters Python cannot tell."""
     last: Callable[[dict[str, Any]], Numbers | None] | None = None

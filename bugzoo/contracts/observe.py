@@ -20,7 +20,7 @@ from bugzoo.contracts import contracts
 from bugzoo.contracts.memory import Memory
 from bugzoo.contracts.model import Aside, Call, Contract, Finding, Numbers, Site
 from bugzoo.contracts.patching import by_target, disguised, resolve, undisguise
-from bugzoo.contracts.place import users_frame
+from bugzoo.contracts.place import FILES, users_frame
 from bugzoo.contracts.silence import reason
 
 FIRST, EACH = 4, 1024
@@ -113,31 +113,37 @@ class Observer:
 
     def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
-        every = any(one.every for one in some)
-        sites: dict[Site, int] = {}
+        every, own, pairs = (pick(getattr(one, what) for one in some)
+                             for what, pick in (("every", any), ("own", all), ("pairs", any)))  # fmt: skip
+        sites: dict[tuple[Site, bool], int] = {}  # an evaluation is counted apart: its line may be the training's, too
         inside = self._inside
         before, after = (tuple(one for one in some if one.after is late) for late in (False, True))
         signature = next((one.like for one in some if one.like is not None), original)
+        known = FILES
         # names of its own: its globals will be those of the original
-        caller, place_of, looks, compiling, heard_as = (
+        caller, place_of, looks, compiling, learns, heard_as = (
             sys._getframe,
             users_frame,
             due,
             torch.compiler.is_compiling,
+            torch.is_grad_enabled,
             _Heard,
         )
         core: Any = torch._C
         tracer = core._dynamo.eval_frame.get_eval_frame_callback  # not None in what torch.compile leaves to Python, too
 
         def heard(*args: Any, **kwargs: Any) -> Any:
+            if own and known.get(caller(1).f_code.co_filename) is False:  # a library's line, and it is met often
+                return original(*args, **kwargs)
             if compiling() or tracer() is not None or self._closed or getattr(inside, "on", False) or self.foreign():
                 return original(*args, **kwargs)
             frame = place_of(2)
-            if frame is None:
+            if frame is None or (own and frame is not caller(1)):
                 return original(*args, **kwargs)
             site = (frame.f_code, frame.f_lineno)
-            count = sites[site] = sites.get(site, 0) + 1
-            if not (every or looks(count)):
+            counted = (site, learns())
+            count = sites[counted] = sites.get(counted, 0) + 1
+            if not (every or looks(count) or (pairs and looks(count + 1))):
                 return original(*args, **kwargs)
             call = heard_as(site, count, target, signature, frame if frame is caller(1) else None, args, kwargs)
             inside.on = True
@@ -154,7 +160,8 @@ class Observer:
         return made
 
     def _look(self, some: Iterable[Contract], heard: _Heard, result: Any = None) -> None:
-        due_now = [one for one in some if one.every or due(heard.number)]
+        number = heard.number
+        due_now = [one for one in some if one.every or due(number) or (one.pairs and due(number + 1))]
         if not due_now:
             return
         try:

@@ -13,7 +13,7 @@ _FROZEN = "<frozen"
 """What the file of a module that is built into Python begins with."""
 
 
-_KNOWN: dict[str, bool] = {}
+FILES: dict[str, bool] = {}
 """File -> whether it is the user's."""
 
 
@@ -27,9 +27,9 @@ def users_frame(depth: int) -> FrameType | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        theirs = _KNOWN.get(file)  # at each call that has a contract: a look in a dictionary, no call
+        theirs = FILES.get(file)  # at each call that has a contract: a look in a dictionary, no call
         if theirs is None:
-            theirs = _KNOWN[file] = is_users(file)
+            theirs = FILES[file] = is_users(file)
         if theirs:
             break
         frame = frame.f_back

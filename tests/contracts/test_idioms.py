@@ -10,3 +10,12 @@ from tests.contracts.listening import ran
 def test_an_idiom_of_the_libraries_breaks_none(name):
     found, _ = ran(IDIOMS[name])
     assert found == []
+
+
+def test_a_moving_average_without_its_buffers_is_found():
+    """Training and evaluation call batch norm from one line here: the evaluation is counted apart."""
+    whole = IDIOMS["a moving average by hand, with buffers copied"]
+    copied = "        for old, new in zip(ema.buffers(), model.buffers()):\n            old.copy_(new)\n"
+    assert copied in whole
+    found, _ = ran(whole.replace(copied, ""))
+    assert [one.contract for one in found] == ["contracts/batch_norm_statistics_as_made"]

@@ -1,0 +1,82 @@
+"""Gradients that are accumulated over several batches."""
+
+from types import FrameType
+
+import torch
+
+from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+
+OFTEN = 5
+"""Steps before which gradients were cleared unused: an analysis that reads gradients does so once, or after an epoch."""
+SHARE = 0.4
+"""Share of the looks that have to show it: of three batches a step, the first one is cleared rightly."""
+_OPTIMIZER = torch.optim.Optimizer.profile_hook_step.__code__.co_filename
+_LBFGS = (
+    "optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=6)\ndef closure():\n    optimizer.zero_grad()\n"
+    "    loss = (model(torch.ones(1, 2)) ** 2).sum()\n    loss.backward()\n    return loss\n"
+    "for batch in range(64): optimizer.step(closure)"
+)
+_LOOP = (
+    "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "for batch in range(64):\n{0}    model(torch.ones(1, 2)).sum().backward()\n"
+    "    if batch % 4 == 3:\n        optimizer.step()\n{1}"
+)
+
+
+def _unused(call: Call) -> Numbers | None:
+    """Count the steps before which one line cleared gradients twice in a row, and the second time such as no step had used."""
+    owner, notes = call["self"], call.about(call["self"])
+    now, before = (call.site, call.count, call.made), notes.get("before")
+    notes["before"] = now
+    if before is None or before[:2] != (call.site, call.count - 1):
+        return None
+    steps: set[int] = notes.setdefault(call.site, set())
+    looks = notes["looks", call.site] = notes.get(("looks", call.site), 0) + 1
+    if before[2] != call.made or not _any(owner) or _in_step(call.frame):
+        return None
+    steps.add(call.made)
+    return {"before": float(len(steps)), "looks": float(looks)}
+
+
+def _in_step(frame: FrameType | None) -> bool:
+    """Return whether an optimizer's step asks for the gradients itself, by a closure, as in LBFGS."""
+    while frame is not None:
+        if frame.f_code.co_filename == _OPTIMIZER:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _any(owner: torch.optim.Optimizer | torch.nn.Module) -> bool:
+    """Return whether a gradient is there that is not 0."""
+    if isinstance(owner, torch.nn.Module):
+        some = owner.parameters()
+    else:
+        some = (one for group in owner.param_groups for one in group["params"])
+    first = next((one.grad for one in some if one.grad is not None), None)
+    return first is not None and first.layout == torch.strided and bool(first.any())
+
+
+CONTRACTS = (
+    Contract(
+        name="cleared_while_accumulating",
+        on=("torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"),
+        demand="`backward()` adds to `.grad`: gradients that are accumulated are cleared once per step, not once per batch.",
+        given="At {before:.0f} of {looks:.0f} calls that were looked at, the gradients to clear had not been used by any step.",
+        instead="Call `zero_grad()` only after `optimizer.step()`, or only where a step's first batch begins.",
+        page=PAGES + "generated/torch.optim.Optimizer.zero_grad.html",
+        kind="order of calls",
+        measure=_unused,
+        broken=lambda numbers: numbers["before"] >= OFTEN and numbers["before"] >= SHARE * numbers["looks"],
+        breaks=_LOOP.format("    optimizer.zero_grad()\n", ""),
+        keeps=(
+            _LOOP.format("", "        optimizer.zero_grad()\n")
+            + _LOOP.format("    if batch % 4 == 0:\n        model.zero_grad()\n", "")
+            + _LBFGS
+        ),
+        wrong="Gradients that the script reads before they are cleared, such as those of single samples.",
+        explains=("by itself",),
+        causes=("loop/gradients_wiped",),
+        pairs=True,
+    ),
+)

@@ -1,0 +1,103 @@
+"""scikit-learn's metrics: what wants scores and gets decisions."""
+
+from typing import Any
+
+import numpy as np
+from torch.utils.data import DataLoader
+
+from bugzoo.contracts.model import Call, Contract, Numbers
+from bugzoo.contracts.splits import DOCS
+
+_M = "sklearn.metrics."
+_NO_MEANS = (
+    "r2_score", "f1_score", "precision_score", "recall_score", "balanced_accuracy_score", "matthews_corrcoef",
+    "roc_auc_score", "average_precision_score",
+)  # fmt: skip
+IN_A_ROW = 3
+FEW = 20
+"""Fewer decisions than these say nothing: a handful of scores may be 0 and 1."""
+_USES = (
+    "import numpy as np\nfrom sklearn import metrics\nrng = np.random.default_rng(0)\ny = rng.integers(2, size=60)\n"
+)
+_USES += "scores = np.clip(y * 0.3 + rng.random(60), 0, 1)\n"
+_BATCHES = (
+    "from sklearn import metrics\nfrom torch.utils.data import DataLoader, TensorDataset\n"
+    "loader = DataLoader(TensorDataset(torch.randn(64), torch.randn(64)), 8)\n"
+)
+_PAGE = "modules/model_evaluation.html#"
+
+
+def _decided(call: Call) -> Numbers | None:
+    """Look whether scores hold nothing but two values, as after a threshold."""
+    given: Any = call["y_score"]
+    scores = np.asarray(given, dtype=float).ravel()
+    if len(scores) < FEW:
+        return None
+    return {"values": float(len(np.unique(scores))), "rows": float(len(scores))}
+
+
+def _loaders(call: Call) -> list[DataLoader]:
+    """Return the loaders that the calling function names: its variables, and those of its object or module."""
+    if call.frame is None:
+        return []
+    local = dict(call.frame.f_locals)
+    held = getattr(local.get("self"), "__dict__", {})
+    return [
+        one for names in (local, held, call.frame.f_globals) for one in names.values() if isinstance(one, DataLoader)
+    ]
+
+
+def _of_batches(call: Call) -> Numbers | None:
+    """Count calls in a row with as many rows as a loader gives at a time, and no optimizer step between them."""
+    now = (call.made, len(call["y_true"]))
+    made, rows = call.kept.get("before", (0, 0))
+    call.kept["before"] = now
+    if made != call.made or rows != now[1]:
+        call.kept["row"] = 1
+        return None
+    call.kept["row"] = call.kept.get("row", 1) + 1
+    if not any(one.batch_size == rows and rows < len(one.dataset) for one in _loaders(call)):  # pyright: ignore
+        return None
+    return {"name": call.target.rpartition(".")[2], "calls": float(call.kept["row"]), "rows": float(rows)}
+
+
+CONTRACTS = (
+    Contract(
+        name="metric_averaged_over_batches",
+        on=tuple(_M + name for name in _NO_MEANS),
+        demand="These metrics are no means over rows: they are computed once, from all predictions of an evaluation.",
+        given="`{name}` is computed for each batch of a loader, here for {rows:.0f} rows at a time.",
+        instead="Collect predictions and targets of all batches, and call it once after the loop.",
+        page=DOCS + _PAGE + "r2-score-the-coefficient-of-determination",
+        kind="unit",
+        measure=_of_batches,
+        broken=lambda numbers: numbers["calls"] >= IN_A_ROW,
+        breaks=_BATCHES + "for x, y in loader: metrics.r2_score(y, x)",
+        keeps=(
+            _BATCHES + "all_x, all_y = zip(*loader)\nmetrics.r2_score(torch.cat(all_y), torch.cat(all_x))\n"
+            "for column in range(4): metrics.r2_score(torch.cat(all_y), torch.cat(all_x))"
+        ),
+        wrong="A mean over groups that is meant so, such as one for each user, with a loader that gives a group at a time.",
+        explains=("by itself",),
+        causes=("metrics/mean_of_batch_means",),
+        every=True,
+    ),
+    Contract(
+        name="ranking_metric_of_decisions",
+        on=tuple(
+            _M + name for name in ("roc_auc_score", "average_precision_score", "roc_curve", "precision_recall_curve")
+        ),
+        demand="Ranking metrics take scores or probabilities: decisions of 0 and 1 leave one point of the curve.",
+        given="All {rows:.0f} scores are one of {values:.0f} values.",
+        instead="Pass the logits or probabilities, without a threshold, `round` or `argmax`.",
+        page=DOCS + _PAGE + "roc-metrics",
+        kind="values",
+        measure=_decided,
+        broken=lambda numbers: numbers["values"] == 2,
+        breaks=_USES + "metrics.roc_auc_score(y, scores > 0.5)",
+        keeps=_USES + "metrics.roc_auc_score(y, scores)\nmetrics.roc_auc_score(y, np.zeros(60))",
+        wrong="A rule without a score, whose decisions are all there is.",
+        explains=("by itself",),
+        argument=(1, "y_score"),
+    ),
+)

@@ -1,0 +1,70 @@
+"""Training that goes on from a checkpoint: the schedule belongs to the state."""
+
+from typing import Any
+
+from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+
+_S = "torch.optim.lr_scheduler."
+_BY_RATE = ("ExponentialLR", "MultiplicativeLR", "ConstantLR")
+"""Schedules that go on from the rate that they find, whatever their own count of epochs."""
+_FIRST = (
+    "def made():\n    model = nn.Linear(2, 2)\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "    return optimizer, torch.optim.lr_scheduler.{0}\n"
+    "optimizer, schedule = made()\nfor epoch in range(4):\n    optimizer.step()\n    schedule.step()\n"
+    "saved = optimizer.state_dict(), schedule.state_dict()\noptimizer, schedule = made()\noptimizer.load_state_dict(saved[0])\n"
+)
+_COSINE = "CosineAnnealingLR(optimizer, 8)"
+_GO_ON = "for epoch in range(4):\n    optimizer.step()\n    schedule.step()"
+
+
+def _anew(call: Call) -> Numbers | None:
+    """Look at a schedule's first step on an optimizer whose loaded rate another schedule had changed."""
+    if call.target.endswith("Optimizer.load_state_dict"):
+        groups: Any = call["state_dict"]["param_groups"]
+        changed = [one for one in groups if "initial_lr" in one and one["lr"] != one["initial_lr"]]
+        notes = call.about(call["self"])
+        notes.clear()
+        if changed:
+            notes.update(loaded=float(changed[0]["lr"]), initial=float(changed[0]["initial_lr"]), site=call.site)
+        return None
+    schedule = call["self"]
+    notes = call.about(schedule.optimizer)
+    if call.target.endswith("load_state_dict"):
+        notes.clear()
+        return None
+    if "loaded" not in notes or getattr(schedule, "_is_initial", False):
+        return None
+    told, name = dict(notes), type(schedule).__name__
+    notes.clear()
+    call.site = told.pop("site")
+    return {**told, "epoch": float(schedule.last_epoch), "name": name, "by_rate": float(name in _BY_RATE)}
+
+
+CONTRACTS = (
+    Contract(
+        name="schedule_not_loaded",
+        on=("torch.optim.Optimizer.load_state_dict", _S + "LRScheduler.load_state_dict", _S + "LRScheduler.step"),
+        demand="A checkpoint holds the state of the schedule beside that of the optimizer, and both are loaded.",
+        given="The loaded rate had come down from {initial:.3g} to {loaded:.3g}, and {name} begins at its first epoch.",
+        instead="Save `scheduler.state_dict()`, and call `scheduler.load_state_dict` beside `optimizer.load_state_dict`.",
+        page=PAGES + "generated/torch.optim.lr_scheduler.LRScheduler.html",
+        kind="order of calls",
+        measure=_anew,
+        broken=lambda numbers: (
+            numbers["epoch"] <= 1 and not numbers["by_rate"] and numbers["loaded"] < numbers["initial"]
+        ),
+        breaks=_FIRST.format(_COSINE) + _GO_ON,
+        keeps=(
+            _FIRST.format(_COSINE)
+            + "schedule.load_state_dict(saved[1])\n"
+            + _GO_ON
+            + "\n"
+            + _FIRST.format("ExponentialLR(optimizer, 0.9)")
+            + _GO_ON
+        ),
+        wrong="A new schedule on purpose, for a second phase that begins from the first one's momentum.",
+        explains=("by itself",),
+        causes=("resume/scheduler_restarted",),
+        after=True,
+    ),
+)
