@@ -166,7 +166,7 @@ def verdict(
         _say_verdict(target, "unjudged", str(error), json)
         raise typer.Exit(SKIP) from None
     named = [one.cause for one in report.suspects]
-    if cause is not None:  # whoever names a cause is content with a reading of it
+    if cause is not None:  # a reading of a cause that was asked for is an answer
         every = [*named, *(name for one in report.readings for name in one.could_be)]
         named = [one for one in every if f"{one}/".startswith(f"{cause.rstrip('/')}/")]
     outcome = "found" if named else "nothing" if report.outcome == "found" else report.outcome

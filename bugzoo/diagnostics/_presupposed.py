@@ -32,7 +32,7 @@ class Fact:
 FACTS = {
     "class scores": Fact(
         ("loss/double_softmax", "loss/log_of_softmax", "loss/wrong_softmax_dim", "loss/labels_off_by_one",
-         "metrics/argmax_over_wrong_dim"),
+         "metrics/argmax_over_wrong_dim", "initialisation/confident_head"),
         r"cross_?entropy|nll_?loss|softmax|argmax|categorical",
         ("LogSoftmax", "NllLoss", "Softmax"),
         ("Softmax",),
@@ -92,6 +92,32 @@ FACTS = {
     "workers of a loader": Fact(("reproducibility/identical_worker_augmentation",), r"num_workers"),
     "gradient clipping": Fact(("clipping/clipped_after_step", "clipping/clipped_before_backward", "clipping/clipped_by_value",
          "clipping/threshold_too_low"), r"clip|clamp"),
+    "an image": Fact(("shape/channels_last_confused",), r"conv|image|\bimg|pixel|picture", ("Convolution",), ("Conv",)),
+    "tokens": Fact(
+        ("loss/next_token_not_shifted", "generation/cache_off_by_one", "generation/cache_stale_between_prompts",
+         "generation/positions_restart"),
+        r"token|vocab|char|letter|word|prompt|\bgpt|lang|\blm\b",
+        ("Embedding",),
+        ("Embedding",),
+    ),
+    "something sampled": Fact(("generation/",), r"generat|sampl|multinomial|decod|prompt|argmax"),
+    "rows of several lengths": Fact(
+        ("loss/padding_counted", "recurrent/lengths_out_of_order", "recurrent/padding_read_as_text"),
+        r"pad|length|\blens?\b|mask|ignore_index|pack_",
+    ),
+    "a mask": Fact(("numerics/all_masked_row",), r"mask|inf\b|pad|tril|triu"),
+    "parts that are frozen or pretrained": Fact(
+        ("freezing/never_unfrozen", "freezing/unfrozen_after_optimizer", "optimizer/one_lr_for_pretrained"),
+        r"pretrain|freez|frozen|requires_grad|backbone|encoder|load_state_dict|weights=",
+        layers=("Frozen",),
+    ),
+    "dropout": Fact(("modes/dropout_in_functional_form",), r"dropout", ("NativeDropout",), ("Dropout",)),
+    "accumulated gradients": Fact(
+        ("loop/accumulation_not_scaled", "loop/step_every_n_never_zeroed"), r"accum|micro|chunk|%|enumerate|every"
+    ),
+    "a compiled model": Fact(("speed/graph_breaks", "speed/recompiles"), r"compile"),
+    "a GPU": Fact(("device/",), r"cuda|device|\bgpu"),
+    "a loader": Fact(("speed/starved_loader",), r"loader|dataset|\biter\("),
     "several processes": Fact(("distributed/",), r"distributed|process_group|\bddp\b|\brank\b|world_size|fsdp|accelerat"),
 }  # fmt: skip
 

@@ -27,7 +27,8 @@ SHOWN = {
 }
 KNOWN_PROBLEMS = (
     "A false positive for Monte Carlo dropout, whose forward passes without gradients run in train mode on purpose. "
-    "It misses evaluations in train mode that keep gradients on, and up to a fifth of training passes in eval mode."
+    "It misses evaluations in train mode that keep gradients on, and training in eval mode of up to a fifth or with a "
+    "frozen backbone."
 )
 HEALTHY = example(("nn.ReLU()", "nn.Dropout(0.1)"))
 SICK = example(("nn.ReLU()", "nn.Dropout(0.1)"), ("model.eval()", "pass"))
@@ -64,6 +65,12 @@ def sensitive(model: torch.nn.Module) -> list[str]:
     return sorted(found)
 
 
+def _kept_still(model: torch.nn.Module) -> bool:
+    """Is a part with mode-dependent layers frozen, and another one trained? Then eval mode keeps that backbone as it is."""
+    still = [m for m in model.modules() if (own := list(m.parameters())) and not any(p.requires_grad for p in own)]
+    return model not in still and any(sensitive(part) for part in still)
+
+
 def _own_mode(model: torch.nn.Module) -> bool:
     """Are all mode-dependent layers in eval mode although the root is in train mode (frozen batch norm, say)?"""
     layers = [m for m in model.modules() if isinstance(m, (*DROPOUTS, *NORMS))]
@@ -95,6 +102,7 @@ def measure(run: Run) -> dict[str, Any]:
         kinds[type(main).__name__] = ["dropout"]  # functional dropout that is passed the mode, as it should be
     if not any(kinds.values()) and drops is None:
         raise NotApplicable("no layer behaves differently in train mode and eval mode")
+    on_purpose = {type(model).__name__ for model in models if _kept_still(model)}
     optimizer = column(run.trace.optimizer)
     per_optimizer = [float((optimizer == index).sum()) for index in np.unique(optimizer)]
     once_a_step = any(
@@ -113,7 +121,7 @@ def measure(run: Run) -> dict[str, Any]:
         count = entry.count
         if entry.grad and entry.followed_by_backward:
             trained += count
-            wrong_train += 0 if entry.training else count
+            wrong_train += 0 if entry.training or entry.module in on_purpose else count
         elif entry.grad:  # an evaluation without no_grad(); in train mode it may also be an interrupted step
             evaluated += 0 if entry.training else count
         else:

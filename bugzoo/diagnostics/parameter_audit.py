@@ -138,6 +138,7 @@ def measure(run: Run) -> dict[str, Any]:
     if found is not None:
         numbers["frozen_at_random_share"] = found[0] / float(total)
     numbers["unregistered_share"] = _unregistered(run) / float(total)
+    numbers["left_out"] = _left_out(run)
     return numbers
 
 
@@ -149,7 +150,9 @@ def _unregistered(run: Run) -> float:
     loose: dict[int, torch.nn.Parameter] = {}
     for owner in roots.values():
         for module in owner.modules():
-            for value in vars(module).values():
+            for name, value in vars(module).items():
+                if name == "_modules":  # what is registered, also where it was put in place of another layer
+                    continue
                 parts = (
                     list(value.values())
                     if isinstance(value, dict)
@@ -161,6 +164,27 @@ def _unregistered(run: Run) -> float:
                     if id(part) in roots and part is not module:
                         loose |= {id(p): p for p in part.parameters() if p.requires_grad and id(p) not in held}
     return float(sum(p.numel() for p in loose.values()))
+
+
+def _left_out(run: Run) -> str:
+    """The class of a module beside the model whose parameters all get gradients and are in no optimizer; "" for none.
+
+    A module in eval mode, such as a network that a perceptual loss asks, is used as it is; so is a copy of another module.
+    """
+    live = getattr(run.trace, "live", None)
+    outside = {p.name for p in run.trace.parameters if p.trainable and p.group is None and p.changed == 0}
+    models = live.models if live is not None else []
+    for model in models if len(models) > 1 else ():
+        kind, own = type(model).__name__, dict(model.named_parameters())
+        copied = any(other is not model and _shapes(other) == _shapes(model) for other in models)
+        if own and model.training and not copied and outside.issuperset(f"{kind}.{name}" for name in own):
+            if all(p.grad is not None and bool(p.grad.any()) for p in own.values()):
+                return kind
+    return ""
+
+
+def _shapes(model: torch.nn.Module) -> list[torch.Size]:
+    return [p.shape for p in model.parameters()]
 
 
 def judge(numbers: dict[str, Any]) -> Verdict:
@@ -186,8 +210,8 @@ def judge(numbers: dict[str, Any]) -> Verdict:
         text += "model.parameters() does not return them (nn.ModuleList and nn.ModuleDict register their layers)"
         suspects.append(Suspect("freezing/unregistered_layers", 0.9, text))
         remarks.append(text)
-    elif outside > 0.02 and numbers["steps"] >= 2:
-        which = ", ".join(numbers["outside_names"])
+    elif (outside > 0.02 or numbers.get("left_out")) and numbers["steps"] >= 2:
+        which = ", ".join(numbers["outside_names"]) or f"all of {numbers.get('left_out')}"
         text = f"{share(outside)} of the parameters are trainable but in no optimizer, and never changed ({which})"
         half = numbers["optimised_share"] < 0.5 + 1e-9 and outside > 0.45 and numbers["unchanged_share"] > 0.4
         cause = "freezing/optimizer_on_old_model" if half else "optimizer/some_parameters_left_out"

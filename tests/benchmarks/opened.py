@@ -11,9 +11,9 @@ from tests.foreign.cases import BROKEN, TRAPS, healthy
 from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
-MISSED = Path(__file__).parents[1] / "foreign" / "missed"
-MENDED = {"grid_ppo"}
-"""Those of it that an instrument was mended with."""
+MISSED, THREADS = (Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads"))
+MENDED = {"grid_ppo", "slim_conv", "transfer_head", "panel_tasks"}
+"""Those of these two that an instrument was mended with."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Opened:
         return accuracy_folder.right(suspect, self.accept, self.lines)
 
 
-def opened(folder: Path) -> Iterator[Opened]:
-    """Yield each of them. The texts of changed scripts are written to `folder`."""
+def opened(into: Path) -> Iterator[Opened]:
+    """Yield each of them. The texts of changed scripts are written to `into`."""
     for name in healthy():
         yield Opened(name, "first", SCRIPTS / f"{name}.py", healthy=True, made_on=True)
     for number, case in enumerate([*TRAPS, *BROKEN]):
-        path = folder / f"{case.script}_{number}.py"
+        path = into / f"{case.script}_{number}.py"
         path.write_text(case.source, encoding="utf-8")
         accept = () if case in TRAPS else (case.cause,)
         reruns = int(case.cause.startswith("reproducibility"))
@@ -54,6 +54,7 @@ def opened(folder: Path) -> Iterator[Opened]:
             accept = tuple(filter(None, (two.cause, two.second, *two.also)))
             mended = not two.right(two.first_pass)
             yield Opened(two.name, "reported", two.path, accept, healthy=not accept, made_on=mended)
-    for three in accuracy_folder.truths(MISSED):
-        told = {"healthy": not three.faulty, "made_on": three.name in MENDED}
-        yield Opened(three.name, "missed", three.path, tuple(three.accept), tuple(three.lines), **told)
+    for folder in (MISSED, THREADS):
+        for three in accuracy_folder.truths(folder):
+            told = {"healthy": not three.faulty, "made_on": three.name in MENDED}
+            yield Opened(three.name, folder.name, three.path, tuple(three.accept), tuple(three.lines), **told)

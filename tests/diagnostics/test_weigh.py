@@ -11,6 +11,7 @@ from bugzoo.diagnostics.checkup import Report, report
 from bugzoo.faults import catalogue
 from bugzoo.running.reading import Reading
 from bugzoo.running.result import Run
+from bugzoo.scenario import Scenario, fits
 from bugzoo.watching.records import Graph
 from bugzoo.watching.trace import Trace
 
@@ -29,6 +30,17 @@ ADDED = {
     "a checkpoint": "net.load_state_dict(torch.load('net.pt'))",
     "workers of a loader": "loader = DataLoader(data, num_workers=2)",
     "gradient clipping": "nn.utils.clip_grad_norm_(net.parameters(), 1)",
+    "an image": "h = nn.Conv2d(1, 2, 3)(x)",
+    "tokens": "vocabulary = sorted(set(text))",
+    "something sampled": "next = scores.softmax(-1).multinomial(1)",
+    "rows of several lengths": "rows = pad_sequence(rows)",
+    "a mask": "scores = scores.masked_fill(hidden, -math.inf)",
+    "parts that are frozen or pretrained": "net.body.requires_grad_(False)",
+    "dropout": "h = F.dropout(x)",
+    "accumulated gradients": "if (step + 1) % 4 == 0: opt.step()",
+    "a compiled model": "net = torch.compile(net)",
+    "a GPU": "net.cuda()",
+    "a loader": "for x, y in DataLoader(data): pass",
     "several processes": "torch.distributed.init_process_group()",
 }
 
@@ -66,6 +78,13 @@ def test_each_beginning_is_that_of_a_fault_and_a_pack_s_fault_is_looked_up_like_
             assert any(name.startswith(beginning) for name in catalogue()), beginning
     assert presupposes("acme:loss/double_softmax") == ("class scores",)
     assert possible("loop/stale_gradients", made(BARE)) and not possible("loss/double_softmax", made(BARE))
+
+
+def test_each_broken_program_of_ours_speaks_of_what_its_fault_presupposes():
+    for name, fault in catalogue().items():
+        for program in fits(fault):
+            source = Scenario(program, (name,)).source
+            assert possible(name, made(source)), (name, program)
 
 
 def verdict(*suspects, by="crash", numbers=None):
