@@ -74,7 +74,7 @@ CONTRACTS = (
             + _LOOP.format("    if batch % 4 == 0:\n        model.zero_grad()\n", "")
             + _LBFGS
         ),
-        wrong="Gradients that the script reads before they are cleared, such as those of single samples.",
+        wrong="Gradients for another purpose than a step: those of single samples, or of the inputs in an attack.",
         explains=("by itself",),
         causes=("loop/gradients_wiped",),
         pairs=True,

@@ -182,7 +182,7 @@ CONTRACTS = (
         broken=lambda numbers: numbers["inverted"] > 0,
         breaks=_LOSS.format("[[0.5, 0.5, 0.2, 0.1]]"),
         keeps=_LOSS.format("[[0.4, 0.4, 0.6, 0.5], [0, 0, 0, 0]]"),
-        wrong="Targets that are sorted only afterwards.",
+        wrong="Targets with swapped corners that the loss is meant to see.",
         explains=("by itself",),
     ),
     Contract(

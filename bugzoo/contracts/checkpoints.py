@@ -36,7 +36,7 @@ def _itself(call: Call) -> Numbers | None:
         pass
     if taken.get("made") == call.made:
         return None
-    call.site = taken.get("site", call.site)  # where a copy was to be made
+    call.site = taken.get("site", call.site)  # the line that took the state without a copy
     own = dict(call["self"].named_parameters())
     some = [(own[key], value) for key, value in given.items() if key in own and isinstance(value, torch.Tensor)]
     if not some or any(one.is_meta or not one.numel() for pair in some for one in pair) or not call.made:

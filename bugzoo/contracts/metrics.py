@@ -14,6 +14,7 @@ _NO_MEANS = (
     "roc_auc_score", "average_precision_score",
 )  # fmt: skip
 IN_A_ROW = 3
+"""Calls for one batch each, from which on a metric is said to be averaged over batches."""
 FEW = 20
 """Fewer decisions than these say nothing: a handful of scores may be 0 and 1."""
 _USES = (

@@ -1,8 +1,8 @@
 """Listen at the calls that have contracts, while a run is watched.
 
 A place of the script is looked at on its first calls, then on the 8th, 16th and so on, and on each 1024th: what a script does
-wrong it does each time, and a look costs some microseconds. Nothing is changed: arguments and results are only read, and no
-random number is drawn. Numbers on a GPU are fetched together, later.
+wrong it does each time, and a look costs some microseconds. Calls without gradients are counted apart. Nothing is changed:
+arguments and results are only read, and no random number is drawn. Numbers on a GPU are fetched together, later.
 """
 
 import functools
@@ -113,8 +113,8 @@ class Observer:
 
     def listening(self, original: Any, some: tuple[Contract, ...], target: str = "") -> Any:
         """Return a function that calls `original` and looks at its calls."""
-        every, own, pairs = (pick(getattr(one, what) for one in some)
-                             for what, pick in (("every", any), ("own", all), ("pairs", any)))  # fmt: skip
+        every, pairs = any(one.every for one in some), any(one.pairs for one in some)
+        own = all(one.own for one in some)
         sites: dict[tuple[Site, bool], int] = {}  # an evaluation is counted apart: its line may be the training's, too
         inside = self._inside
         before, after = (tuple(one for one in some if one.after is late) for late in (False, True))
