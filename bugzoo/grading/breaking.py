@@ -49,8 +49,12 @@ def grade_break(
     seconds: float | None = None,
     strict_isolation: bool = False,
     all_seeds: bool = False,
+    draw: int | None = None,
 ) -> Result:
-    """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`."""
+    """Grade `source` as an edit that produces the symptom of a *break* exercise. The options are those of `grade`.
+
+    No step is drawn: an edit is judged by the numbers of whole runs, so `draw` changes nothing.
+    """
     assert exercise.breaks is not None
     started, most, asked = time.perf_counter(), exercise.points[0], exercise.breaks
     seeds = exercise.seeds if seeds is None else seeds

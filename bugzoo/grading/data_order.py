@@ -5,6 +5,7 @@ kind after another), so a missing augmentation leaves blocks empty. Then all cop
 samples are cut into blocks: data that was left out leaves some empty, and batches that are not shuffled lie in one each.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,8 +28,8 @@ MANY, SURE_OF_MANY = 40, 4.5
 """Steps from which the share is near enough to normal for fewer."""
 MIXED = 3.0
 """Times the healthy variance of the shares, from batch to batch, that a shuffled training stays below."""
-SMALLER = 0.1
-"""Share by which a step's samples may be fewer or more: the last batch of an epoch has fewer."""
+SMALLER, CHANCE = 0.1, 3.0
+"""Share by which a step's samples may be fewer or more, and standard errors for small last batches that come elsewhere."""
 FEWEST = 8
 """Drawn steps below which nothing is said."""
 
@@ -64,12 +65,28 @@ def check(found: Mapping[int, Sequence[int]], scenario: Scenario) -> Check | Non
     ours = shares(list(found.values()), *_counts(scenario))
     if ours.shape[1] < FEWEST or usual.shape[1] < FEWEST:
         return None
-    rows, wanted = (float(np.mean(sizes)) for sizes in ([len(batch) for batch in found.values()], _sizes[text]))
-    if abs(rows - wanted) > SMALLER * wanted:
-        saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows:.1f} on average (healthy: {wanted:.1f})."
-        return Check("order", "wrong", saw, "A step should use its whole batch.", rows, group="unchanged")
+    rows, wanted = _sizes_at(found, _sizes[text], reference.epoch(scenario))
+    chance = CHANCE * float(np.std(rows - wanted)) / math.sqrt(len(rows))
+    if abs(rows.mean() - wanted.mean()) > max(SMALLER * wanted.mean(), chance):
+        saw = f"The samples of {len(found)} drawn steps were counted. A step has {rows.mean():.1f} on average "
+        saw += f"(healthy, at these steps: {wanted.mean():.1f})."
+        return Check("order", "wrong", saw, "A step should use its whole batch.", float(rows.mean()), group="unchanged")
     checks = [_compared(mine, healthy) for mine, healthy in zip(ours, usual, strict=True)]
     return next((check for check in checks if not check.passed), checks[0])
+
+
+def _sizes_at(
+    found: Mapping[int, Sequence[int]], usual: Sequence[int], epoch: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples of each drawn step, ours and healthy.
+
+    The last batch of an epoch may be small, and how many of the drawn steps are last ones is chance: sizes are compared
+    at the same place of the epoch.
+    """
+    every = min(epoch or 1, len(usual))
+    return np.asarray([len(batch) for batch in found.values()]), np.asarray(
+        [usual[(step - 1) % every] for step in found]
+    )
 
 
 def _compared(ours: np.ndarray, usual: np.ndarray) -> Check:

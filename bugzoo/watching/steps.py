@@ -201,8 +201,11 @@ class Steps:
         return parameters, {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
 
     def _slots(self) -> Tensors:
-        found = {}
+        found: Tensors = {}
         for optimizer in self.moment.optimizers:
+            # one that took a parameter over begins without the state that an earlier one had for it
+            held = {self._names.get(id(one)) for group in optimizer.param_groups for one in group["params"]}
+            found = {key: value for key, value in found.items() if key.rpartition("/")[0] not in held}
             for parameter, slots in optimizer.state.items():
                 name = self._names.get(id(parameter))
                 if name is not None:

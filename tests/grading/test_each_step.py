@@ -10,7 +10,7 @@ from torch import nn
 from bugzoo import programs
 from bugzoo.grading import reference
 from bugzoo.grading.baseline import twin
-from bugzoo.grading.data_order import shares
+from bugzoo.grading.data_order import check, shares
 from bugzoo.grading.drawing import DRAWN, draw, other_seed, stretches
 from bugzoo.grading.each_step import checks
 from bugzoo.grading.grade import grade
@@ -254,3 +254,39 @@ def test_kept_steps_come_back_as_they_were():
     assert set(one.parameters) == set(one.gradients) == set(one.after) and len(one.slots) == 3 * len(one.parameters)
     assert one.calls[0].inputs[0].shape == (32, 64) and one.calls[0].beside[0].dtype == torch.int64
     assert one.answers is not None and one.answers.shape == (32, 10)
+
+
+def shuffled(steps: list[int], case: Scenario, part: float = 1.0, at: int = 0) -> dict[int, list[int]]:
+    """The places of each step's samples in a shuffled training, or of a part of them; `at` moves where an epoch ends."""
+    loader = reference.space(reference.healthy_text(case), case.program)["train_loader"]
+    size, samples, each = loader.batch_size, len(loader.dataset), len(loader)
+    source = torch.Generator().manual_seed(steps[0])
+    first = [(step - 1 + at) % each * size for step in steps]
+    found = zip(first, (torch.randperm(samples, generator=source) for _ in steps), strict=True)
+    batches = [every[start : start + size] for start, every in found]
+    return dict(zip(steps, (batch[: round(part * len(batch))].tolist() for batch in batches), strict=True))
+
+
+def test_how_many_small_last_batches_are_drawn_is_chance_and_no_change():
+    case = Scenario("modular_addition", ("fit/capacity_too_small",))
+    drawn = [[step + 1 for step, kept in enumerate(draw(number, 1, 540)) if kept] for number in range(300)]
+    assert {sum(step % 9 == 0 for step in steps) for steps in drawn} >= {0, 6}
+    for steps in drawn:
+        assert (found := check(shuffled(steps, case), case)) and found.passed, found
+        assert (found := check(shuffled(steps, case, 0.85), case)) and "whole batch" in found.expected, found
+    moved = [check(shuffled(steps, case, at=4), case) for steps in drawn]
+    assert sum(not found.passed for found in moved if found) <= 3, "last batches elsewhere, as with another sampler"
+
+
+@pytest.mark.slow
+def test_a_layer_that_another_optimizer_takes_over_begins_without_the_earlier_state():
+    case = Scenario("finetune", ("fit/capacity_too_small",))
+    job = replace(job_of(healthy(case), case, 60.0, isolated=False), after=None, after_args={}, predict=())
+    taken_over = 293  # the step at which the backbone is thawed
+    run = run_worker(
+        replace(job, keep_steps=bytes(int(abs(step + 1 - taken_over) < 4) for step in range(twin(case).steps)))
+    )
+    steps, _, _ = read(run.arrays)
+    assert [len(step.gradients) for step in steps if step.number in (292, 293)] == [2, 6], "thawed at another step now"
+    found = compared(run, case, twin(case), True)
+    assert len(found.update) == 7 and max(found.update.values()) < 1e-3, found.update
