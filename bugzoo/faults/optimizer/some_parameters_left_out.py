@@ -20,9 +20,9 @@ FAULT = Fault(
     evidence=("parameter_audit.outside_and_untouched_share > 0.02",),
     effect="parameter_audit.unmoved_share > healthy",
     why=(
-        "An optimizer only updates the tensors that you pass to it. Children are counted from 0, so a list from 1 on "
-        "leaves out the first layer. The first layer still gets gradients, but no step uses them. The weights of this "
-        "layer stay random, and the layers above it have to work with random features."
+        "An optimizer only updates the tensors that you pass to it. A layer that is left out still gets gradients, but no "
+        "step uses them. Its weights stay random, and the other layers have to work with random features. A list of a "
+        "model's children from 1 on, for example, leaves out the first layer, because children are counted from 0."
     ),
     fix=(
         "Pass model.parameters() to the optimizer. If you need parameter groups, check that together they hold every "
