@@ -1,6 +1,7 @@
 """Gradients that are accumulated over several batches."""
 
 from types import FrameType
+from typing import Any
 
 import torch
 
@@ -16,6 +17,13 @@ _LBFGS = (
     "    loss = (model(torch.ones(1, 2)) ** 2).sum()\n    loss.backward()\n    return loss\n"
     "for batch in range(64): optimizer.step(closure)"
 )
+_ATTACK = (
+    "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "for batch in range(64):\n    inputs = torch.ones(1, 2)\n"
+    "    for move in range(5):\n        inputs.requires_grad_()\n        model(inputs).sum().backward()\n"
+    "        inputs = (inputs + 0.01 * inputs.grad.sign()).detach()\n        model.zero_grad()\n"
+    "    optimizer.zero_grad()\n    model(inputs).sum().backward()\n    optimizer.step()\n"
+)
 _LOOP = (
     "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     "for batch in range(64):\n{0}    model(torch.ones(1, 2)).sum().backward()\n"
@@ -28,13 +36,19 @@ def _unused(call: Call) -> Numbers | None:
     owner, notes = call["self"], call.about(call["self"])
     now, before = (call.site, call.count, call.made), notes.get("before")
     notes["before"] = now
-    if before is None or before[:2] != (call.site, call.count - 1):
+    unused: dict[Any, int] = call.shared.setdefault("unused", {})
+    # another line clears before the step, too: the gradients here were for something else, such as an attack
+    call.shared.setdefault("aside", set()).update(
+        site for site, made in unused.items() if site != call.site and made == call.made
+    )
+    if call.site in call.shared["aside"] or before is None or before[:2] != (call.site, call.count - 1):
         return None
     steps: set[int] = notes.setdefault(call.site, set())
     looks = notes["looks", call.site] = notes.get(("looks", call.site), 0) + 1
     if before[2] != call.made or not _any(owner) or _in_step(call.frame):
         return None
     steps.add(call.made)
+    unused[call.site] = call.made
     return {"before": float(len(steps)), "looks": float(looks)}
 
 
@@ -72,9 +86,10 @@ CONTRACTS = (
         keeps=(
             _LOOP.format("", "        optimizer.zero_grad()\n")
             + _LOOP.format("    if batch % 4 == 0:\n        model.zero_grad()\n", "")
+            + _ATTACK
             + _LBFGS
         ),
-        wrong="Gradients for another purpose than a step: those of single samples, or of the inputs in an attack.",
+        wrong="Gradients of single samples that are cleared by the line that also clears before each step.",
         explains=("by itself",),
         causes=("loop/gradients_wiped",),
         pairs=True,

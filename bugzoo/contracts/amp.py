@@ -94,7 +94,45 @@ def _alone(call: Call) -> Numbers:
     return {"dropped": float(call.dropped), "name": call.target.removesuffix(".__init__")}
 
 
+def _spans(call: Call) -> Numbers | None:
+    """Look whether an autocast region that caches weights is open since before a step. One that ended was seen ending."""
+    shared = call.shared
+    if call.target.endswith("__exit__"):
+        shared["ended"] = True
+        return None
+    inside = torch.is_autocast_cache_enabled() and any(torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda"))
+    if shared.get("ended") or not inside:
+        shared.pop("since", None)
+        return None
+    return {"steps": float(call.made - shared.setdefault("since", call.made))}
+
+
 CONTRACTS = (
+    Contract(
+        name="autocast_over_a_step",
+        on=("torch.autocast.__exit__", "torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"),
+        demand="`autocast` wraps a forward pass and its loss. It keeps the weights that it has cast until the region ends.",
+        given="One region is open for {steps:.0f} steps, so that each forward pass gets the weights of the first one.",
+        instead="Enter `torch.autocast` anew for each forward pass, or pass `cache_enabled=False`.",
+        page=PAGES + "amp.html#torch.autocast",
+        kind="order of calls",
+        measure=_spans,
+        broken=lambda numbers: numbers["steps"] >= 2,
+        breaks=(
+            "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "with torch.autocast('cpu', dtype=torch.bfloat16):\n    for batch in range(6):\n"
+            "        optimizer.zero_grad()\n        model(torch.ones(1, 2)).sum().backward()\n        optimizer.step()"
+        ),
+        keeps=(
+            "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "for batch in range(6):\n    with torch.autocast('cpu', dtype=torch.bfloat16):\n"
+            "        optimizer.zero_grad()\n        model(torch.ones(1, 2)).sum().backward()\n        optimizer.step()\n"
+            "with torch.autocast('cpu', dtype=torch.bfloat16, cache_enabled=False):\n    for batch in range(6):\n"
+            "        optimizer.zero_grad()\n        model(torch.ones(1, 2)).sum().backward()\n        optimizer.step()"
+        ),
+        wrong="Weights that are changed in place within the region only where their cast is not used.",
+        explains=("by itself",),
+    ),
     Contract(
         name="clip_scaled_gradients",
         on=("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_", _SCALER + "step"),

@@ -45,6 +45,21 @@ def _backward(call: Call) -> Numbers | None:
     return {"past": kept.tril().sum(), "future": kept.triu(1).sum(), "length": float(kept.shape[-1])}
 
 
+def _layout(call: Call) -> Numbers | None:
+    """Look whether the masks of a 3-D mask are equal head by head, or sample by sample as after `mask.repeat(heads, 1, 1)`."""
+    mask, heads = call["attn_mask"], int(call["num_heads"])
+    if mask is None or mask.ndim != 3 or heads < 2 or len(mask) % heads or len(mask) == heads:
+        return None
+    mask = call.tensor("attn_mask")
+    right, turned = mask.view(-1, heads, *mask.shape[1:]), mask.view(heads, -1, *mask.shape[1:])
+    return {
+        "right": (right == right[:, :1]).all().double(),
+        "turned": (turned == turned[:1]).all().double(),
+        "samples": float(len(right)),
+        "heads": float(heads),
+    }
+
+
 def _without_keys(name: str) -> Callable[[Call], Numbers | None]:
     """Samples in which no query sees any key."""
 
@@ -131,6 +146,25 @@ CONTRACTS = (
         wrong="A model that reads from the end, and must not see the present position.",
         explains=("by itself",),
         causes=("attention/mask_inverted",),
+    ),
+    Contract(
+        name="mha_mask_of_each_head",
+        on=(_MHA,),
+        demand="A 3-D `attn_mask` has the heads of the first sample first: entry `sample * num_heads + head`.",
+        given="Its {heads:.0f} x {samples:.0f} masks repeat after {samples:.0f} entries, so that samples get masks of others.",
+        instead="Write `mask.repeat_interleave(num_heads, dim=0)`.",
+        page=_MHA_PAGE,
+        kind="shape",
+        measure=_layout,
+        broken=lambda numbers: numbers["turned"] > 0 and not numbers["right"],
+        breaks=_MODULE
+        + "some, xs = torch.randn(6, 3, 3), torch.cat([x, x, x])\nmha(xs, xs, xs, attn_mask=some.repeat(2, 1, 1))",
+        keeps=_MODULE
+        + "some = torch.randn(6, 3, 3)\nxs = torch.cat([x, x, x])\n"
+        + "mha(xs, xs, xs, attn_mask=some.repeat_interleave(2, dim=0))\n"
+        + "mha(xs, xs, xs, attn_mask=torch.randn(12, 3, 3))\nmha(xs, xs, xs, attn_mask=some[:1].repeat(12, 1, 1))",
+        wrong="No case is known.",
+        explains=("by itself",),
     ),
     Contract(
         name="sdpa_padding_mask",

@@ -84,6 +84,12 @@ def _inverted(call: Call) -> Numbers | None:
     return {"inverted": inverted, "boxes": float(sum(one.shape[:-1].numel() for one in some))}
 
 
+def _scores(call: Call) -> Numbers | None:
+    scores = call.tensor("scores")
+    whole = (scores == scores.round()).all() & (scores.amax() > 1)
+    return {"whole": whole.double(), "largest": largest(scores), "boxes": float(len(scores))}
+
+
 def _activation(call: Call) -> Numbers | None:
     inputs = call["inputs"]
     name = type(inputs.grad_fn).__name__.removesuffix("Backward0") if isinstance(inputs, torch.Tensor) else ""
@@ -169,6 +175,28 @@ CONTRACTS = (
         ),
         wrong="Boxes that a model predicts without a limit on their sides.",
         explains=(FLOOR, STUCK),
+    ),
+    Contract(
+        name="nms_scores",
+        on=("torchvision.ops.nms", "torchvision.ops.batched_nms"),
+        demand="`scores` says how sure the model is of each box: of boxes that overlap the surest one is kept.",
+        given="The scores of {boxes:.0f} boxes are whole numbers up to {largest:.0f}, as the numbers of classes are.",
+        instead="Pass `batched_nms(boxes, scores, classes, iou_threshold)`, with the classes third.",
+        page=VISION + "generated/torchvision.ops.batched_nms.html",
+        kind="convention",
+        measure=_scores,
+        broken=lambda numbers: numbers["whole"] > 0,
+        breaks=(
+            "import torchvision\nboxes = torch.tensor([[0.0, 0, 9, 9], [0, 0, 8, 9], [20, 20, 30, 30]])\n"
+            "torchvision.ops.batched_nms(boxes, torch.tensor([2.0, 0, 1]), torch.tensor([2, 0, 1]), 0.5)"
+        ),
+        keeps=(
+            "import torchvision\nboxes = torch.tensor([[0.0, 0, 9, 9], [0, 0, 8, 9], [20, 20, 30, 30]])\n"
+            "torchvision.ops.batched_nms(boxes, torch.tensor([0.9, 0.2, 1.0]), torch.tensor([2, 0, 1]), 0.5)\n"
+            "torchvision.ops.nms(boxes, torch.ones(3), 0.5)"
+        ),
+        wrong="Scores that count something, such as votes.",
+        explains=("by itself",),
     ),
     Contract(
         name="box_loss_xyxy",

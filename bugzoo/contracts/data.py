@@ -1,5 +1,7 @@
-"""`torch.utils.data`: samplers, loaders and datasets."""
+"""`torch.utils.data`: samplers, loaders and datasets, and rows that are shuffled."""
 
+import numpy as np
+import torch
 from torch.utils.data import WeightedRandomSampler
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
@@ -14,7 +16,35 @@ def _weights(call: Call) -> Numbers | None:
     return {"weights": float(len(sampler.weights)), "samples": float(len(call["dataset"]))}
 
 
+def _rows(call: Call) -> Numbers | None:
+    """The dimensions of what `random.shuffle` swaps by `x[i], x[j] = x[j], x[i]`. Rows of an array are views of it."""
+    rows = call["x"]
+    if isinstance(rows, torch.Tensor):
+        return {"views": 1.0, "name": "tensor", "dims": float(rows.ndim)}
+    if isinstance(rows, np.ndarray):
+        return {"views": float(rows.ndim > 1), "name": "array", "dims": float(rows.ndim)}
+    return None
+
+
 CONTRACTS = (
+    Contract(
+        name="random_shuffle_of_views",
+        on=("random.shuffle",),
+        demand="`random.shuffle` swaps items of a list. Rows of an array or a tensor are views: a swap writes over one.",
+        given="It gets the {dims:.0f}-dimensional {name}, of which some rows are lost and others come several times.",
+        instead="Write `rows[torch.randperm(len(rows))]`, or `rng.shuffle(rows)` with numpy's generator.",
+        page="https://docs.python.org/3/library/random.html#random.shuffle",
+        kind="shared object",
+        measure=_rows,
+        broken=lambda numbers: numbers["views"] > 0,
+        breaks="import random\nrandom.shuffle(torch.arange(12).reshape(6, 2))",
+        keeps=(
+            "import random\nimport numpy as np\nrandom.shuffle([*range(6)])\nrandom.shuffle([*torch.ones(3, 2)])\n"
+            "random.shuffle(np.arange(6))\nnp.random.default_rng(0).shuffle(np.ones((3, 2)))"
+        ),
+        wrong="No case is known.",
+        explains=("by itself",),
+    ),
     Contract(
         name="one_weight_per_sample",
         argument=(3, "sampler"),

@@ -6,6 +6,8 @@ from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
 
 _F = "torch.nn.functional."
 _GENERATED = PAGES + "generated/torch.nn."
+SIDE, TIMES = 4, 20
+"""Fewest rows and columns of a grid, and how many times faster a coordinate changes along the wrong one."""
 FLOOR, STUCK = "loss falls little", "nothing learned"
 
 
@@ -16,6 +18,20 @@ def _grid(call: Call) -> Numbers:
         "largest": grid.amax(),
         "height": float(image.shape[-2]),
         "width": float(image.shape[-1]),
+    }
+
+
+def _turned(call: Call) -> Numbers | None:
+    """How much the first coordinate changes along rows and along columns: it is x, which changes along a row."""
+    grid = call.tensor("grid")
+    if grid.ndim != 4 or min(grid.shape[1:3]) < SIDE:
+        return None
+    x, y = grid[..., 0].double(), grid[..., 1].double()
+    return {
+        "x_down": x.diff(dim=1).abs().mean(),
+        "x_along": x.diff(dim=2).abs().mean(),
+        "y_down": y.diff(dim=1).abs().mean(),
+        "y_along": y.diff(dim=2).abs().mean(),
     }
 
 
@@ -53,6 +69,30 @@ CONTRACTS = (
             "F.grid_sample(torch.randn(1, 1, 9, 9), F.affine_grid(theta, [1, 1, 9, 9], False), align_corners=False)"
         ),
         wrong="Most positions are to lie outside of the image.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="grid_sample_x_first",
+        on=(_F + "grid_sample",),
+        demand="The last axis of the grid holds x and then y: the first number changes along a row of the image.",
+        given="The first number changes by {x_down:.2g} from row to row, and by {x_along:.2g} from column to column.",
+        instead="Stack the columns first: `torch.stack((x, y), -1)`, or `torch.meshgrid(..., indexing='xy')`.",
+        page=_GENERATED + "functional.grid_sample.html",
+        kind="convention",
+        measure=_turned,
+        broken=lambda numbers: (
+            numbers["x_down"] > TIMES * numbers["x_along"] and numbers["y_along"] > TIMES * numbers["y_down"]
+        ),
+        breaks=(
+            "line = torch.linspace(-1, 1, 9)\ngrid = torch.stack(torch.meshgrid(line, line, indexing='ij'), -1)[None]\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid, align_corners=True)"
+        ),
+        keeps=(
+            "line = torch.linspace(-1, 1, 9)\ngrid = torch.stack(torch.meshgrid(line, line, indexing='xy'), -1)[None]\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), grid, align_corners=True)\n"
+            "F.grid_sample(torch.randn(1, 1, 9, 9), torch.rand(1, 9, 9, 2) * 2 - 1, align_corners=True)"
+        ),
+        wrong="Images that are to be mirrored along their diagonal, or turned by 90 degrees.",
         explains=("by itself",),
     ),
     Contract(

@@ -12,7 +12,7 @@ _T = "torchvision.transforms."
 _NORMALIZE = (_T + "functional.normalize", _T + "v2.Normalize.transform")
 VISION = "https://docs.pytorch.org/vision/stable/"
 _RANGE = VISION + "transforms.html#dtype-and-expected-value-range"
-FLOOR, STUCK = "loss falls little", "nothing learned"
+FLOOR, STUCK, UNLIKE = "loss falls little", "nothing learned", "held-out inputs unlike training"
 FAR = 20
 """Standard deviations between the mean of one image and the mean of its dataset that no image has: bytes are hundreds off."""
 USES = (
@@ -116,7 +116,7 @@ CONTRACTS = (
             "v2.Normalize((0.1307,), (0.3081,))(torch.ones(1, 28, 28))"
         ),
         wrong="Data other than images, with single values that are very far from the others.",
-        explains=(FLOOR, STUCK),
+        explains=(FLOOR, STUCK, UNLIKE),
     ),
     Contract(
         name="normalized_twice",
@@ -132,7 +132,7 @@ CONTRACTS = (
         keeps=USES
         + "v2.Normalize(mean, std)(torch.rand(3, 8, 8) * 1.1 - 0.05)\nT.normalize(torch.randn(1, 8, 8), (0.4,), (1.0,))",
         wrong="Images whose values go below 0 by nature, and whose mean is that of the dataset.",
-        explains=(FLOOR, STUCK),
+        explains=(FLOOR, STUCK, UNLIKE),
     ),
     Contract(
         name="labels_interpolated",

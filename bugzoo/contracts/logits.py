@@ -152,7 +152,7 @@ CONTRACTS = (
             "F.ctc_loss(s.log_softmax(-1), torch.tensor([[1], [2], [1], [1], [2]]), [2] * 5, [1] * 5)"
         ),
         wrong="No case is known.",
-        explains=(FLOOR, STUCK, "negative loss"),
+        explains=("by itself",),
         causes=("loss/wrong_softmax_dim",),
     ),
 )

@@ -1,5 +1,6 @@
 """Training that goes on from a checkpoint: the schedule belongs to the state."""
 
+import inspect
 from typing import Any
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
@@ -40,7 +41,57 @@ def _anew(call: Call) -> Numbers | None:
     return {**told, "epoch": float(schedule.last_epoch), "name": name, "by_rate": float(name in _BY_RATE)}
 
 
+def _overwritten(call: Call) -> Numbers | None:
+    """Look whether a step is made with a loaded rate, where the optimizer was made with one that no other was made with."""
+    owner = call["self"]
+    notes, rates = call.about(owner), call.shared.setdefault("rates", [])
+    if call.target.endswith("__init__"):
+        made = call["defaults"].get("lr")
+        if isinstance(made, float):
+            usual = inspect.signature(type(owner)).parameters.get("lr")
+            meant = made > 0 and (usual is None or made != usual.default)  # the default is no wish
+            notes.update(made=made, new=meant and made not in rates)
+            rates.append(made)
+        return None
+    if call.target.endswith("load_state_dict"):
+        [*groups] = call["state_dict"]["param_groups"]
+        notes.update(loaded=[one.get("lr") for one in groups], site=call.site, first=groups[0].get("initial_lr"))
+        return None
+    if not notes.get("new") or not notes.get("loaded") or len(rates) < 2:
+        return None
+    loaded, now = notes.pop("loaded"), [one["lr"] for one in owner.param_groups]
+    kept = now == loaded and all(rate != notes["made"] for rate in now) and notes["first"] != notes["made"]
+    call.site = notes["site"]
+    return {"kept": float(kept), "made": notes["made"], "loaded": float(loaded[0])}
+
+
+_PHASES = (
+    "model = nn.Linear(2, 2)\nfirst = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "second = torch.optim.SGD(model.parameters(), lr={})\nsecond.load_state_dict(first.state_dict())\n{}"
+    "for batch in range(3):\n    second.zero_grad()\n    model(torch.ones(1, 2)).sum().backward()\n    second.step()\n"
+)
 CONTRACTS = (
+    Contract(
+        name="rate_overwritten_by_loading",
+        on=(
+            "torch.optim.Optimizer.__init__",
+            "torch.optim.Optimizer.load_state_dict",
+            "torch.optim.Optimizer.zero_grad",
+        ),
+        demand="`optimizer.load_state_dict` loads the learning rate, too: the one that the optimizer was made with is gone.",
+        given="The optimizer was made with lr={made:.3g}, and trains with the loaded {loaded:.3g}.",
+        instead="Set it after loading: `for group in optimizer.param_groups: group['lr'] = lr`.",
+        page=PAGES + "generated/torch.optim.Optimizer.load_state_dict.html",
+        kind="order of calls",
+        measure=_overwritten,
+        broken=lambda numbers: numbers["kept"] > 0,
+        breaks=_PHASES.format(0.01, ""),
+        keeps=_PHASES.format(0.1, "")
+        + _PHASES.format(0.001, "")
+        + _PHASES.format(0.01, "for group in second.param_groups: group['lr'] = 0.01\n"),
+        wrong="A rate at the optimizer's making that nothing was meant to come from.",
+        explains=("by itself",),
+    ),
     Contract(
         name="schedule_not_loaded",
         on=("torch.optim.Optimizer.load_state_dict", _S + "LRScheduler.load_state_dict", _S + "LRScheduler.step"),

@@ -1,7 +1,7 @@
 """States and parameters of a module: references, replaced parameters, frozen ones, and clipping what has no gradient."""
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import torch
 
@@ -88,6 +88,15 @@ def _without_gradient(call: Call) -> Numbers | None:
         call.kept["calls"] = call.kept.get("calls", 0) + 1
     calls = 0 if "some" in call.kept else call.kept.get("calls", 0)
     return {"calls": float(calls), "parameters": float(len(some))}
+
+
+def _read_again(call: Call) -> Numbers | None:
+    """Look whether the call before got the very iterator that this one gets."""
+    given, before = call["parameters"], call.kept.get("before")
+    if not isinstance(given, Iterator):
+        return None
+    call.kept["before"] = given
+    return {"again": float(given is before), "name": type(given).__name__}
 
 
 CONTRACTS = (
@@ -207,5 +216,28 @@ CONTRACTS = (
         wrong="A model whose loss is left out in each of the calls.",
         explains=("by itself",),
         causes=("clipping/clipped_before_backward", "loop/gradients_wiped"),
+    ),
+    Contract(
+        name="clip_iterator_used_up",
+        on=("torch.nn.utils.clip_grad_norm_",),
+        demand="An iterator of parameters can be read once: from the second call on nothing is clipped.",
+        given="One and the same `{name}` is passed again, of which nothing is left.",
+        instead="Make it a list: `parameters = [p for p in model.parameters() if p.requires_grad]`.",
+        page="https://docs.python.org/3/glossary.html#term-iterator",
+        kind="used twice",
+        measure=_read_again,
+        broken=lambda numbers: numbers["again"] > 0,
+        breaks=(
+            "model = nn.Linear(2, 1)\ntrained = filter(lambda one: one.requires_grad, model.parameters())\n"
+            "for _ in range(3):\n    model(torch.ones(1, 2)).sum().backward()\n"
+            "    nn.utils.clip_grad_norm_(trained, 1.0)"
+        ),
+        keeps=(
+            "model = nn.Linear(2, 1)\ntrained = [*filter(lambda one: one.requires_grad, model.parameters())]\n"
+            "for _ in range(3):\n    model(torch.ones(1, 2)).sum().backward()\n"
+            "    nn.utils.clip_grad_norm_(trained, 1.0)\n    nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
+        ),
+        wrong="No case is known.",
+        explains=("by itself",),
     ),
 )

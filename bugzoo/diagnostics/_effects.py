@@ -17,6 +17,8 @@ APART = 2
 """A last held-out loss above this multiple of the training loss is far above it."""
 NOTHING = 1e-3
 """A learning rate below this share of its largest moves weights a thousand times less."""
+SIZE = 3
+"""Times by which the spread of held-out inputs may differ from that of the training inputs."""
 PART = 20
 """The first and the last twentieth of the losses are compared."""
 
@@ -54,6 +56,12 @@ def _nothing_learned(run: "Run") -> bool:
     return bool(run.readings.get("loss_curve", Reading()).numbers.get("stuck_at_chance")) or _little(run)
 
 
+def _unlike(run: "Run") -> bool:
+    """Return whether the held-out inputs spread over a range of another size than those of training."""
+    ratio = run.readings.get("validation_shift", Reading()).numbers.get("spread_ratio")
+    return isinstance(ratio, float) and ratio > 0 and not 1 / SIZE < ratio < SIZE
+
+
 def _near_nothing(run: "Run") -> bool:
     """Return whether the learning rate is nothing, beside its largest, in at least half of the steps."""
     rate = column(run.trace.learning_rate)
@@ -66,6 +74,7 @@ EFFECTS: dict[str, Callable[["Run"], bool]] = {
     "loss not finite": _not_finite,
     "loss falls little": _little,
     "held-out loss far above training": _held_out_apart,
+    "held-out inputs unlike training": _unlike,
     "nothing learned": _nothing_learned,
     "rate near nothing": _near_nothing,
     "by itself": lambda run: True,

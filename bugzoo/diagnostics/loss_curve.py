@@ -103,7 +103,7 @@ def measure(run: Run) -> dict[str, Any]:
         "largest_jump": float(np.abs(np.diff(finite)).max()),
         "update_ratio": median(update),
         "largest_update": largest,
-        "falls_below_zero": float(not math.isnan(chance) and tail < -0.05 and tail <= head),
+        "falls_below_zero": float(not math.isnan(chance) and tail < -0.8 * chance and tail <= head),
         "learning_rate": median(trace.learning_rate),
         "grad_norm": median(trace.grad_norm),
         "dead_share": dead,

@@ -47,10 +47,14 @@ def said(one: Opened) -> dict[str, Any]:
 
 
 def counted(told: list[dict[str, Any]]) -> dict[str, dict[str, list[int]]]:
-    """Return instrument -> cause that it put first -> [firings, hits]."""
+    """Return instrument -> cause that it put first -> [firings, hits].
+
+    Where the report begins with a broken demand no instrument's cause is first, so that nothing is counted there.
+    """
     counts: dict[str, dict[str, list[int]]] = {}
     for one in told:
-        for verdict in one["fired"] if not one["made_on"] else ():
+        demand = one.get("suspects", []) and one["suspects"][0]["cause"].startswith("contracts/")
+        for verdict in one["fired"] if not (one["made_on"] or demand) else ():
             if not verdict["suspects"]:
                 continue
             cause = verdict["suspects"][0]["cause"]

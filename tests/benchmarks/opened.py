@@ -11,9 +11,10 @@ from tests.foreign.cases import BROKEN, TRAPS, healthy
 from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
-MISSED, THREADS = (Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads"))
-MENDED = {"grid_ppo", "slim_conv", "transfer_head", "panel_tasks"}
-"""Those of these two that an instrument was mended with."""
+MISSED, THREADS, CALLS = (Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads", "calls"))
+FOLDERS = (MISSED, THREADS, CALLS)
+MENDED = {"grid_ppo", "slim_conv", "transfer_head", "panel_tasks", "tool_planner", "tool_planner, repaired"}
+"""Those of these three that an instrument was mended with."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def opened(into: Path) -> Iterator[Opened]:
             accept = tuple(filter(None, (two.cause, two.second, *two.also)))
             mended = not two.right(two.first_pass)
             yield Opened(two.name, "reported", two.path, accept, healthy=not accept, made_on=mended)
-    for folder in (MISSED, THREADS):
+    for folder in FOLDERS:
         for three in accuracy_folder.truths(folder):
             told = {"healthy": not three.faulty, "made_on": three.name in MENDED}
             yield Opened(three.name, folder.name, three.path, tuple(three.accept), tuple(three.lines), **told)

@@ -1,10 +1,10 @@
 """`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
 
     pip install -e ".[scorecard]"
-    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--catalogue --cells 60 --seed 0]
-                                         [--minutes 10] [--save]
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--threads] [--calls]
+                                         [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
 
-By default tests/foreign/unseen, reported and missed; of the sealed half of `reported` nothing but sums is printed. With
+By default all of tests/foreign; of the sealed half of `reported` nothing but sums is printed. With
 --catalogue also pairs of fault and program from the ledger, drawn at random, and the healthy programs. Each tool is made for
 something, and does well or badly here on what the others may be made for:
 
@@ -32,16 +32,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bugzoo.diagnostics.checkup import checkup
+from tests.benchmarks import opened
 from tests.benchmarks import report as reports
 from tests.benchmarks import scorecard_tools as tools
 from tests.benchmarks.accuracy_folder import right, truths
-from tests.benchmarks.opened import MISSED
 from tests.benchmarks.scorecard_rules import RULES, Rule
 from tests.benchmarks.scorecard_tools import Finding
 from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
 OURS = "bugzoo checkup"
+FOLDERS = {folder.name: folder for folder in opened.FOLDERS}
+SETS = ("unseen", "reported", *FOLDERS)
 DEMAND = "a broken demand at the right line"
 BROKEN = ("broken", "said", "among", "first")
 HEALTHY = ("healthy", "false alarms", "advice alone")
@@ -64,10 +66,10 @@ def known_scripts(which: str) -> Iterator[Script]:
     if which == "unseen":
         for one in unseen():
             yield Script("unseen", one.path, frozenset({one.cause} - {None}), one.ranks)
-    elif which == "missed":
-        for truth in truths(MISSED):
+    elif which in FOLDERS:
+        for truth in truths(FOLDERS[which]):
             accepted = frozenset({*truth.accept, DEMAND}) if truth.faulty else frozenset()
-            yield Script("missed", truth.path, accepted, lines=tuple(truth.lines))
+            yield Script(which, truth.path, accepted, lines=tuple(truth.lines))
     else:
         for case in reported():
             names = frozenset({case.cause, case.second, *case.also} - {None}) if case.cause else frozenset()
@@ -150,9 +152,8 @@ def table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
 
 def main() -> None:
     parser = reports.parser(__doc__)
-    parser.add_argument("--unseen", action="store_true", help="the scripts in tests/foreign/unseen alone")
-    parser.add_argument("--reported", action="store_true", help="the scripts in tests/foreign/reported alone")
-    parser.add_argument("--missed", action="store_true", help="the scripts in tests/foreign/missed alone")
+    for name in SETS:
+        parser.add_argument(f"--{name}", action="store_true", help=f"the scripts in tests/foreign/{name} alone")
     parser.add_argument("--catalogue", action="store_true", help="also pairs of fault and program from the ledger")
     parser.add_argument("--cells", type=int, default=60, help="how many pairs")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
@@ -160,8 +161,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, help="end after so long, with what was counted until then")
     options = parser.parse_args()
     tools.ready()
-    neither = not (options.unseen or options.reported or options.missed or options.catalogue)
-    sets = [name for name in ("unseen", "reported", "missed") if neither or getattr(options, name)]
+    neither = not (options.catalogue or any(getattr(options, name) for name in SETS))
+    sets = [name for name in SETS if neither or getattr(options, name)]
     with tempfile.TemporaryDirectory() as folder:
         scripts = [one for name in sets for one in list(known_scripts(name))[: options.first]]
         if options.catalogue:

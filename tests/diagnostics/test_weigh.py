@@ -149,7 +149,7 @@ def test_a_report_tells_a_reading_and_names_no_cause(monkeypatch):
     run.readings = {"validation_shift": Reading({"x": 1.0})}
     told = report(run)
     assert isinstance(told, Report) and told.outcome == "nothing" and told.suspects == []
-    assert [(one.instrument, one.could_be) for one in told.readings] == [
-        ("validation_shift", ("data/ordered_split", "data/no_shuffle"))
-    ]
+    [reading] = told.readings  # the order is that of the counted scores
+    assert reading.instrument == "validation_shift"
+    assert set(reading.could_be) == {"data/ordered_split", "data/no_shuffle"}
     assert told.to_json()["readings"][0]["message"] == "seen" and "validation_shift: seen" in str(told)
