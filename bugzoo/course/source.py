@@ -234,6 +234,8 @@ def read(file: Path) -> Lesson:
     """Parse a lesson. Raises UserError with the line."""
     lines = file.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("# %%") and line[4:5] in ("", " ")]
+    if not starts:
+        raise UserError(f"{file.name} has no cells. Begin each with a line like `# %% [markdown] what-it-is`.")
     cells: list[Cell] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         cell = read_cell(file, start + 1, lines[start], lines[start + 1 : end], len(cells))

@@ -100,6 +100,12 @@ def test_mistakes_name_the_line(tmp_path: Path, old: str, new: str, said: str) -
         read(tmp_path / "07_small.py")
 
 
+def test_a_file_without_a_cell_says_how_one_begins(tmp_path: Path) -> None:
+    (tmp_path / "44_empty.py").write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"44_empty.py has no cells. Begin each with a line like `# %% \[markdown\]"):
+        read(tmp_path / "44_empty.py")
+
+
 @pytest.mark.parametrize("name", ["03", "3", "03_hunting_nan"])
 def test_a_lesson_is_found_by_name_and_number(name: str) -> None:
     assert load(name).file.stem == "03_hunting_nan"
