@@ -78,6 +78,7 @@ def test_the_plot_is_drawn_under_load_each_time_it_is_opened(lab, written, load)
 
 
 LOOK = """sheet => {
+    if (!sheet.isConnected) return null;
     const texts = ['.xtick text', '.ytick text', '.legendtext', '.ytitle', '.annotation text'];
     const drawn = ['.main-svg', '.bg', '.gridlayer path', ...texts].every(one => sheet.querySelector(one));
     if (!drawn) return null;
@@ -92,8 +93,8 @@ LOOK = """sheet => {
     return { sheets: [look('.main-svg', 'backgroundColor'), look('.bg', 'fillOpacity')], grid: look('.gridlayer path', 'stroke'),
         text: texts.map(one => ratio(look(one, 'fill'))),
         curves: [...sheet.querySelectorAll('.scatterlayer .js-line')].map(one => ratio(getComputedStyle(one).stroke)) }; }"""
-"""What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page. Null while a part is missing: plotly
-draws again when the theme changes."""
+"""What is behind plotly's sheet, and the contrast (WCAG 2) of text and curves with the page. Null while a part is
+missing, or the sheet no longer on the page: plotly draws again when the theme changes."""
 
 
 IS_LIGHT = "() => document.body.dataset.jpThemeLight === 'true'"
