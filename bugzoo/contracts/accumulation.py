@@ -1,5 +1,6 @@
 """Gradients that are accumulated over several batches."""
 
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -24,6 +25,12 @@ _ATTACK = (
     "        inputs = (inputs + 0.01 * inputs.grad.sign()).detach()\n        model.zero_grad()\n"
     "    optimizer.zero_grad()\n    model(inputs).sum().backward()\n    optimizer.step()\n"
 )
+_SHARPNESS = (
+    "\nmodel = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\ndef gradient():\n"
+    "    optimizer.zero_grad()\n    model(torch.ones(1, 2)).sum().backward()\n    return 0.1 * model.weight.grad\n"
+    "for batch in range(64):\n    way = gradient()\n    with torch.no_grad(): model.weight.add_(way)\n"
+    "    gradient()\n    with torch.no_grad(): model.weight.sub_(way)\n    optimizer.step()"
+)
 _LOOP = (
     "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     "for batch in range(64):\n{0}    model(torch.ones(1, 2)).sum().backward()\n"
@@ -34,7 +41,7 @@ _LOOP = (
 def _unused(call: Call) -> Numbers | None:
     """Count the steps before which one line cleared gradients twice in a row, and the second time such as no step had used."""
     owner, notes = call["self"], call.about(call["self"])
-    now, before = (call.site, call.count, call.made), notes.get("before")
+    now, before = (call.site, call.count, call.made, _moves(owner)), notes.get("before")
     notes["before"] = now
     unused: dict[Any, int] = call.shared.setdefault("unused", {})
     # another line clears before the step, too: the gradients here were for something else, such as an attack
@@ -45,7 +52,8 @@ def _unused(call: Call) -> Numbers | None:
         return None
     steps: set[int] = notes.setdefault(call.site, set())
     looks = notes["looks", call.site] = notes.get(("looks", call.site), 0) + 1
-    if before[2] != call.made or not _any(owner) or _in_step(call.frame):
+    # weights that the script itself has moved used these gradients, as those of a sharpness-aware step do
+    if before[2:] != now[2:] or not _any(owner) or _in_step(call.frame):
         return None
     steps.add(call.made)
     unused[call.site] = call.made
@@ -61,13 +69,20 @@ def _in_step(frame: FrameType | None) -> bool:
     return False
 
 
+def _parameters(owner: torch.optim.Optimizer | torch.nn.Module) -> Iterator[torch.Tensor]:
+    if isinstance(owner, torch.nn.Module):
+        return owner.parameters()
+    return (one for group in owner.param_groups for one in group["params"])
+
+
+def _moves(owner: torch.optim.Optimizer | torch.nn.Module) -> int:
+    """Return how often the first trained parameter has been written in place."""
+    return next((one._version for one in _parameters(owner) if one.requires_grad), 0)
+
+
 def _any(owner: torch.optim.Optimizer | torch.nn.Module) -> bool:
     """Return whether a gradient is there that is not 0."""
-    if isinstance(owner, torch.nn.Module):
-        some = owner.parameters()
-    else:
-        some = (one for group in owner.param_groups for one in group["params"])
-    first = next((one.grad for one in some if one.grad is not None), None)
+    first = next((one.grad for one in _parameters(owner) if one.grad is not None), None)
     return first is not None and first.layout == torch.strided and bool(first.any())
 
 
@@ -88,6 +103,7 @@ CONTRACTS = (
             + _LOOP.format("    if batch % 4 == 0:\n        model.zero_grad()\n", "")
             + _ATTACK
             + _LBFGS
+            + _SHARPNESS
         ),
         wrong="Gradients of single samples that are cleared by the line that also clears before each step.",
         explains=("by itself",),

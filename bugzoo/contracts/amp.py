@@ -13,6 +13,8 @@ from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
 
 _AMP = PAGES + "notes/amp_examples.html"
 _SCALER = "torch.amp.GradScaler."
+DEVICES = ("cpu", "cuda", "mps", "xpu")
+"""Kinds of device on which autocast is looked for."""
 SCALED = (
     "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.01)\n"
     "scaler = torch.amp.GradScaler('cpu')\n"
@@ -100,7 +102,7 @@ def _spans(call: Call) -> Numbers | None:
     if call.target.endswith("__exit__"):
         shared["ended"] = True
         return None
-    inside = torch.is_autocast_cache_enabled() and any(torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda"))
+    inside = torch.is_autocast_cache_enabled() and any(torch.is_autocast_enabled(kind) for kind in DEVICES)
     if shared.get("ended") or not inside:
         shared.pop("since", None)
         return None
@@ -130,7 +132,7 @@ CONTRACTS = (
             "with torch.autocast('cpu', dtype=torch.bfloat16, cache_enabled=False):\n    for batch in range(6):\n"
             "        optimizer.zero_grad()\n        model(torch.ones(1, 2)).sum().backward()\n        optimizer.step()"
         ),
-        wrong="Weights that are changed in place within the region only where their cast is not used.",
+        wrong="A model whose weights are fp16 or bf16 already: none of them is cast, so that none is kept.",
         explains=("by itself",),
     ),
     Contract(

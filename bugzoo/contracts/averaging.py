@@ -9,10 +9,16 @@ from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
 
 _SWA = "torch.optim.swa_utils."
 _PAGE = PAGES + "optim.html#weight-averaging-swa-and-ema"
+OLD = 32
+"""Updates after which an average is more than its newest weights, also with a warm-up of its decay."""
 MADE = (
     "from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn, update_bn\n"
     "model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\naverage = AveragedModel(model)\n"
     "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+)
+_MOVE = (
+    "average = AveragedModel(model, multi_avg_fn={})\nfor _ in range(40):\n    with torch.no_grad():\n"
+    "        model[0].weight.add_(torch.randn(2, 2))\n    average.update_parameters(model)"
 )
 
 
@@ -42,6 +48,21 @@ def _used(call: Call) -> None:
     average = call["self"]
     if not average.training or not torch.is_grad_enabled():
         call.about(average).update(averaged=average.n_averaged, steps=float(call.made))
+
+
+def _share(call: Call) -> Numbers | None:
+    """Measure which share of the newest weights an update took into an average that is many updates old."""
+    average = call["self"]
+    pairs = zip(average.module.parameters(), call["model"].parameters(), strict=False)
+    pair = next(((kept, new) for kept, new in pairs if new.requires_grad and new.is_floating_point()), None)
+    if pair is None:
+        return None
+    notes, (kept, new) = call.about(average), (one.detach().double() for one in pair)
+    before, notes["before"] = notes.get("before"), (call.count, kept.clone())
+    if before is None or before[0] != call.count - 1 or call.count < OLD or before[1].shape != new.shape:
+        return None
+    way = new.to(kept.device) - before[1]
+    return {"share": 100 * ((kept - before[1]) * way).sum() / way.square().sum(), "updates": float(call.count)}
 
 
 CONTRACTS = (
@@ -84,5 +105,22 @@ CONTRACTS = (
         wrong="A run that is stopped before averaging begins, and that evaluates the average before.",
         explains=("by itself",),
         last=lambda notes: notes,
+    ),
+    Contract(
+        name="average_follows_the_newest",
+        on=(_SWA + "AveragedModel.update_parameters",),
+        demand="`decay` is the share that an average keeps of itself, such as 0.999. `avg_fn` gets the average first.",
+        given="At update {updates:.0f} the average takes {share:.0f} % from the newest weights.",
+        instead="Write `AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999))`.",
+        page=_PAGE,
+        kind="convention",
+        measure=_share,
+        broken=lambda numbers: numbers["share"] > 50,
+        breaks=MADE + _MOVE.format("get_ema_multi_avg_fn(0.01)"),
+        keeps=MADE + _MOVE.format("get_ema_multi_avg_fn(0.9)") + "\n" + _MOVE.format("None"),
+        wrong="A half-life of less than one update, on purpose.",
+        explains=("by itself",),
+        after=True,
+        pairs=True,
     ),
 )

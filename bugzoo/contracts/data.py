@@ -16,6 +16,19 @@ def _weights(call: Call) -> Numbers | None:
     return {"weights": float(len(sampler.weights)), "samples": float(len(call["dataset"]))}
 
 
+def _without_replacement(call: Call) -> Numbers | None:
+    """Look whether weights are given for a draw of all rows without replacement, which takes each of them once."""
+    if call["replacement"]:
+        return None
+    weights = torch.as_tensor(call["weights"], dtype=torch.float64)
+    rows = int((weights > 0).sum())
+    return {
+        "samples": float(call["num_samples"]),
+        "all": float(call["num_samples"] >= rows),
+        "uneven": float(weights.amax() > weights.amin()),
+    }
+
+
 def _rows(call: Call) -> Numbers | None:
     """The dimensions of what `random.shuffle` swaps by `x[i], x[j] = x[j], x[i]`. Rows of an array are views of it."""
     rows = call["x"]
@@ -65,6 +78,30 @@ CONTRACTS = (
             "DataLoader(TensorDataset(torch.randn(30, 2)), sampler=WeightedRandomSampler([0.5] * 30, 10))"
         ),
         wrong="A dataset of which only the first samples are to be drawn.",
+        explains=("by itself",),
+    ),
+    Contract(
+        name="weights_without_replacement",
+        argument=(2, "replacement"),
+        on=("torch.utils.data.WeightedRandomSampler.__init__",),
+        demand="`WeightedRandomSampler` balances classes by drawing with replacement: rare samples come several times.",
+        given="It draws {samples:.0f} samples without replacement. These are all, so that each comes once.",
+        instead="Leave out `replacement=False`.",
+        page=_PAGE + "#torch.utils.data.WeightedRandomSampler",
+        kind="convention",
+        measure=_without_replacement,
+        broken=lambda numbers: numbers["all"] > 0 and numbers["uneven"] > 0,
+        breaks=(
+            "from torch.utils.data import WeightedRandomSampler\n"
+            "WeightedRandomSampler([0.1] * 9 + [0.9], 10, replacement=False)"
+        ),
+        keeps=(
+            "from torch.utils.data import WeightedRandomSampler\nWeightedRandomSampler([0.1] * 9 + [0.9], 10)\n"
+            "WeightedRandomSampler([0.1] * 9 + [0.9], 4, replacement=False)\n"
+            "WeightedRandomSampler([0.1] * 9 + [0.0], 4, replacement=False)\n"
+            "WeightedRandomSampler([0.5] * 10, 10, replacement=False)"
+        ),
+        wrong="Weights that are meant to decide the order alone.",
         explains=("by itself",),
     ),
 )

@@ -33,7 +33,7 @@ SAMPLE = 4096
 _PLAIN = (int, float, str, bool, type(None))
 
 
-def _names(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeType]) -> set[str]:
+def names_in(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeType]) -> set[str]:
     """Return the names in a function's code, and in the functions of the script that these name."""
     if code in seen:
         return set()
@@ -44,7 +44,7 @@ def _names(code: CodeType, space: dict[str, Any], owner: type, seen: set[CodeTyp
         other = getattr(owner, name, space.get(name))
         if isinstance(other := getattr(other, "__code__", None), CodeType):
             inner.append(other)
-    return found.union(*(_names(one, space, owner, seen) for one in inner))
+    return found.union(*(names_in(one, space, owner, seen) for one in inner))
 
 
 def _workers(call: Call) -> Numbers | None:
@@ -108,7 +108,7 @@ def _changed(call: Call) -> Numbers | None:
     if loader._iterator is None:
         notes["then"] = {name: value for name, value in now.items() if isinstance(value, _PLAIN) or callable(value)}
         return None
-    read = _names(code, {}, type(loader.dataset), set())
+    read = names_in(code, {}, type(loader.dataset), set())
     then = {name: value for name, value in notes.get("then", {}).items() if name in now and name in read}
     moved = [name for name, value in then.items() if now[name] is not value and now[name] != value]
     return {"changed": float(len(moved)), "name": moved[0] if moved else "", "workers": float(loader.num_workers)}

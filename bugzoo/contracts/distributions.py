@@ -6,13 +6,12 @@ import torch
 
 from bugzoo.contracts.logits import FLOOR, STUCK
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
-from bugzoo.contracts.values import made_by
+from bugzoo.contracts.values import SAID, made_by
 
 _D = "torch.distributions."
 _PAGE = PAGES + "distributions.html"
 STEPS = 5
 """Steps in a row that each drew one sample: training does, and an evaluation does not."""
-_SAID = {"Softmax": "a softmax", "Sigmoid": "a sigmoid", "Exp": "`exp`"}
 _USES = "from torch.distributions import Bernoulli, Categorical, Independent, Normal\n"
 _TRAIN = (
     "model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor step in range(16):\n"
@@ -22,7 +21,7 @@ _TRAIN = (
 
 def _logits(call: Call) -> Numbers | None:
     made = made_by(call["logits"])
-    return {"made": _SAID.get(made, "")} if made else None
+    return {"made": SAID.get(made, "")} if made else None
 
 
 def _below_zero(call: Call) -> Numbers | None:

@@ -5,12 +5,18 @@ import weakref
 import torch
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
+from bugzoo.contracts.place import users_frame
 
 _PAGE = PAGES + "nn.init.html"
 _GENERATED = PAGES + "generated/torch.nn."
 _MASKS = ("torch.nn.functional.multi_head_attention_forward", "torch.nn.utils.rnn.pack_padded_sequence")
 LATER = 3
 """The call of an embedding from which on a mask of the padding would have been seen."""
+_LOADED = (
+    "model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2))\n"
+    "model.load_state_dict({{name: torch.ones_like(one) for name, one in model.state_dict().items()}})\n"
+    "for place in {}: nn.init.xavier_uniform_(model[place].weight)"
+)
 _NAMES = (
     "uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "xavier_uniform_", "xavier_normal_",
     "kaiming_uniform_", "kaiming_normal_", "orthogonal_",
@@ -57,7 +63,51 @@ def _padding_row(call: Call) -> Numbers | None:
     }
 
 
+def _over_loaded(call: Call) -> Numbers | None:
+    """Count weights that were loaded into a new module, and that are filled again before it has made a step."""
+    if call.target.endswith("load_state_dict"):
+        some = [one for one in call["self"].parameters() if one.ndim >= 2]
+        held = {id(one) for owner in call.optimizers for group in owner.param_groups for one in group["params"]}
+        if not any(id(one) in held for one in some):
+            load = {"weights": len(some), "filled": 0, "made": call.made, "by": call.site}
+            for one in some:
+                call.about(one)["load"] = load
+        return None
+    tensor = call["tensor"]
+    notes = call.about(tensor) if isinstance(tensor, torch.nn.Parameter) and tensor.ndim >= 2 else {}
+    load = notes.pop("load", None)
+    if load is None or load["made"] != call.made:
+        return None
+    load["filled"] += 1
+    frame = users_frame(2)
+    while frame is not None and frame.f_code is not load["by"][0]:
+        frame = frame.f_back
+    if (
+        frame is not None
+    ):  # the function that loaded them goes on to ask for other numbers, which may be filled in far away
+        call.site = (frame.f_code, frame.f_lineno)
+    return {"filled": float(load["filled"]), "weights": float(load["weights"])}
+
+
 CONTRACTS = (
+    Contract(
+        name="loaded_weights_filled",
+        on=("torch.nn.Module.load_state_dict", *_ALL),
+        demand="`torch.nn.init` fills weights whatever they hold: a state is loaded after it, and not before.",
+        given="{filled:.0f} of {weights:.0f} weights that were loaded are filled with new numbers before any step.",
+        instead="Call `load_state_dict` after all initialization.",
+        page=_PAGE,
+        kind="order of calls",
+        measure=_over_loaded,
+        broken=lambda numbers: numbers["filled"] > numbers["weights"] / 2,
+        breaks=_LOADED.format("range(3)"),
+        keeps=_LOADED.format("[2]")
+        + "\n"
+        + _LOADED.replace("model.load", "nn.init.zeros_(model[0].weight)\nmodel.load").format("[]"),
+        wrong="Weights of which only the shapes are wanted.",
+        explains=("by itself",),
+        every=True,
+    ),
     Contract(
         name="init_of_a_result",
         on=_ALL,

@@ -1,12 +1,11 @@
 """What a loss applies itself: scores that went through a softmax or an exponential before it."""
 
 from bugzoo.contracts.model import PAGES, Call, Contract, Numbers
-from bugzoo.contracts.values import made_by
+from bugzoo.contracts.values import SAID, made_by
 
 _F = "torch.nn.functional."
 _GENERATED = PAGES + "generated/torch.nn."
 FLOOR, STUCK = "loss falls little", "nothing learned"
-_SAID = {"Softmax": "a softmax", "Sigmoid": "a sigmoid", "Exp": "`exp`", "Softplus": "a softplus"}
 
 
 def _made(name: str, of: tuple[str, ...]):
@@ -16,7 +15,7 @@ def _made(name: str, of: tuple[str, ...]):
         made = made_by(call[name])
         if not made:
             return None
-        return {"made": _SAID[made] if made in of else ""}
+        return {"made": SAID[made] if made in of else ""}
 
     return measure
 

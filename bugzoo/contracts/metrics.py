@@ -13,6 +13,10 @@ _NO_MEANS = (
     "r2_score", "f1_score", "precision_score", "recall_score", "balanced_accuracy_score", "matthews_corrcoef",
     "roc_auc_score", "average_precision_score",
 )  # fmt: skip
+_NOT_SYMMETRIC = (
+    "r2_score", "explained_variance_score", "mean_absolute_percentage_error", "precision_score", "recall_score",
+    "balanced_accuracy_score", "confusion_matrix", "classification_report", "precision_recall_fscore_support",
+)  # fmt: skip
 IN_A_ROW = 3
 """Calls for one batch each, from which on a metric is said to be averaged over batches."""
 FEW = 20
@@ -24,6 +28,11 @@ _USES += "scores = np.clip(y * 0.3 + rng.random(60), 0, 1)\n"
 _BATCHES = (
     "from sklearn import metrics\nfrom torch.utils.data import DataLoader, TensorDataset\n"
     "loader = DataLoader(TensorDataset(torch.randn(64), torch.randn(64)), 8)\n"
+)
+_TRAINED = (
+    _USES
+    + "y, weight = rng.normal(size=60), nn.Parameter(torch.ones(1))\noptimizer = torch.optim.SGD([weight], lr=0.1)\n"
+    "for epoch in range(4):\n    weight.sum().backward()\n    optimizer.step()\n    guess = rng.normal(size=60)\n"
 )
 _PAGE = "modules/model_evaluation.html#"
 
@@ -62,7 +71,36 @@ def _of_batches(call: Call) -> Numbers | None:
     return {"name": call.target.rpartition(".")[2], "calls": float(call.kept["row"]), "rows": float(rows)}
 
 
+def _swapped(call: Call) -> Numbers | None:
+    """Look whether the first argument moves between evaluations, and the second stays: predictions do, and targets do not."""
+    first, second = (np.sort(np.asarray(call[name]).ravel()) for name in ("y_true", "y_pred"))
+    before, call.kept["before"] = call.kept.get("before"), (call.made, first, second)
+    if before is None or before[0] == call.made or before[1].shape != first.shape or len(first) < FEW:
+        return None
+    moved, stays = not np.array_equal(first, before[1]), np.array_equal(second, before[2]) and second[0] != second[-1]
+    call.kept["times"] = call.kept.get("times", 0) + 1 if moved and stays else 0
+    return {"times": float(call.kept["times"]), "name": call.target.rpartition(".")[2]}
+
+
 CONTRACTS = (
+    Contract(
+        name="true_values_first",
+        on=tuple(_M + name for name in _NOT_SYMMETRIC),
+        demand="These metrics take the true values first, and the predictions second.",
+        given="The first argument of `{name}` changes from one evaluation to the next, and the second stays the same.",
+        instead="Write `metric(y_true, y_pred)`, or pass both by name.",
+        page=DOCS + "api/sklearn.metrics.html",
+        kind="convention",
+        measure=_swapped,
+        broken=lambda numbers: numbers["times"] >= 2,
+        breaks=_TRAINED + "    metrics.r2_score(guess, y)",
+        keeps=(
+            _TRAINED + "    metrics.r2_score(y, guess)\n    metrics.precision_score(y > 0, guess > 0)\n"
+            "    metrics.recall_score(np.zeros(60), guess > 0, zero_division=0)"
+        ),
+        wrong="Targets that are drawn anew for each evaluation of a model that always says the same.",
+        explains=("by itself",),
+    ),
     Contract(
         name="metric_averaged_over_batches",
         on=tuple(_M + name for name in _NO_MEANS),

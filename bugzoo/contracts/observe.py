@@ -135,10 +135,11 @@ class Observer:
         def heard(*args: Any, **kwargs: Any) -> Any:
             if own and known.get(caller(1).f_code.co_filename) is False:  # a library's line, and it is met often
                 return original(*args, **kwargs)
-            if compiling() or tracer() is not None or self._closed or getattr(inside, "on", False) or self.foreign():
+            if compiling() or tracer() is not None or self._closed or self.foreign():
                 return original(*args, **kwargs)
-            frame = place_of(2)
-            if frame is None or (own and frame is not caller(1)):
+            frame, outer = place_of(2), getattr(inside, "frame", None)
+            # a library's own calls within one that is looked at are not the script's, but those of its dataset are
+            if frame is None or frame is outer or (own and frame is not caller(1)):
                 return original(*args, **kwargs)
             site = (frame.f_code, frame.f_lineno)
             counted = (site, learns())
@@ -146,13 +147,13 @@ class Observer:
             if not (every or looks(count) or (pairs and looks(count + 1))):
                 return original(*args, **kwargs)
             call = heard_as(site, count, target, signature, frame if frame is caller(1) else None, args, kwargs)
-            inside.on = True
+            inside.frame = frame
             try:
                 self._look(before, call)
                 result = original(*args, **kwargs)
                 self._look(after, call, result)
             finally:
-                inside.on = False
+                inside.frame = outer
             return result
 
         made = disguised(functools.wraps(original)(heard), original)

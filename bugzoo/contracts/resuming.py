@@ -49,7 +49,8 @@ def _overwritten(call: Call) -> Numbers | None:
         made = call["defaults"].get("lr")
         if isinstance(made, float):
             usual = inspect.signature(type(owner)).parameters.get("lr")
-            meant = made > 0 and (usual is None or made != usual.default)  # the default is no wish
+            # a rate that is the default need not have been chosen
+            meant = made > 0 and (usual is None or made != usual.default)
             notes.update(made=made, new=meant and made not in rates)
             rates.append(made)
         return None
@@ -89,7 +90,7 @@ CONTRACTS = (
         keeps=_PHASES.format(0.1, "")
         + _PHASES.format(0.001, "")
         + _PHASES.format(0.01, "for group in second.param_groups: group['lr'] = 0.01\n"),
-        wrong="A rate at the optimizer's making that nothing was meant to come from.",
+        wrong="A script that wants the loaded rate, and writes another one only because the optimizer asks for a number.",
         explains=("by itself",),
     ),
     Contract(

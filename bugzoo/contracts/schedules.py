@@ -90,7 +90,7 @@ def _absolute(call: Call) -> None:
     notes, base = call.about(schedule), float(schedule.base_lrs[0])
     factor = float(schedule.optimizer.param_groups[0]["lr"]) / base
     if schedule.last_epoch == 0:
-        notes.update(start=factor, base=base, most=factor, moved=0)
+        notes.update(base=base, most=factor, moved=0)
     elif notes:
         notes["most"], notes["moved"] = max(notes["most"], factor), schedule.last_epoch
 
@@ -198,25 +198,23 @@ CONTRACTS = (
         name="lambda_is_a_factor",
         on=(_STEP,),
         demand="The function of `LambdaLR` returns a factor of the initial learning rate, not a rate.",
-        given="The function starts with {start:.3g}, as the initial rate {base:.3g}, and never returns more than {most:.3g}.",
+        given="The function never returns more than {most:.3g}, and the initial rate is {base:.3g}.",
         instead="Return a factor, such as `0.95 ** epoch`, or give the optimizer `lr=1`.",
         page=_GENERATED + "LambdaLR.html",
         kind="unit",
         measure=_absolute,
-        broken=lambda n: (
-            n["base"] < 1 and abs(n["start"] / n["base"] - 1) < 1e-6 and n["most"] <= n["base"] * (1 + 1e-6)
-        ),
+        broken=lambda numbers: numbers["base"] < 1 and 0.5 < numbers["most"] / numbers["base"] <= 1 + 1e-6,
         breaks=(
             CHAIN.format(lr=0.01)
-            + "schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.01 * 0.9**epoch)\n"
-            "for _ in range(5):\n    optimizer.step()\n    schedule.step()"
+            + "schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.01 * min(1, (step + 1) / 7))\n"
+            "for _ in range(16):\n    optimizer.step()\n    schedule.step()"
         ),
         keeps=(
             CHAIN.format(lr=0.01)
             + "schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 100))\n"
             "for _ in range(5):\n    optimizer.step()\n    schedule.step()"
         ),
-        wrong="A warm-up at a fraction that equals the rate, in a run that is stopped during it.",
+        wrong="A long warm-up, in a run that is stopped early in it.",
         explains=(FLOOR, STUCK),
         after=True,
         last=_never_above,

@@ -9,7 +9,6 @@ from bugzoo.contracts.model import Aside, Call, Contract, Numbers
 
 _SPLIT = "sklearn.model_selection.train_test_split"
 _P = "sklearn.preprocessing."
-_ENCODER = _P + "LabelEncoder"
 _FITS = tuple(f"{_P}{name}.fit" for name in ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler"))
 _FIT_TRANSFORM = "sklearn.base.TransformerMixin.fit_transform"
 _SCALERS = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "QuantileTransformer")
@@ -22,7 +21,7 @@ USES = (
 )
 
 
-def _classes(labels: Any) -> np.ndarray | None:
+def classes(labels: Any) -> np.ndarray | None:
     """Return labels as numbers of classes; None for real numbers, or if most labels are there only once."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or labels.dtype.kind not in "iubUSO" or not len(labels):
@@ -36,7 +35,7 @@ def _sorted_folds(call: Call) -> Numbers | None:
     folds = call["self"]
     if type(folds).__name__ != "KFold" or folds.shuffle or call["y"] is None:
         return None
-    labels = _classes(call["y"])
+    labels = classes(call["y"])
     if labels is None:
         return None
     place = np.arange(len(labels)) * folds.n_splits // len(labels)
@@ -53,7 +52,7 @@ def _sorted_split(call: Call) -> Numbers | None:
     arrays = call["arrays"]
     if call["shuffle"] or not arrays:
         return None
-    labels = _classes(arrays[-1])
+    labels = classes(arrays[-1])
     if labels is None:
         return None
     rows = len(call.result[-2])
@@ -124,7 +123,7 @@ def _apart(call: Call) -> Numbers | None:
     if len(arrays) != 1 or not call["shuffle"] or not (seed is None or isinstance(seed, int)):
         return None
     array = np.asarray(arrays[0])
-    kind = "features" if array.ndim >= 2 and array.shape[1] > 1 else "labels" if _classes(array) is not None else ""
+    kind = "features" if array.ndim >= 2 and array.shape[1] > 1 else "labels" if classes(array) is not None else ""
     before = call.shared.get("before")
     call.shared["before"] = (kind, len(array), seed)
     if before is None or not kind or not before[0] or before[0] == kind or before[1] != len(array):
@@ -137,45 +136,7 @@ def _apart(call: Call) -> Numbers | None:
     }
 
 
-def _encoded_anew(call: Call) -> Numbers | None:
-    """Look whether an encoder that was fitted learns other classes, and never encoded with those that it had."""
-    encoder, notes = call["self"], call.about(call["self"])
-    if call.target.endswith(".transform"):
-        notes.clear()
-        return None
-    known = [str(one) for one in encoder.classes_]
-    if call.target.endswith(".fit"):
-        notes["known"] = known
-        return None
-    before = notes.get("known")
-    if before is None:
-        return None
-    moved = sum(one in known and known.index(one) != place for place, one in enumerate(before))
-    return {"before": float(len(before)), "after": float(len(known)), "moved": float(moved)}
-
-
 CONTRACTS = (
-    Contract(
-        name="encoder_fitted_anew",
-        on=(_ENCODER + ".fit", _ENCODER + ".fit_transform", _ENCODER + ".transform"),
-        demand="`fit` learns the numbers of classes, and `transform` gives them: `fit_transform` learns them anew.",
-        given="The encoder had learned {before:.0f} classes. It learns {after:.0f}, and {moved:.0f} of the old ones get another "
-        "number.",
-        instead="Call `encoder.transform` on every table after the one that it was fitted on.",
-        page=DOCS + "modules/generated/sklearn.preprocessing.LabelEncoder.html",
-        kind="used twice",
-        measure=_encoded_anew,
-        broken=lambda numbers: numbers["moved"] > 0,
-        breaks=USES + "encoder = LabelEncoder().fit(['a', 'b', 'c'])\nencoder.fit_transform(['b', 'c'])",
-        keeps=(
-            USES
-            + "encoder = LabelEncoder().fit(['a', 'b', 'c'])\nencoder.transform(['b', 'c'])\nencoder.fit_transform(['b', 'c'])\n"
-            "LabelEncoder().fit(['a', 'b', 'c']).fit_transform(['c', 'a', 'b'])"
-        ),
-        wrong="An encoder that is used for another column after a `fit` that nothing needed.",
-        explains=("by itself",),
-        after=True,
-    ),
     Contract(
         name="kfold_of_sorted_labels",
         on=("sklearn.model_selection._split._BaseKFold.split",),

@@ -25,6 +25,10 @@ def off_from_one(value: torch.Tensor, dim: int) -> torch.Tensor:
     return (value.double().sum(dim) - 1).abs().amax()
 
 
+SAID = {"Softmax": "a softmax", "Sigmoid": "a sigmoid", "Exp": "`exp`", "Softplus": "a softplus"}
+"""What a sentence calls an operation that `made_by` returns."""
+
+
 def made_by(value: Any) -> str:
     """Return the operation that a tensor comes from, such as "Softmax", through views and copies. "" without a graph."""
     node = value.grad_fn if isinstance(value, torch.Tensor) else None

@@ -1,5 +1,7 @@
 """Listening: which calls are looked at, what steps aside, and that nothing of the script's changes."""
 
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
@@ -65,6 +67,34 @@ def test_every_way_of_calling_is_heard(call):
 def test_what_cannot_be_judged_steps_aside(text, why):
     found, aside = ran(text)
     assert not found and why in aside[KL]
+
+
+def test_a_dataset_is_heard_while_its_loader_is_looked_at():
+    text = (
+        "P = torch.tensor([0.6, 0.4])\nclass Rows:\n    def __len__(self): return 2\n"
+        "    def __getitem__(self, index): return F.kl_div(P, P, reduction='sum')\n"
+        "for row in torch.utils.data.DataLoader(Rows()): pass"
+    )
+    assert any(target.endswith("DataLoaderIter.__next__") for target in by_target())
+    found, _ = ran(text)
+    assert names(found) == {KL} and found[0].line == 4 and found[0].seen == 2
+
+
+def test_a_mask_apart_from_its_image_is_seen_in_both_generations_of_transforms():
+    text = (
+        "from torchvision import transforms, tv_tensors\nfrom torchvision.transforms import v2\nmove = {}(4)\n"
+        "class Pairs:\n    def __len__(self): return 3\n    def __getitem__(self, index):\n"
+        "        image, mask = torch.rand(3, 8, 8), torch.randint(3, (1, 8, 8))\n        {}\n"
+        "for pair in torch.utils.data.DataLoader(Pairs()): pass"
+    )
+    for name, line, there in (
+        ("transforms.RandomCrop", "return move(image), move(mask)", True),
+        ("v2.RandomCrop", "return move(image), move(mask)", True),
+        ("v2.RandomCrop", "return move(image, tv_tensors.Mask(mask))", False),
+        ("v2.RandomCrop", "return move(image), move(image)", False),
+    ):
+        found, _ = ran(text.format(name, line))
+        assert names(found) == ({"contracts/image_and_mask_apart"} if there else set()), line
 
 
 def test_a_function_of_the_scripts_own_is_left_alone():
@@ -172,6 +202,17 @@ def test_a_call_knows_its_owner_what_was_given_and_other_calls_of_the_run():
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_torch_compile_may_be_loaded_while_calls_are_listened_to():
+    """It registers classes and functions of Python's own library by what they are."""
+    text = (
+        "import random, sys\nimport numpy, sklearn.utils, torch\nfrom bugzoo.contracts.observe import Observer\n"
+        "assert 'torch._dynamo' not in sys.modules\nObserver([]).install(setattr)\n"
+        "print(torch.compile(lambda x: 2 * x, backend='eager')(torch.ones(2)).sum().item())"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.stdout == "4.0\n", done.stderr[-2000:]
+
+
 def test_torch_jit_and_compile_see_through_listeners_of_c_functions_and_methods():
     class Net(nn.Module):
         def __init__(self):
