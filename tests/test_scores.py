@@ -47,4 +47,4 @@ def test_the_table_that_is_kept_counts_instruments_and_causes_that_there_are():
 def test_the_scripts_that_count_are_those_that_were_right_at_first_sight(tmp_path):
     every = list(opened(tmp_path))
     assert len(every) > 300 and all(one.path.exists() for one in every)
-    assert {one.of for one in every if not one.made_on} == {"unseen", "reported", "missed", "threads", "calls"}
+    assert {one.of for one in every if not one.made_on} == {"unseen", "reported", "missed", "threads", "calls", "fixes"}

@@ -11,10 +11,12 @@ from tests.foreign.cases import BROKEN, TRAPS, healthy
 from tests.foreign.reported import reported
 from tests.foreign.unseen import unseen
 
-MISSED, THREADS, CALLS = (Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads", "calls"))
-FOLDERS = (MISSED, THREADS, CALLS)
+MISSED, THREADS, CALLS, FIXES = (
+    Path(__file__).parents[1] / "foreign" / name for name in ("missed", "threads", "calls", "fixes")
+)
+FOLDERS = (MISSED, THREADS, CALLS, FIXES)
 MENDED = {"grid_ppo", "slim_conv", "transfer_head", "panel_tasks", "tool_planner", "tool_planner, repaired"}
-"""Those of these three that an instrument was mended with."""
+"""Those of these four that an instrument was mended with."""
 
 
 @dataclass(frozen=True)

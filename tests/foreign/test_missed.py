@@ -13,10 +13,11 @@ SILENT = {
     "contrast_digits", "mixup_digits", "vae_digits", "blob_segmenter", "distil_cached", "pole_policy", "cond_digit_gan",
     "first_seen", "spell_numbers", "load_forecast", "moons_flow", "track_vae", "continued_run", "club_ranking",
     "topic_packed", "delivery_quantiles",
-    "churn_cv", "point_query", "plane_dqn", "digit_wgan", "leak_alarm", "grid_load",
+    "churn_cv", "point_query", "plane_dqn", "digit_wgan", "grid_load",
+    "spectra_pyramid", "head_transfer", "parity_head", "digit_patches", "bean_table",
 }  # fmt: skip
 FALSE_ALARMS = {"random_filters", "fourier_head", "diabetes_uncertainty"}  # frozen at random, or dropped, on purpose
-QUICK = {"captcha_ctc", "feature_match, repaired", "colour_digits", "panel_tasks", "transfer_head"}
+QUICK = {"captcha_ctc", "feature_match, repaired", "colour_digits", "panel_tasks", "transfer_head", "new_scanner"}
 ALL = [truth for folder in FOLDERS for truth in truths(folder)]
 CASES = [one if one.name in QUICK else only_in_prove(one) for one in ALL]
 
