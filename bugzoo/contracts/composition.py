@@ -1,5 +1,7 @@
 """How modules are put together: when a layer is made, and how often it stands in a list."""
 
+from collections import Counter
+
 from torch import nn
 
 from bugzoo.contracts.layers import FLOOR, STUCK
@@ -18,18 +20,21 @@ _NET = (
 )
 
 
+def _in_forward(call: Call) -> nn.Module | None:
+    """Return the module whose own `forward` makes the layer, None elsewhere."""
+    return call.owner() if call.frame is not None and call.frame.f_code.co_name == "forward" else None
+
+
 def _made_in_forward(call: Call) -> Numbers | None:
     """Count the steps over which the same `forward` has made a layer anew."""
-    owner = call.owner()
-    if owner is None or call.frame is None or call.frame.f_code.co_name != "forward":
+    if (owner := _in_forward(call)) is None:
         return None
     since = call.about(owner).setdefault(call.site, call.made)
     return {"steps": float(call.made - since), "layer": type(call["self"]).__name__, "owner": type(owner).__name__}
 
 
 def _dropout_in_forward(call: Call) -> Numbers | None:
-    owner = call.owner()
-    if owner is None or call.frame is None or call.frame.f_code.co_name != "forward" or not call["p"]:
+    if (owner := _in_forward(call)) is None or not call["p"]:
         return None
     return {"training": float(owner.training), "owner": type(owner).__name__, "p": float(call["p"])}
 
@@ -39,11 +44,8 @@ def _repeated(call: Call) -> Numbers | None:
     listed = call["args"] if "args" in call.arguments else call["modules"]
     if not isinstance(listed, list | tuple):
         return None
-    layers = [one for one in listed if isinstance(one, nn.Module) and any(True for _ in one.parameters())]
-    times = [sum(one is other for other in layers) for one in layers]
-    if not times:
-        return None
-    return {"times": float(max(times)), "layer": type(layers[times.index(max(times))]).__name__}
+    counts = Counter(one for one in listed if isinstance(one, nn.Module) and any(True for _ in one.parameters()))
+    return next(({"times": float(times), "layer": type(one).__name__} for one, times in counts.most_common(1)), None)
 
 
 CONTRACTS = (

@@ -17,6 +17,7 @@ _LOADED = (
     "model.load_state_dict({{name: torch.ones_like(one) for name, one in model.state_dict().items()}})\n"
     "for place in {}: nn.init.xavier_uniform_(model[place].weight)"
 )
+_STEP = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\noptimizer.step()\n"
 _NAMES = (
     "uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "xavier_uniform_", "xavier_normal_",
     "kaiming_uniform_", "kaiming_normal_", "orthogonal_",
@@ -82,9 +83,7 @@ def _over_loaded(call: Call) -> Numbers | None:
     frame = users_frame(2)
     while frame is not None and frame.f_code is not load["by"][0]:
         frame = frame.f_back
-    if (
-        frame is not None
-    ):  # the function that loaded them goes on to ask for other numbers, which may be filled in far away
+    if frame is not None:  # the finding names the line of the function that loaded them, and not one far within a model
         call.site = (frame.f_code, frame.f_lineno)
     return {"filled": float(load["filled"]), "weights": float(load["weights"])}
 
@@ -101,9 +100,13 @@ CONTRACTS = (
         measure=_over_loaded,
         broken=lambda numbers: numbers["filled"] > numbers["weights"] / 2,
         breaks=_LOADED.format("range(3)"),
-        keeps=_LOADED.format("[2]")
-        + "\n"
-        + _LOADED.replace("model.load", "nn.init.zeros_(model[0].weight)\nmodel.load").format("[]"),
+        keeps=(
+            _LOADED.format("[2]")
+            + "\n"
+            + _LOADED.replace("model.load", "nn.init.zeros_(model[0].weight)\nmodel.load").format("[]")
+            + "\n"
+            + _LOADED.replace("for place", _STEP + "for place").format("range(3)")
+        ),
         wrong="Weights of which only the shapes are wanted.",
         explains=("by itself",),
         every=True,

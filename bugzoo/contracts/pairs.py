@@ -20,7 +20,7 @@ FEW = 8
 DARK = 31
 """Largest byte of an image that may be the number of a class."""
 _RANDOM = (
-    "from PIL import Image\nfrom torchvision.transforms import RandomCrop, ToTensor\ncrop = RandomCrop(4)\n"
+    "from PIL import Image\nfrom torchvision.transforms import RandomCrop\ncrop = RandomCrop(4)\n"
     "def pair(image, mask):\n{}\nfor seed in range(6):\n"
     "    pair(Image.fromarray(torch.randint(255, (8, 8, 3), dtype=torch.uint8).numpy()),\n"
     "         Image.fromarray(torch.randint(3, (8, 8), dtype=torch.uint8).numpy()))"
@@ -30,8 +30,6 @@ _LABELS = (
     "for seed in range(6):\n    mask = Image.fromarray(torch.randint(3, (8, 8), dtype=torch.uint8).numpy())\n"
     "    F.cross_entropy(torch.zeros(64, 3), {}.flatten().long())"
 )
-
-
 _PLAIN = (
     "from torchvision import tv_tensors\nfrom torchvision.transforms import v2\n"
     "v2.RandomHorizontalFlip()(tv_tensors.Image(torch.rand(3, 8, 8)), {})"
@@ -69,7 +67,8 @@ def _moved_apart(call: Call) -> Numbers | None:
     array, frame = _array(call["inpt" if "inpt" in call.arguments else "img"]), _asking()
     if array is None or frame is None or array.ndim < 2:
         return None
-    sides = tuple(sorted(array.shape)[-2:]) if array.ndim == 2 else tuple(sorted(one for one in array.shape if one > 4))
+    sides = tuple(sorted(one for one in array.shape if one > 4))  # without the axis of the channels
+    # a later call may get the id of a frame that is gone, but begins again at its first instruction
     now = (id(frame), frame.f_code, frame.f_lasti, _kind(array), sides, torch.get_rng_state())
     before, call.shared[type(transform).__name__] = call.shared.get(type(transform).__name__), now
     if before is None or before[:2] != now[:2] or before[2] >= now[2] or before[4] != sides or before[3] == now[3]:
@@ -158,7 +157,7 @@ CONTRACTS = (
         name="mask_is_no_plain_tensor",
         on=(_T + "v2.Transform._needs_transform_list",),
         demand="Beside an image, transforms of `v2` pass plain tensors on as they are. A mask is a `tv_tensors.Mask`.",
-        given="`{name}` moves the image, and leaves {left:.0f} tensor of the same size where it was.",
+        given="`{name}` moves the image, and not the plain tensor of the same size beside it.",
         instead="Wrap it: `tv_tensors.Mask(mask)`.",
         page=VISION + "auto_examples/transforms/plot_transforms_getting_started.html",
         kind="convention",

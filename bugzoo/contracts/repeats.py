@@ -38,11 +38,18 @@ def _draws(dataset: Any) -> bool:
 
 
 def _for_cycle(frame: FrameType) -> bool:
-    """Return whether the line at work names `itertools.cycle`. That class itself is left alone: torch.compile knows it."""
+    """Return whether the line at work loads `itertools.cycle`. That class itself is left alone: torch.compile knows it."""
     code = dis.get_instructions(frame.f_code)
-    line = [one.argval for one in code if one.positions and one.positions.lineno == frame.f_lineno]
-    names = [name for name in line if isinstance(name, str)]
-    return any(name == "cycle" or frame.f_globals.get(name) is itertools.cycle for name in names)
+    loaded = {
+        one.argval
+        for one in code
+        if one.positions and one.positions.lineno == frame.f_lineno and one.opname.startswith("LOAD_")
+    }
+    names = {**frame.f_globals, **frame.f_locals}
+    values = [names[one] for one in loaded if isinstance(one, str) and one in names]
+    return any(one is itertools.cycle for one in values) or (
+        "cycle" in loaded and any(one is itertools for one in values)
+    )
 
 
 def _cycled(call: Call) -> Numbers | None:

@@ -206,7 +206,7 @@ CONTRACTS = (
         broken=lambda numbers: numbers["base"] < 1 and 0.5 < numbers["most"] / numbers["base"] <= 1 + 1e-6,
         breaks=(
             CHAIN.format(lr=0.01)
-            + "schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.01 * min(1, (step + 1) / 7))\n"
+            + "schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 0.01 * min((n + 1) / 6, 6 / (n + 1)))\n"
             "for _ in range(16):\n    optimizer.step()\n    schedule.step()"
         ),
         keeps=(

@@ -1,7 +1,7 @@
 """`bugzoo checkup` beside the tools that people use, on the same scripts in one run. Prints a table.
 
     pip install -e ".[scorecard]"
-    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--threads] [--calls]
+    python -m tests.benchmarks.scorecard [--unseen] [--reported] [--missed] [--threads] [--calls] [--fixes]
                                          [--catalogue --cells 60 --seed 0] [--minutes 10] [--save]
 
 By default all of tests/foreign; of the sealed half of `reported` nothing but sums is printed. With

@@ -9,7 +9,7 @@ from tests.sampling import only_in_prove
 
 SILENT = {
     "vocoder_collate",  # torch itself warns there, and the share of the time that it costs depends on the machine
-    # what is wrong is in the script's own formulas, and no call shows it
+    # what is wrong is in the script's own formulas, which no call shows, or is what others do on purpose
     "contrast_digits", "mixup_digits", "vae_digits", "blob_segmenter", "distil_cached", "pole_policy", "cond_digit_gan",
     "first_seen", "spell_numbers", "load_forecast", "moons_flow", "track_vae", "continued_run", "club_ranking",
     "topic_packed", "delivery_quantiles",
