@@ -1,4 +1,4 @@
-"""The device that the programs of a notebook run on. The notebook's first line chooses it: `device = "auto"`.
+"""The device that the programs of a notebook run on. The notebook's first line chooses it: `device = "cpu"`.
 
 "auto" is `$BUGZOO_DEVICE` if that is set, else CUDA where torch finds a GPU, else the CPU. A program's text holds the
 line `device = "cpu"`; on another device this line is replaced when the program runs. Graders keep to the CPU.
@@ -16,11 +16,11 @@ from bugzoo.syntax import assigned, parse, source_lines, written
 CPU = "cpu"
 VARIABLE = "BUGZOO_DEVICE"
 """Environment variable that decides for "auto", as in `BUGZOO_DEVICE=cpu bugzoo lab`."""
-LINE = 'device = "auto"  # or "cpu", "cuda"'
+LINE = 'device = "cpu"  # or "auto", "cuda"'
 """The first line of a notebook's first code cell."""
 ABOUT = (
-    '`"auto"` is CUDA where there is a GPU, else the CPU. Numbers in the text were measured on a CPU. Some differ a '
-    "little on another CPU, and more on a GPU."
+    "The programs run on the CPU, where the numbers of the text were measured. On another CPU some of them differ a little. "
+    'You may write `"cuda"`, or `"auto"` for a GPU where there is one. There, numbers and some answers are not those of the text.'
 )
 """What stands below that cell."""
 _CUDA = re.compile(r"cuda(:\d{1,3})?")

@@ -28,6 +28,9 @@ def check(
         list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Names or numbers. Default: all.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade everything again and ignore stored results.")] = False,
+    backlog: Annotated[
+        bool, typer.Option("--backlog", help="Also repeat what was proved by an earlier version of the code.")
+    ] = False,
     executor: Annotated[str | None, executor_option()] = None,
     browser: Annotated[
         bool, typer.Option("--browser", help="Also go through the exercises by clicks, in Chromium. Takes minutes.")
@@ -39,13 +42,14 @@ def check(
     The unsolved notebook earns no points. The solution and at least three other correct repairs pass. At least five
     degenerate ones and a list of attacks on the grader fail. Where a program is to be broken, edits are graded instead of
     repairs. No text that a learner sees names the fault. Exit code 1
-    when something is not proved. In a checkout, proofs are stored in `proofs/` until the exercise or the grading code
-    changes. Graded submissions are also cached.
+    when something is not proved. In a checkout, proofs are stored in `proofs/` until the exercise changes. Graded
+    submissions are also cached.
 
     Examples:
 
     - `bugzoo check`
     - `bugzoo check 07 28_mixed_lengths`
+    - `bugzoo check 04 --backlog`
     - `bugzoo check 04 --browser`
     - `bugzoo check --json proof.json`
     """
@@ -61,7 +65,7 @@ def check(
     with connected(executor) as pool, progress("submissions", json) as tell:
         from bugzoo.proving.check import check as prove
 
-        report = prove(names, tell, fresh, executor=pool)
+        report = prove(names, tell, fresh, executor=pool, backlog=backlog)
     if json:
         emit(report.to_json(), json)
     if json != "-":
@@ -94,6 +98,8 @@ def _proofs(report: Any) -> None:
     for text in said:
         print(printable(text))
     print(f"{report.runs} submissions and notebooks ({report.cached} from the cache) in {report.seconds:.1f} s")
+    if report.older:
+        print(f"{report.older} of these were proved by an earlier version of the code: `--backlog` repeats them.")
 
 
 @group.command()

@@ -6,7 +6,7 @@
     # At step {51 = first_bad} the loss is nan.
 
     # %% setup                         code; write `%magic` as `# %magic`; tags=["raises-exception"] may follow
-    device = "auto"  # or "cpu", "cuda"
+    device = "cpu"  # or "auto", "cuda"
     import torch                       the first line stands where programs run; what it means is said below the cell
 
     # %% [check] guess                 a question; its cell is `guess = lab.quick_check("03/guess")`

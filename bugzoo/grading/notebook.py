@@ -33,7 +33,8 @@ _DIAGNOSIS = (
     "`form.asked(cause)` the question about the test. The first test is A."
 )
 DEVICE = (
-    f'{ABOUT} The program keeps its own line `device = "cpu"`; `program.run()` replaces it. The grader uses the CPU.'
+    f'{ABOUT} The program keeps its own line `device = "cpu"`; for a GPU `program.run()` replaces it. '
+    "The grader uses the CPU."
 )
 ON_CPU = "This program runs on the CPU on every machine."
 FOLDED = {"jupyter": {"source_hidden": True}}

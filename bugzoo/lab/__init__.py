@@ -51,9 +51,9 @@ def use(device: str) -> str:
     chosen = _device.use(device)
     if chosen != _device.CPU:
         print(
-            f"The programs of this notebook run on {chosen}. Numbers of the text that were measured on a CPU may differ."
+            f"The programs of this notebook run on {chosen}. The text was measured on a CPU: numbers and some answers differ."
         )
-        print('For the numbers of the text, write device = "cpu" and run this cell again.')
+        print('For the numbers and answers of the text, write device = "cpu" and run this cell again.')
     return chosen
 
 

@@ -21,7 +21,7 @@
 # Cell*; your predictions and your code are still there. The [glossary](glossary.ipynb) explains words that you do not know.
 
 # %% setup
-device = "auto"  # or "cpu", "cuda"
+device = "cpu"  # or "auto", "cuda"
 
 import copy
 

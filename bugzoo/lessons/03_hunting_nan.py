@@ -17,7 +17,7 @@
 # After a restart of the kernel choose *Run* → *Run All Above Selected Cell*. The [glossary](glossary.ipynb) explains words.
 
 # %% setup
-device = "auto"  # or "cpu", "cuda"
+device = "cpu"  # or "auto", "cuda"
 
 import torch
 import torch.nn.functional as F

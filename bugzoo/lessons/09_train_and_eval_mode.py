@@ -21,7 +21,7 @@
 # The [glossary](glossary.ipynb) explains words that you do not know.
 
 # %% setup
-device = "auto"  # or "cpu", "cuda"
+device = "cpu"  # or "auto", "cuda"
 
 import copy
 

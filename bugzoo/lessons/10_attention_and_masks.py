@@ -20,7 +20,7 @@
 # [glossary](glossary.ipynb) explains words.
 
 # %% setup
-device = "auto"  # or "cpu", "cuda"
+device = "cpu"  # or "auto", "cuda"
 
 import math
 
@@ -395,7 +395,7 @@ assert [one[2].nonzero().flatten().tolist() for one in may_read] == [[0, 1, 2], 
 # %% [predict] which_number
 # You will see both runs in a view with twenty numbers about inputs and outputs. Which one shows this fault at a glance?
 #
-# (x) How many positions ahead move an output
+# (x) The farthest position ahead that moves an output
 #     It is your `reach`, and it counts the layers as well.
 # ( ) How many attention rows do not sum to 1
 #     That number belongs to another fault, and you will meet it below. Here each row sums to 1.
@@ -418,7 +418,7 @@ for name, run in (("incident", view.result), ("healthy twin", healthy_run)):
 which_number.reveal()
 
 # %% [proof] look-proof
-looked_for = "positions ahead that move an output (8 are tried)"
+looked_for = "farthest position ahead that moves an output; 9: beyond"
 seen_ahead, not_in_twin = looks["incident"][looked_for], looks["healthy twin"][looked_for] == 0
 assert not_in_twin and looks["incident"]["share of attention rows that do not sum to 1"] == 0
 far_larger = looks["incident"]["change of earlier outputs when later tokens change"] > 0.1
@@ -426,7 +426,7 @@ far_larger = looks["incident"]["change of earlier outputs when later tokens chan
 # %% [folded] look-read
 # After the run: what the view adds
 #
-# *Positions ahead that move an output* is {2 = seen_ahead}, and {0 in the twin = not_in_twin}. The view also tries whole samples: no output moves when another sample of the
+# *Farthest position ahead that moves an output* is {2 = seen_ahead}, and {0 in the twin = not_in_twin}. The view also tries whole samples: no output moves when another sample of the
 # batch changes. So the leak is along the time axis, not along the batch.
 
 # %% [predict] mended

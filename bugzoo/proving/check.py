@@ -85,12 +85,13 @@ class Proof:
 
 @dataclass
 class CheckReport:
-    """The whole result. Of `runs` trials, `cached` were known or in the ledger."""
+    """The whole result. Of `runs` trials, `cached` were known or in the ledger, `older` of these by earlier code."""
 
     proofs: list[Proof]
     seconds: float
     runs: int
     cached: int
+    older: int = 0
 
     @property
     def ok(self) -> bool:
@@ -106,11 +107,13 @@ def check(
     fresh: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
+    backlog: bool = True,
 ) -> CheckReport:
     """Prove exercises (all by default), `workers` submissions at a time, or on other machines through `executor`.
 
-    Ledger entries are trusted and cached grades reused; the rest is graded and written to the ledger. `fresh` does
-    everything again. Raises UserError for an unknown name; the report lists what is not proved.
+    Ledger entries are trusted and cached grades reused; the rest is graded and written to the ledger. Without `backlog`
+    an entry counts while its texts and claims are current, whichever code graded it. `fresh` does everything again.
+    Raises UserError for an unknown name; the report lists what is not proved.
     """
     started = time.perf_counter()
     chosen = list(dict.fromkeys(load(name).name for name in names)) or list(exercises())
@@ -122,6 +125,12 @@ def check(
         proofs[name].problems += problems
         work |= work_of(name)
     keys = {place: key_of(trial) for place, trial in work.items()}
+    older: dict[Place, str] = {}
+    if not (backlog or fresh):
+        older = {
+            place: _entry(place)["key"] for place, key in keys.items() if _stands(place, key) and not _same(place, key)
+        }
+        keys |= older
     found = {} if fresh else {place: known for place in work if (known := _known(place, keys[place]))}
     missing = [place for place in work if place not in found]
     missing.sort(key=lambda place: (_stands(place, keys[place]), ORDER.index(place[1])))
@@ -144,7 +153,7 @@ def check(
         for name in chosen:
             own = {place: found.get(place) for place in work if place[0] == name and place not in bad}
             _write_down(name, own, keys)
-    return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known)
+    return CheckReport(list(proofs.values()), time.perf_counter() - started, len(work), known, len(older))
 
 
 def work_of(name: str) -> dict[Place, Trial]:
@@ -227,15 +236,22 @@ def _cached(key: str) -> str:
 
 def _stands(place: Place, key: str) -> bool:
     """Return whether other code proved the same; then it is repeated after the trials that the ledger lacks."""
+    return code.about(_entry(place).get("key", "")) == code.about(key)
+
+
+def _same(place: Place, key: str) -> bool:
+    return _entry(place).get("key") == key
+
+
+def _entry(place: Place) -> ledger.Entry:
+    """Return what the ledger says of one trial; {} for nothing."""
     name, kind, title = place
-    entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
-    return code.about(entry.get("key", "")) == code.about(key)
+    return ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
 
 
 def _known(place: Place, key: str) -> Result | None:
     """Return the result from the ledger or the cache."""
-    name, kind, title = place
-    entry = ledger.read("exercises", name).get("trials", {}).get(kind, {}).get(title, {})
+    entry, kind = _entry(place), place[1]
     if entry.get("key") != key:
         return kept.read(_cached(key))
     if kind in (LEAKS, VIEWS, DECOY, FIVE):

@@ -172,6 +172,8 @@ def run(lesson: Lesson, as_given: bool = False, device: str = "") -> tuple[list[
     for cell in book.cells:
         if cell.id in proofs:
             cell.metadata["tags"] = ["raises-exception"]
+        if device and cell.source.startswith(LINE):
+            cell.source = cell.source.replace(LINE, f'device = "{device}"', 1)
     with tempfile.TemporaryDirectory(prefix="bugzoo-lesson-") as folder:
         own = {"BUGZOO_DATA": folder, "IPYTHONDIR": folder, "BUGZOO_WIDGETS": "0", "BUGZOO_INTERVIEW_SEED": "55"}
         own["OMP_NUM_THREADS"] = "1"  # threads that wait for each other stall on a busy machine

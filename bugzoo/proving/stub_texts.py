@@ -107,7 +107,7 @@ LESSON = '''\
 # A complaint, as a user would write it. One and one are {{2 = total}}: a marked number is checked against the measured one.
 
 # %% setup
-device = "auto"  # or "cpu", "cuda"
+device = "cpu"  # or "auto", "cuda"
 
 from bugzoo import lab
 

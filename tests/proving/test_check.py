@@ -75,6 +75,9 @@ def test_what_the_ledger_holds_is_believed(grader: Any, proofs: Any, tmp_path: A
     assert again.ok and again.cached == again.runs == first.runs
     assert [again.proofs[0].count(kind) for kind in room.ORDER] == [first.proofs[0].count(kind) for kind in room.ORDER]
     monkeypatch.setattr(room.code, "grading", lambda: "another grader")
+    report = check([NAME], backlog=False)
+    assert report.cached == report.runs and report.older == report.runs - 2 - len(ends(load(NAME)))
+    assert (proofs / "exercises" / f"{NAME}.json").read_bytes() == before, "the entries say which code graded them"
     assert check([NAME]).cached == 2 + len(ends(load(NAME)))  # the search for names in its notebook, and views
     assert check([NAME], fresh=True).ok
     assert (proofs / "exercises" / f"{NAME}.json").read_bytes() != before

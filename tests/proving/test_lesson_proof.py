@@ -10,7 +10,7 @@ from bugzoo.course.source import Lesson, read
 from bugzoo.proving import ledger, lesson_proof
 from bugzoo.proving.lesson_proof import elsewhere, holds, judge, read_through, run
 
-LINE = 'device = "auto"  # or "cpu", "cuda"\n'
+LINE = 'device = "cpu"  # or "auto", "cuda"\n'
 GOOD = """
 # %% [markdown] title
 # # 07 · Small
@@ -94,7 +94,7 @@ def test_a_good_one_has_nothing_wrong(tmp_path: Path) -> None:
         ),
         (
             ("radius = 1", "bugzoo.Scenario('mlp', device=device)"),
-            '(setup): begin the first code cell with device = "auto"',
+            '(setup): begin the first code cell with device = "cpu"',
         ),
         (("radius = 1", f"{LINE}bugzoo.Scenario('mlp', device=device)"), "and end it with device = lab.use(device)"),
         (
@@ -149,7 +149,7 @@ def test_on_a_device_all_that_does_not_hold_is_told_and_nothing_is_written(
 ) -> None:
     """A proof cell that raises hides no number that others measure; a learner's cell that raises ends the run."""
     monkeypatch.setattr(ledger, "write", lambda *_: pytest.fail("the ledger is about the CPU"))
-    where = "import os\n\nradius = {'cpu': 1, 'cuda': 2}[os.environ['BUGZOO_DEVICE']]"
+    where = f"{LINE}\nradius = {{'cpu': 1, 'cuda': 2}}[device]"
     asserted = "area > 3\nassert radius == 1, 'another radius'\n\n# %% [proof]\nassert len('ab') == 2\n"
     same = ("radius = 1", where), ("area > 3\n", asserted)
     assert elsewhere(lesson(tmp_path, *same), "cpu") == []
