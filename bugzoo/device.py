@@ -20,7 +20,7 @@ LINE = 'device = "cpu"  # or "auto", "cuda"'
 """The first line of a notebook's first code cell."""
 ABOUT = (
     "The programs run on the CPU, where the numbers of the text were measured. On another CPU some of them differ a little. "
-    'You may write `"cuda"`, or `"auto"` for a GPU where there is one. There, numbers and some answers are not those of the text.'
+    'You may write `"cuda"`, or `"auto"` for a GPU where there is one. Numbers may differ there, and answers that depend on them.'
 )
 """What stands below that cell."""
 _CUDA = re.compile(r"cuda(:\d{1,3})?")

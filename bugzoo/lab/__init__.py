@@ -51,7 +51,7 @@ def use(device: str) -> str:
     chosen = _device.use(device)
     if chosen != _device.CPU:
         print(
-            f"The programs of this notebook run on {chosen}. The text was measured on a CPU: numbers and some answers differ."
+            f"The programs of this notebook run on {chosen}. The text was measured on a CPU: numbers and answers may differ."
         )
         print('For the numbers and answers of the text, write device = "cpu" and run this cell again.')
     return chosen

@@ -188,10 +188,13 @@ def order(lab) -> None:
         which = next(n for n in range(stops.count()) if stops.nth(n).evaluate("(one, it) => one === it", target))
         here = next(n for n in range(stops.count()) if stops.nth(n).evaluate("one => one === document.activeElement"))
         press(lab, *["Tab" if which > here else "Shift+Tab"] * abs(which - here))
+        lined_up = shown()
         for to in range(at - 1, place - 1, -1):
             assert focused(lab)[:2] == ("step", "up"), focused(lab)
             press(lab, "Enter")
-            assert until(lambda to=to, wanted=wanted: shown()[to] == wanted), (to, shown())
+            lined_up[to : to + 2] = lined_up[to + 1], lined_up[to]
+            # the page writes the lines one after the other: wait for all of them
+            assert until(lambda want=lined_up: shown() == want), (lined_up, shown())
             assert until(lambda to=to: focused(lab)[:2] == ("step", "up" if to else "down")), "the keyboard went astray"
     assert shown() == list(STEPS)
     tab_to(lab, "step", "Check")
