@@ -1,6 +1,7 @@
 """`Job`: a script to run in a worker, with its limits. It is sent between processes as JSON and one .npz."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,8 @@ WORK = "work"
 STEPS = "steps"
 """The file that says which steps are kept."""
 _APART = ("limits", "predict", "files", "keep_steps")
+THREADS = "BUGZOO_THREADS"
+"""Environment variable: the threads of each job that names none. A lesson is proved with one and with two."""
 NAME = re.compile(r"(?!\.\.?$)[\w.-]{1,100}")
 """Allowed name of a file that is passed from one run to another."""
 MOST_FILES = 20_000
@@ -74,7 +77,7 @@ class Job:
     watch: bool = True
     watch_settings: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of `watch()`, such as `{"snapshots": False}`."""
-    threads: int = 1
+    threads: int = field(default_factory=lambda: int(os.environ.get(THREADS) or 1))
     """`torch.set_num_threads`. Broken and healthy runs need the same number, because sums depend on it."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment variables on top of the worker's."""
